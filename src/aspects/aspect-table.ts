@@ -1,0 +1,69 @@
+/**
+ * Ports of the aspect view: every version of every aspect, its stamps and its run.
+ * Writes come from projections/aspects.ts. Contract: test/contract/aspect-table.contract.ts.
+ */
+import type { EntityState } from "../core/entity-state.ts";
+import type { Position, Revision } from "../core/position.ts";
+import type { Sink } from "../projector/sink.ts";
+
+interface AspectPlace {
+  readonly urn: string;
+  readonly aspect: string;
+  readonly position: Position;
+  readonly revision: Revision;
+}
+
+export type AspectWrite =
+  /** The aspect has value number `version`. */
+  | (AspectPlace & {
+      readonly op: "value";
+      readonly version: number;
+      /** JSON text. */
+      readonly value: string;
+      readonly time: number;
+      readonly actor: string;
+      /** SystemMetadata as JSON text. */
+      readonly system: string;
+      /** True for a key aspect: the entity now exists. */
+      readonly key: boolean;
+      readonly entityType: string;
+    })
+  /** Value number `version` was told again: new system metadata, the rest stays. */
+  | (AspectPlace & { readonly op: "confirm"; readonly version: number; readonly system: string })
+  /** The aspect has no value any more; its history and its numbers stay. */
+  | (AspectPlace & { readonly op: "remove" })
+  /** All aspects of the entity are removed and the entity exists no more. */
+  | (AspectPlace & { readonly op: "remove_entity" });
+
+export type AspectSink = Sink<AspectWrite>;
+
+/** One value of one aspect as the table has it. */
+export interface StoredValue {
+  readonly version: number;
+  readonly value: string;
+  readonly time: number;
+  readonly actor: string;
+  readonly system: string;
+}
+
+export interface AspectReader {
+  /** States in the order of the urns; an unknown urn gives unknownEntity(urn). */
+  getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
+
+  /** Value number `version` (from 1), also of a removed aspect. */
+  findValue(urn: string, aspect: string, version: number): Promise<StoredValue | undefined>;
+
+  /** Existing entities of a type in byte order of their urns, and how many there are in all. */
+  listUrns(
+    entityType: string,
+    page: { readonly start: number; readonly count: number },
+  ): Promise<{ readonly urns: readonly string[]; readonly total: number }>;
+
+  /** How many entities of each type exist. Types without any may be missing. */
+  countEntities(): Promise<ReadonlyMap<string, number>>;
+
+  /** How many entities have the aspect now, optionally only urns LIKE a pattern (% and _). */
+  countAspect(aspect: string, urnLike?: string): Promise<number>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,159 @@
+/**
+ * Everything that a door may ask of the catalog. Doors (http, cli) parse, call one method and shape
+ * the reply; they know no log, no view and no model beyond what is here.
+ *
+ * Urns come in as text in any namespace and are parsed here. Errors are CatalogErrors.
+ */
+import type { SystemMetadata } from "../core/change.ts";
+import type { Position } from "../core/position.ts";
+
+/** Who asks, and what they said about the request. */
+export interface Caller {
+  /** Urn of the acting user; undefined: the system. */
+  readonly actor?: string | undefined;
+  /** Makes a retried write happen once. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export type ProposedChange =
+  | "UPSERT"
+  | "CREATE"
+  | "CREATE_ENTITY"
+  | "UPDATE"
+  | "RESTATE"
+  | "PATCH"
+  | "DELETE";
+
+/** A proposal as clients send it (contract §2.2), its aspect value still as they wrote it. */
+export interface Proposal {
+  readonly entityType: string;
+  readonly entityUrn?: string | undefined;
+  /** Key record as JSON text; the urn is derived from it when entityUrn is absent. */
+  readonly entityKeyAspect?: { readonly value: string; readonly contentType?: string } | undefined;
+  readonly changeType: ProposedChange;
+  readonly aspectName?: string | undefined;
+  /** `value` is JSON text, or (from a snapshot) the parsed JSON value itself. */
+  readonly aspect?:
+    | { readonly value: unknown; readonly contentType?: string | undefined }
+    | undefined;
+  readonly systemMetadata?: Partial<SystemMetadata> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A legacy snapshot: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}}. */
+export interface SnapshotProposal {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly systemMetadata?: Partial<SystemMetadata> | undefined;
+}
+
+export interface Written {
+  /** Log position that holds the whole request; undefined when there was nothing to write. */
+  readonly position: Position | undefined;
+}
+
+export interface Envelope {
+  readonly name: string;
+  readonly type: "VERSIONED";
+  readonly version: number;
+  readonly value: unknown;
+  readonly created: { readonly time: number; readonly actor: string };
+  readonly systemMetadata?: unknown;
+}
+
+/** A reply that is JSON text already; the door sends it as it is. */
+export interface JsonText {
+  readonly json: string;
+}
+
+export interface TimeseriesQuery {
+  readonly urn: string;
+  readonly entity: string;
+  readonly aspect: string;
+  readonly startTimeMillis?: number | undefined;
+  readonly endTimeMillis?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly latestValue?: boolean | undefined;
+  readonly filter?: Filter | undefined;
+  readonly sort?:
+    | { readonly field: string; readonly order: "ASCENDING" | "DESCENDING" }
+    | undefined;
+}
+
+export interface Criterion {
+  readonly field: string;
+  readonly value?: string | undefined;
+  readonly values?: readonly string[] | undefined;
+  /** EQUAL when absent. */
+  readonly condition?: string | undefined;
+  readonly negated?: boolean | undefined;
+}
+
+/** `or` of `and`; the older `criteria` is one `and`. */
+export interface Filter {
+  readonly or?: readonly { readonly and?: readonly Criterion[] | undefined }[] | undefined;
+  readonly criteria?: readonly Criterion[] | undefined;
+}
+
+export interface Catalog {
+  /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
+  ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
+  ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Written>;
+  /**
+   * Hard delete. Without an aspect: the entity and its timeseries. With one (timeseries only):
+   * its events in the range, both ends inclusive. `dryRun` counts without deleting.
+   */
+  delete(
+    request: {
+      readonly urn: string;
+      readonly aspectName?: string | undefined;
+      readonly startTimeMillis?: number | undefined;
+      readonly endTimeMillis?: number | undefined;
+      readonly dryRun?: boolean | undefined;
+    },
+    caller: Caller,
+  ): Promise<Written & { urn: string; rows?: number; timeseriesRows: number }>;
+
+  /**
+   * {urn, entityName, aspects: {name: Envelope}} (contract §4.1). Unknown aspect names are ignored,
+   * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
+   * `aspects` undefined: all.
+   */
+  getEntity(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
+  /** {results: {urn: entity}, statuses: {}, errors: {urn: …}}. */
+  getEntities(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
+  /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}} (contract §3.1). */
+  getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
+  getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
+  /** {version, aspect: {<record>: value}}; not_found when there is no such value. */
+  getAspect(urn: string, aspect: string, version: number): Promise<JsonText>;
+  /** {value: {entityName, aspectName, limit, values: […], …}} (contract §2.5). */
+  getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
+
+  exists(urn: string, options: { readonly includeSoftDelete: boolean }): Promise<boolean>;
+  filterExisting(
+    urns: readonly string[],
+    options: { readonly includeSoftDelete: boolean },
+  ): Promise<readonly string[]>;
+  listUrns(
+    entityType: string,
+    page: { readonly start: number; readonly count: number },
+  ): Promise<{ entities: readonly string[]; start: number; count: number; total: number }>;
+  countEntities(entityTypes: readonly string[]): Promise<Readonly<Record<string, number>>>;
+  countAspect(aspect: string, urnLike: string | undefined): Promise<number>;
+
+  /** Usage of one resource from datasetUsageStatistics (contract §7.3). */
+  queryUsage(query: {
+    readonly resource: string;
+    readonly duration: string;
+    readonly startTime?: number | undefined;
+    readonly endTime?: number | undefined;
+    readonly maxBuckets?: number | undefined;
+  }): Promise<unknown>;
+
+  /** Positions of the log and of each view, and whether writes and reads work. */
+  health(): Promise<{
+    readonly ok: boolean;
+    readonly log: Position;
+    readonly views: Readonly<Record<string, { position: Position; error?: string }>>;
+  }>;
+}

@@ -1,0 +1,58 @@
+/**
+ * A change: what one record of the log says happened to one aspect of one entity.
+ *
+ * It is the decoded form of the Avro record MetadataChangeLog (avro/log/). Field names follow the
+ * reference's record; the urn is not in the record but in the name of its stream.
+ */
+import type { Position, Revision } from "./position.ts";
+
+/**
+ * UPSERT: the aspect has a new value. RESTATE: a proposal told the value that was there already
+ * (no `value`; `system.version` names the version it confirms). DELETE: the aspect is gone; of a
+ * key aspect: the entity is gone with all its aspects and timeseries.
+ */
+export type ChangeType = "UPSERT" | "RESTATE" | "DELETE";
+
+export interface AuditStamp {
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly actor: string;
+}
+
+/** Who told us and when; `version` is the number of the value this change made or confirmed. */
+export interface SystemMetadata {
+  readonly lastObserved: number;
+  readonly runId: string;
+  readonly lastRunId?: string | undefined;
+  readonly pipelineName?: string | undefined;
+  readonly registryName?: string | undefined;
+  readonly registryVersion?: string | undefined;
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+  readonly version?: string | undefined;
+  readonly schemaVersion?: number | undefined;
+  readonly aspectCreated?: AuditStamp | undefined;
+  readonly aspectModified?: AuditStamp | undefined;
+}
+
+export interface Change {
+  readonly urn: string;
+  readonly entityType: string;
+  readonly aspect: string;
+  readonly changeType: ChangeType;
+  /** The aspect as JSON text, normalised by the validator; only with UPSERT. */
+  readonly value?: string | undefined;
+  readonly created: AuditStamp;
+  readonly system: SystemMetadata;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A change with its place in the log. */
+export interface PlacedChange extends Change {
+  readonly position: Position;
+  readonly revision: Revision;
+  /** True when it comes from a timeseries stream. */
+  readonly timeseries: boolean;
+}
+
+/** Run id of a change whose proposal named none. */
+export const NO_RUN_ID = "no-run-id-provided";

@@ -1,0 +1,39 @@
+/**
+ * What an entity is now: the fold of its stream. The decider reads it, the aspect table stores it.
+ */
+import type { SystemMetadata } from "./change.ts";
+import { EMPTY_STREAM, type Revision } from "./position.ts";
+
+/** The newest value of one aspect. After a delete it stays, `removed`, so that numbers go on. */
+export interface AspectState {
+  readonly name: string;
+  /** Number of the newest value, from 1. */
+  readonly version: number;
+  /** JSON text of the newest value. */
+  readonly value: string;
+  /** Stamp of the newest value: epoch milliseconds and actor urn. */
+  readonly time: number;
+  readonly actor: string;
+  readonly system: SystemMetadata;
+  readonly removed: boolean;
+}
+
+export interface EntityState {
+  readonly urn: string;
+  /** Revision of the last record of the entity's stream; -1 when it has none. */
+  readonly revision: Revision;
+  /** By aspect name. An aspect that never had a value is not there. */
+  readonly aspects: ReadonlyMap<string, AspectState>;
+}
+
+export const unknownEntity = (urn: string): EntityState => ({
+  urn,
+  revision: EMPTY_STREAM,
+  aspects: new Map(),
+});
+
+/** The aspect if it has a value now. */
+export function currentAspect(state: EntityState, name: string): AspectState | undefined {
+  const aspect = state.aspects.get(name);
+  return aspect === undefined || aspect.removed ? undefined : aspect;
+}

@@ -1,0 +1,40 @@
+/**
+ * The one error that crosses a room's wall. `code` is API and never changes; `message` may.
+ *
+ * The message is a short fragment that names the thing and quotes the user's value; `hint` says
+ * what to do. Doors map codes to their own words (http/errors.ts). Anything else that is thrown is
+ * a fault of ours: it is logged whole and shown as "internal error".
+ */
+export type ErrorCode =
+  | "malformed" // the form of a request: body, parameters, a urn that does not parse
+  | "invalid" // the content of a request: unknown aspect, a value that does not fit, a failed condition
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict" // a race that was lost more often than we retry
+  | "too_large"
+  | "rate_limited"
+  | "unavailable" // try again later; nothing is wrong with the request
+  | "internal";
+
+export class CatalogError extends Error {
+  override readonly name = "CatalogError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+  }
+
+  /** Message and hint in one line, as doors show them. */
+  get text(): string {
+    return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
+  }
+}
+
+/** A programmer's error: stops the operation, is never shown to a caller. */
+export function assert(condition: unknown, why: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${why}`);
+}

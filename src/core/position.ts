@@ -1,0 +1,17 @@
+/**
+ * Three numbers that are never mixed up.
+ *
+ * Position: place of a record in the whole log; 0 is before the first record.
+ * Revision: place of a record in one stream; the first has 0, an empty stream is at -1.
+ * Version (a bare number): the n-th value of an aspect, from 1; 0 asks for the latest.
+ */
+declare const brand: unique symbol;
+
+export type Position = number & { readonly [brand]: "position" };
+export type Revision = number & { readonly [brand]: "revision" };
+
+export const START = 0 as Position;
+export const EMPTY_STREAM = -1 as Revision;
+
+export const position = (n: number): Position => n as Position;
+export const revision = (n: number): Revision => n as Revision;

@@ -1,0 +1,147 @@
+/**
+ * Urns: `urn:<namespace>:<entityType>:<id>`, the id a bare string or a tuple in parentheses whose
+ * parts are the fields of the entity's key, by position (contract §1.2 of the model facts).
+ *
+ * A urn is an opaque key: nothing in it is percent-decoded here. What a tuple means is decided by
+ * the key's fields, so that a name may hold commas and parentheses wherever that is unambiguous:
+ * when exactly one field is free text, it takes what the others leave.
+ */
+import { CatalogError } from "./errors.ts";
+
+export interface Urn {
+  readonly namespace: string;
+  readonly entityType: string;
+  /** Everything after the third colon. */
+  readonly id: string;
+}
+
+/** How a key field is read from a urn. */
+export interface KeyPart {
+  readonly name: string;
+  readonly kind: "urn" | "enum" | "text";
+}
+
+export interface UrnLimits {
+  readonly bytesMax: number;
+  /** schemaField urns hold a whole dataset urn and a field path. */
+  readonly schemaFieldBytesMax: number;
+}
+
+export const defaultUrnLimits: UrnLimits = { bytesMax: 512, schemaFieldBytesMax: 2048 };
+
+const SHAPE = /^urn:([A-Za-z0-9][A-Za-z0-9-]{0,31}):([A-Za-z][A-Za-z0-9_]*):(.+)$/s;
+/** Control characters, and U+241F, which delimits browse paths. */
+const FORBIDDEN = /[\u0000-\u001f\u007f\u241f]/;
+const NESTED = /urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*:)/g;
+
+const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
+
+/** Throws `malformed` with the urn and what is wrong with it. */
+export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Urn {
+  const match = SHAPE.exec(text);
+  if (match === null || text !== text.trim()) {
+    throw new CatalogError("malformed", `"${shown(text)}" is not a urn`, {
+      hint: "A urn looks like urn:li:corpuser:jdoe or urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)",
+    });
+  }
+  const bad = FORBIDDEN.exec(text);
+  if (bad !== null) {
+    const code = bad[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    throw new CatalogError("malformed", `urn "${shown(text)}" holds the character U+${code}`, {
+      hint: "Control characters and U+241F cannot be part of a urn",
+    });
+  }
+  const [, namespace = "", entityType = "", id = ""] = match;
+  const max = entityType === "schemaField" ? limits.schemaFieldBytesMax : limits.bytesMax;
+  // Text of n UTF-16 units has at most 3n bytes: most urns need no counting.
+  if (text.length * 3 > max) {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > max) {
+      throw new CatalogError(
+        "malformed",
+        `urn "${shown(text)}" has ${bytes} bytes of at most ${max}`,
+      );
+    }
+  }
+  return { namespace, entityType, id };
+}
+
+/** Gives every urn in the text, nested ones too, the namespace. */
+export function withNamespace(text: string, namespace: string): string {
+  const prefix = `urn:${namespace}:`;
+  if (text.startsWith(prefix) && text.indexOf("urn:", 4) < 0) return text;
+  return text.replace(NESTED, prefix);
+}
+
+/**
+ * The parts of a urn's id, one per key field. Throws `malformed` when their number does not fit.
+ *
+ *   parts [platform urn, name text, origin enum], id (urn:li:dataPlatform:hive,a,b,PROD)
+ *   → ["urn:li:dataPlatform:hive", "a,b", "PROD"]
+ */
+export function splitId(urn: string, id: string, parts: readonly KeyPart[]): readonly string[] {
+  if (parts.length === 1) return [id];
+  const tuple = id.startsWith("(") && id.endsWith(")") ? id.slice(1, -1) : undefined;
+  const values = tuple === undefined ? undefined : splitTuple(tuple, parts);
+  if (values === undefined) {
+    const found = tuple === undefined ? 1 : splitAtCommas(tuple).length;
+    throw new CatalogError(
+      "malformed",
+      `urn "${shown(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${parts.map((p) => p.name).join(",")})`,
+    );
+  }
+  return values;
+}
+
+/** The id of a key's values: bare for one, a tuple for several. */
+export const joinId = (values: readonly string[]): string =>
+  values.length === 1 ? (values[0] ?? "") : `(${values.join(",")})`;
+
+function splitTuple(tuple: string, parts: readonly KeyPart[]): readonly string[] | undefined {
+  const free = parts.filter((part) => part.kind === "text").length;
+  if (free !== 1) {
+    const values = splitAtCommas(tuple);
+    return values.length === parts.length ? values : undefined;
+  }
+  // One free text: take what stands before it from the left, what stands after it from the right.
+  const at = parts.findIndex((part) => part.kind === "text");
+  let rest = tuple;
+  const before: string[] = [];
+  for (let i = 0; i < at; i++) {
+    const end = endOfPart(rest);
+    if (end < 0) return undefined;
+    before.push(rest.slice(0, end));
+    rest = rest.slice(end + 1);
+  }
+  const after: string[] = [];
+  for (let i = parts.length - 1; i > at; i--) {
+    const comma = rest.lastIndexOf(",");
+    if (comma < 0) return undefined;
+    after.unshift(rest.slice(comma + 1));
+    rest = rest.slice(0, comma);
+  }
+  return [...before, rest, ...after];
+}
+
+/** Index of the first comma outside parentheses; -1 if there is none. */
+function endOfPart(text: string): number {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 40) depth++;
+    else if (c === 41) depth--;
+    else if (c === 44 && depth <= 0) return i;
+  }
+  return -1;
+}
+
+function splitAtCommas(text: string): readonly string[] {
+  const values: string[] = [];
+  let rest = text;
+  for (let end = endOfPart(rest); end >= 0; end = endOfPart(rest)) {
+    values.push(rest.slice(0, end));
+    rest = rest.slice(end + 1);
+  }
+  values.push(rest);
+  return values;
+}

@@ -1,0 +1,94 @@
+/**
+ * Port: the change log, the only truth. Streams of records in one total order.
+ *
+ * A record is opaque here: bytes that record-codec.ts writes and reads. Every adapter passes
+ * test/contract/change-log.contract.ts.
+ */
+import type { Position, Revision } from "../core/position.ts";
+import type { StreamName } from "../core/stream.ts";
+
+/** Records that become one stream's next ones, all or none. */
+export interface Append {
+  readonly stream: StreamName;
+  /** The stream's last revision as the writer knows it (-1: no such stream yet), or "any". */
+  readonly expected: Revision | "any";
+  /** At least one; each at most `recordBytesMax`. */
+  readonly records: readonly Uint8Array[];
+  /**
+   * Names this append (16 bytes). The same id on the same stream again is answered as the first
+   * time and appends nothing, whatever `expected` says.
+   */
+  readonly id?: Uint8Array | undefined;
+}
+
+export interface Appended {
+  /** Position and revision of the last record of this append. */
+  readonly position: Position;
+  readonly revision: Revision;
+  /** True when its id had been appended before. */
+  readonly repeated: boolean;
+}
+
+export interface LogRecord {
+  readonly position: Position;
+  readonly stream: StreamName;
+  readonly revision: Revision;
+  readonly data: Uint8Array;
+}
+
+/** An expectation that did not hold; nothing of the call was appended. */
+export class WrongRevision extends Error {
+  override readonly name = "WrongRevision";
+  readonly stream: StreamName;
+  readonly expected: Revision;
+  readonly actual: Revision;
+  constructor(stream: StreamName, expected: Revision, actual: Revision) {
+    super(`stream "${stream}" is at revision ${actual}, expected ${expected}`);
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+export interface ReadOptions {
+  /** At most so many records are returned; a page may be shorter only at the end. */
+  readonly limit: number;
+  readonly backward?: boolean | undefined;
+}
+
+export interface ChangeLog {
+  /**
+   * Appends to one or more streams. Resolves, one answer per append in order, when all are durable.
+   * Calls are appended in the order in which they were made.
+   * Rejects with WrongRevision (see there), CatalogError too_large (a record over
+   * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
+   * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other
+   * streams of the same call may be.
+   */
+  append(appends: readonly Append[]): Promise<readonly Appended[]>;
+
+  /** Records of the whole log after (backward: before) a position, in order of position. */
+  readAll(from: Position | "end", options: ReadOptions): Promise<readonly LogRecord[]>;
+
+  /** Records of one stream at or after (backward: at or before) a revision; none if unknown. */
+  readStream(
+    stream: StreamName,
+    from: Revision | "end",
+    options: ReadOptions,
+  ): Promise<readonly LogRecord[]>;
+
+  /** Position of the last durable record; START when the log is empty. */
+  head(): Promise<Position>;
+
+  /**
+   * Pages of records after a position, then new ones as they become durable, without gap or
+   * repeat, until the signal aborts or the log closes (then it ends without an error).
+   */
+  tail(after: Position, signal: AbortSignal): AsyncIterable<readonly LogRecord[]>;
+
+  /** Waits for appends that were begun, then releases everything. Later calls are `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** Largest record in bytes: an aspect value of 16,000,000 bytes and its envelope. */
+export const recordBytesMax = 17_000_000;
