@@ -5,7 +5,10 @@
  * Urns come in as text in any namespace and are parsed here. Errors are CatalogErrors.
  */
 import type { SystemMetadata } from "../core/change.ts";
+import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
+
+export type { Criterion, Filter } from "../core/filter.ts";
 
 /** Who asks, and what they said about the request. */
 export interface Caller {
@@ -77,21 +80,6 @@ export interface TimeseriesQuery {
   readonly sort?:
     | { readonly field: string; readonly order: "ASCENDING" | "DESCENDING" }
     | undefined;
-}
-
-export interface Criterion {
-  readonly field: string;
-  readonly value?: string | undefined;
-  readonly values?: readonly string[] | undefined;
-  /** EQUAL when absent. */
-  readonly condition?: string | undefined;
-  readonly negated?: boolean | undefined;
-}
-
-/** `or` of `and`; the older `criteria` is one `and`. */
-export interface Filter {
-  readonly or?: readonly { readonly and?: readonly Criterion[] | undefined }[] | undefined;
-  readonly criteria?: readonly Criterion[] | undefined;
 }
 
 export interface Catalog {

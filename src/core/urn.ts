@@ -32,7 +32,8 @@ export const defaultUrnLimits: UrnLimits = { bytesMax: 512, schemaFieldBytesMax:
 const SHAPE = /^urn:([A-Za-z0-9][A-Za-z0-9-]{0,31}):([A-Za-z][A-Za-z0-9_]*):(.+)$/s;
 /** Control characters, and U+241F, which delimits browse paths. */
 const FORBIDDEN = /[\u0000-\u001f\u007f\u241f]/;
-const NESTED = /urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*:)/g;
+/** A urn begins a text, or a part of another's id: "turn:left:at:x" is a name like any other. */
+const NESTED = /(?<![^(,:])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*:)/g;
 
 const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
 
@@ -99,16 +100,13 @@ export const joinId = (values: readonly string[]): string =>
 
 function splitTuple(tuple: string, parts: readonly KeyPart[]): readonly string[] | undefined {
   const free = parts.filter((part) => part.kind === "text").length;
-  if (free !== 1) {
-    const values = splitAtCommas(tuple);
-    return values.length === parts.length ? values : undefined;
-  }
+  if (free !== 1) return splitSeveralTexts(tuple, parts);
   // One free text: take what stands before it from the left, what stands after it from the right.
   const at = parts.findIndex((part) => part.kind === "text");
   let rest = tuple;
   const before: string[] = [];
   for (let i = 0; i < at; i++) {
-    const end = endOfPart(rest);
+    const end = parts[i]?.kind === "urn" ? endOfUrn(rest) : endOfPart(rest);
     if (end < 0) return undefined;
     before.push(rest.slice(0, end));
     rest = rest.slice(end + 1);
@@ -123,6 +121,20 @@ function splitTuple(tuple: string, parts: readonly KeyPart[]): readonly string[]
   return [...before, rest, ...after];
 }
 
+/**
+ * Several free texts hold commas in parentheses only; where that leaves too few parts, parentheses
+ * are characters like any other: (looker,a(b) has the parts looker and a(b.
+ */
+function splitSeveralTexts(
+  tuple: string,
+  parts: readonly KeyPart[],
+): readonly string[] | undefined {
+  const values = splitAtCommas(tuple);
+  if (values.length === parts.length) return values;
+  const plain = tuple.split(",");
+  return plain.length === parts.length ? plain : undefined;
+}
+
 /** Index of the first comma outside parentheses; -1 if there is none. */
 function endOfPart(text: string): number {
   let depth = 0;
@@ -133,6 +145,23 @@ function endOfPart(text: string): number {
     else if (c === 44 && depth <= 0) return i;
   }
   return -1;
+}
+
+/**
+ * Index of the comma after the urn that the text begins with; -1 if there is none. A urn whose id is
+ * a tuple ends with its parenthesis, even if a name in it holds unpaired ones.
+ */
+function endOfUrn(text: string): number {
+  if (!/^urn:[^:]*:[^:]*:\(/.test(text)) return endOfPart(text);
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 40) depth++;
+    else if (c === 41) depth--;
+    else if (c === 44 && depth <= 0 && text.charCodeAt(i - 1) === 41) return i;
+  }
+  const first = text.indexOf("),");
+  return first >= 0 && first === text.lastIndexOf("),") ? first + 1 : -1;
 }
 
 function splitAtCommas(text: string): readonly string[] {

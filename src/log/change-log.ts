@@ -51,15 +51,19 @@ export class WrongRevision extends Error {
 }
 
 export interface ReadOptions {
-  /** At most so many records are returned; a page may be shorter only at the end. */
+  /**
+   * At most so many records are returned. Fewer come at the end, or where records are so large that
+   * the adapter ends the page; never none while there are any.
+   */
   readonly limit: number;
   readonly backward?: boolean | undefined;
 }
 
 export interface ChangeLog {
   /**
-   * Appends to one or more streams. Resolves, one answer per append in order, when all are durable.
-   * Calls are appended in the order in which they were made.
+   * Appends to one or more streams. Resolves, one answer per append in order, when all are durable;
+   * until then the records may not be changed. Calls are appended in the order in which they were
+   * made.
    * Rejects with WrongRevision (see there), CatalogError too_large (a record over
    * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
    * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other
@@ -67,10 +71,19 @@ export interface ChangeLog {
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
 
-  /** Records of the whole log after (backward: before) a position, in order of position. */
+  /** What the append of that id to that stream was answered; undefined if there was none. */
+  findAppend(stream: StreamName, id: Uint8Array): Promise<Appended | undefined>;
+
+  /**
+   * Records of the whole log after a position in order of position; backward: before it, the
+   * newest first. Forward from "end" there are none.
+   */
   readAll(from: Position | "end", options: ReadOptions): Promise<readonly LogRecord[]>;
 
-  /** Records of one stream at or after (backward: at or before) a revision; none if unknown. */
+  /**
+   * Records of one stream at or after a revision; backward: at or before it, the newest first.
+   * None if the stream is unknown.
+   */
   readStream(
     stream: StreamName,
     from: Revision | "end",

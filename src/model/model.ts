@@ -3,6 +3,8 @@
  * annotations. load-model.ts makes one from directories of Avro schemas (avro/ by default).
  */
 
+import type { KeyPart } from "../core/urn.ts";
+
 /** Annotations as the schemas hold them (avro/README.md): options, or path overrides. */
 export type Annotation = Readonly<Record<string, unknown>>;
 
@@ -50,6 +52,14 @@ export interface Aspect {
   readonly schemaVersion: number;
 }
 
+/** How one field of a key is read from a urn, and what may stand there. */
+export interface EntityKeyPart extends KeyPart {
+  /** Empty in the urn when it is absent. */
+  readonly optional: boolean;
+  /** Of an enum. */
+  readonly symbols: readonly string[];
+}
+
 export interface Entity {
   readonly name: string;
   readonly keyAspect: string;
@@ -59,6 +69,8 @@ export interface Entity {
   readonly searchGroup?: string | undefined;
   /** Fields of the key record, in urn order. */
   readonly keyFields: readonly Field[];
+  /** What entity-key.ts needs of them, in the same order. */
+  readonly keyParts: readonly EntityKeyPart[];
 }
 
 /** A legacy snapshot record and the aspect records that it takes. */
@@ -73,7 +85,10 @@ export interface Snapshot {
 export interface Misfit {
   /** Slash path from the aspect's root: `/owners/0/owner`; the root is ``. */
   readonly path: string;
-  /** The whole finding: what was expected and what was found. */
+  /**
+   * What was found and what was expected, without the path: `"maybe" cannot be coerced to Boolean:
+   * expected true or false`.
+   */
   readonly message: string;
 }
 

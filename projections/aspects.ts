@@ -1,0 +1,66 @@
+/**
+ * How the aspect view follows from the log: every record of an entity stream is one write.
+ *
+ *   UPSERT of an aspect          value           its next value
+ *   RESTATE of an aspect         confirm         the value that is there, told again
+ *   DELETE of an aspect          remove          no value any more; its history stays
+ *   DELETE of the key aspect     remove_entity   the same for all aspects; the entity is gone
+ *
+ * Timeseries streams are not this view's.
+ */
+import type { AspectWrite } from "../src/aspects/aspect-table.ts";
+import { assert } from "../src/core/errors.ts";
+import type { Projection } from "../src/projector/sink.ts";
+
+/** The name of an entity type's key aspect; undefined for a type that the model does not have. */
+export type KeyAspectOf = (entityType: string) => string | undefined;
+
+export function createAspectProjection(keyAspectOf: KeyAspectOf): Projection<AspectWrite> {
+  return (change) => {
+    if (change.timeseries) return [];
+    const { urn, aspect, position, revision, entityType, created } = change;
+    const key = keyAspectOf(entityType) === aspect;
+    switch (change.changeType) {
+      case "UPSERT": {
+        const { value } = change;
+        assert(value !== undefined, `the change at position ${position} has no value`);
+        return [
+          {
+            op: "value",
+            urn,
+            aspect,
+            position,
+            revision,
+            version: versionOf(change),
+            value,
+            time: created.time,
+            actor: created.actor,
+            system: JSON.stringify(change.system),
+            key,
+            entityType,
+          },
+        ];
+      }
+      case "RESTATE":
+        return [
+          {
+            op: "confirm",
+            urn,
+            aspect,
+            position,
+            revision,
+            version: versionOf(change),
+            system: JSON.stringify(change.system),
+          },
+        ];
+      case "DELETE":
+        return [{ op: key ? "remove_entity" : "remove", urn, aspect, position, revision }];
+    }
+  };
+}
+
+function versionOf({ system, position }: Parameters<Projection<AspectWrite>>[0]): number {
+  const version = Number(system.version);
+  assert(version >= 1, `the change at position ${position} has version "${system.version}"`);
+  return version;
+}

@@ -1,0 +1,67 @@
+/**
+ * How the timeseries view follows from the log.
+ *
+ *   UPSERT in a timeseries stream             event    one per time and identity; a later telling wins
+ *   DELETE in a timeseries stream             remove   events of that aspect, in a range if it has one
+ *   DELETE of the key aspect of an entity     remove   every event of the entity
+ *
+ * The same event told twice has the same time and key, so that it is one event (the reference's
+ * document id is made of the same fields).
+ */
+import { assert } from "../src/core/errors.ts";
+import type { Projection } from "../src/projector/sink.ts";
+import type { TimeseriesWrite } from "../src/timeseries/timeseries-table.ts";
+import type { KeyAspectOf } from "./aspects.ts";
+
+/** Headers of a DELETE that bound its range: epoch milliseconds as text, inclusive. */
+export const FROM_HEADER = "annals-from";
+export const TO_HEADER = "annals-to";
+
+export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection<TimeseriesWrite> {
+  return (change) => {
+    const { urn, aspect, position, entityType, changeType } = change;
+    if (!change.timeseries) {
+      const gone = changeType === "DELETE" && keyAspectOf(entityType) === aspect;
+      return gone ? [{ op: "remove", urn, position }] : [];
+    }
+    switch (changeType) {
+      case "UPSERT": {
+        const { value } = change;
+        assert(value !== undefined, `the event at position ${position} has no value`);
+        const { time, key } = identityOf(value);
+        assert(typeof time === "number", `the event at position ${position} has no time`);
+        const system = JSON.stringify(change.system);
+        return [{ op: "event", urn, aspect, entityType, position, time, key, value, system }];
+      }
+      case "DELETE": {
+        const from = bound(change.headers?.[FROM_HEADER]);
+        const to = bound(change.headers?.[TO_HEADER]);
+        // Any client can set headers: what is not a number bounds a range that holds nothing.
+        if (Number.isNaN(from) || Number.isNaN(to)) return [];
+        return [{ op: "remove", urn, aspect, position, from, to }];
+      }
+      case "RESTATE":
+        return [];
+    }
+  };
+}
+
+/** What makes an event that event and no other of its aspect. */
+function identityOf(text: string): { readonly time: unknown; readonly key: string } {
+  const { timestampMillis, eventGranularity, messageId, partitionSpec } = JSON.parse(text);
+  return {
+    time: timestampMillis,
+    key: canonical([eventGranularity ?? null, messageId ?? null, partitionSpec ?? null]),
+  };
+}
+
+/** JSON text in which the order of an object's members does not show: {b, a} and {a, b} are one. */
+const canonical = (value: unknown): string => JSON.stringify(value, sorted);
+
+function sorted(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const bound = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : text.trim() === "" ? Number.NaN : Number(text);

@@ -1,0 +1,90 @@
+/**
+ * The aspect view in SQLite: one row for every value of every aspect.
+ *
+ * Urns and names are written once and have small numbers everywhere else: the index over values is
+ * then three integers wide, which is what keeps writing fast (a text index over urns costs more
+ * than half of the throughput). A urn is kept as its kind (`urn:li:dataset:`) and the rest, so that
+ * the one text index there is also lists the entities of a type in the order of their urns.
+ */
+import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+
+export const aspectSchema: ViewSchema = {
+  view: "aspects",
+  version: 1,
+  tables: `
+CREATE TABLE aspect_name (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- What urns begin with, up to the third colon. type: unknown until an entity has a value.
+CREATE TABLE entity_kind (
+  id INTEGER PRIMARY KEY,
+  prefix TEXT NOT NULL UNIQUE,
+  type TEXT,
+  living INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- living: 1 while the key aspect has a value.
+-- revision: of the last record that is in no row of aspect_value (removals); -1 if there is none.
+CREATE TABLE entity (
+  kind INTEGER NOT NULL,
+  rest TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  living INTEGER NOT NULL,
+  revision INTEGER NOT NULL DEFAULT -1,
+  PRIMARY KEY (kind, rest)
+) STRICT, WITHOUT ROWID;
+
+-- The number that the last new entity got.
+CREATE TABLE last_entity (id INTEGER NOT NULL) STRICT;
+
+-- position: of the record that made the value. confirmed, removed: of the one that told it again
+-- last, that removed it. revision: of the last record that told it. The value stands last, so that
+-- the others are read without it where it is long.
+CREATE TABLE aspect_value (
+  entity INTEGER NOT NULL,
+  aspect INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  confirmed INTEGER,
+  removed INTEGER,
+  time INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  system TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (entity, aspect, version)
+) STRICT;
+`,
+  reset: `
+DELETE FROM aspect_value;
+DELETE FROM entity;
+DELETE FROM last_entity;
+UPDATE entity_kind SET living = 0;
+`,
+};
+
+/**
+ * The rows of an entity's newest values: one step in the index per aspect, however long the history
+ * is. ?1: the entity's number.
+ */
+export const NEWEST = `
+WITH RECURSIVE newest (id) AS (
+  SELECT (SELECT rowid FROM aspect_value WHERE entity = ?1
+          ORDER BY aspect DESC, version DESC LIMIT 1)
+  UNION ALL
+  SELECT (SELECT rowid FROM aspect_value WHERE entity = ?1 AND aspect < last.aspect
+          ORDER BY aspect DESC, version DESC LIMIT 1)
+  FROM newest JOIN aspect_value AS last ON last.rowid = newest.id
+)`;
+
+/** urn:li:dataset:(a,b) → urn:li:dataset: and (a,b); what has no third colon is all rest. */
+export function splitUrn(urn: string): { readonly prefix: string; readonly rest: string } {
+  let colon = -1;
+  for (let n = 0; n < 3; n++) {
+    colon = urn.indexOf(":", colon + 1);
+    if (colon < 0) return { prefix: "", rest: urn };
+  }
+  return { prefix: urn.slice(0, colon + 1), rest: urn.slice(colon + 1) };
+}

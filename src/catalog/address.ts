@@ -1,0 +1,76 @@
+/**
+ * Urns at the catalog's edge: parsed, given the configured namespace, their type looked up in the
+ * model and their key parts checked. What passes here is an address that every room may trust.
+ */
+import { LRUCache } from "lru-cache";
+import { CatalogError } from "../core/errors.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { keyValue } from "../model/entity-key.ts";
+import type { Entity, Model } from "../model/model.ts";
+import { nearest } from "./nearest.ts";
+
+export interface Address {
+  readonly urn: string;
+  readonly entity: Entity;
+}
+
+export interface Addresses {
+  /** For writing. An entity type that the model has not is `invalid`. */
+  writable(urn: string): Address;
+  /** For reading. An entity type that the model has not is `not_found`. */
+  known(urn: string): Address;
+  /** The key aspect of the urn as JSON text; the urn must have passed. */
+  keyText(urn: string): string;
+  /** The key aspect's value. */
+  keyOf(urn: string): Record<string, unknown>;
+}
+
+/** Most callers name the same urns again and again: the parsed ones are remembered. */
+const rememberedMax = 20_000;
+
+export function createAddresses(
+  model: Model,
+  options: { readonly namespace: string; readonly limits: UrnLimits },
+): Addresses {
+  const remembered = new LRUCache<string, Address>({ max: rememberedMax });
+
+  function parse(text: string): Address | { readonly unknownType: string } {
+    const found = remembered.get(text);
+    if (found !== undefined) return found;
+    const urn = withNamespace(text, options.namespace);
+    const { entityType } = parseUrn(urn, options.limits);
+    const entity = model.entities.get(entityType);
+    if (entity === undefined) return { unknownType: entityType };
+    keyValue(entity, urn);
+    const address = { urn, entity };
+    remembered.set(text, address);
+    return address;
+  }
+
+  function addressed(text: string, code: "invalid" | "not_found"): Address {
+    const address = parse(text);
+    if ("entity" in address) return address;
+    throw unknownEntityType(model, address.unknownType, code);
+  }
+
+  const keyOf = (urn: string): Record<string, unknown> =>
+    keyValue(addressed(urn, "not_found").entity, urn);
+
+  return {
+    writable: (text) => addressed(text, "invalid"),
+    known: (text) => addressed(text, "not_found"),
+    keyOf,
+    keyText: (urn) => JSON.stringify(keyOf(urn)),
+  };
+}
+
+/** "unknown entity type", with the names that come near. */
+export function unknownEntityType(
+  model: Model,
+  name: string,
+  code: "invalid" | "not_found",
+): CatalogError {
+  return new CatalogError(code, `unknown entity type "${name}"`, {
+    hint: nearest(name, model.entities.keys()),
+  });
+}

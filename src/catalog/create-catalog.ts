@@ -1,0 +1,211 @@
+/**
+ * The catalog over a log and its two views: the use cases, put together. Adapters and threads are
+ * the business of service.ts; here are only ports.
+ */
+import type { AspectReader } from "../aspects/aspect-table.ts";
+import type { Change } from "../core/change.ts";
+import { currentAspect } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { PatchRules } from "../core/patch.ts";
+import { type Position, START } from "../core/position.ts";
+import type { UrnLimits } from "../core/urn.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import type { Model } from "../model/model.ts";
+import type { Progress } from "../projector/progress.ts";
+import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import { createAddresses, unknownEntityType } from "./address.ts";
+import type { Catalog } from "./catalog.ts";
+import { createDelete } from "./delete.ts";
+import { createEntityStates } from "./entity-states.ts";
+import { createIngestion } from "./ingest.ts";
+import { createPreparation } from "./prepare.ts";
+import { createReads } from "./read-entities.ts";
+import { createTimeseriesReads } from "./read-timeseries.ts";
+import { proposalsOf } from "./snapshots.ts";
+import { createUsage } from "./usage.ts";
+
+export interface CatalogParts {
+  readonly model: Model;
+  readonly patchRules: PatchRules;
+  readonly log: ChangeLog;
+  readonly encode: (change: Change) => Uint8Array;
+  readonly aspects: AspectReader;
+  readonly timeseries: TimeseriesReader;
+  readonly progress: Progress;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly aspectBytesMax: number;
+  readonly cacheBytesMax: number;
+  /** Records that the aspect view may be behind before writes wait for it. */
+  readonly lagMax: number;
+  /** Milliseconds that a read waits for a view. */
+  readonly waitMsMax: number;
+  readonly now: () => number;
+  readonly onContradictedKey: (urn: string) => void;
+}
+
+export const ASPECTS = "aspects";
+export const TIMESERIES = "timeseries";
+
+/** Most urns of one page of listUrns. */
+const pageMax = 10_000;
+
+export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
+  const { model, log, aspects, timeseries, progress, namespace, now } = parts;
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
+  const timeoutMs = parts.waitMsMax;
+  const addresses = createAddresses(model, { namespace, limits: parts.urnLimits });
+  const reached = (view: string) => (position: Position) =>
+    progress.positions()[view] !== undefined && (progress.positions()[view] ?? START) >= position
+      ? Promise.resolve()
+      : progress.reached(view, position, { timeoutMs });
+
+  // How far each view has to come to show every write that was answered.
+  const answered = { [ASPECTS]: await log.head(), [TIMESERIES]: await log.head() };
+  const caughtUp = (view: keyof typeof answered) => () => reached(view)(answered[view] ?? START);
+
+  const states = createEntityStates({
+    reader: aspects,
+    reached: reached(ASPECTS),
+    onProgress: (listener) =>
+      progress.onProgress((positions) => listener(positions[ASPECTS] ?? START)),
+    bytesMax: parts.cacheBytesMax,
+  });
+
+  const preparation = createPreparation({
+    model,
+    addresses,
+    namespace,
+    aspectBytesMax: parts.aspectBytesMax,
+    patchRules: parts.patchRules,
+    onContradictedKey: parts.onContradictedKey,
+  });
+
+  const ingestion = createIngestion({
+    log,
+    encode: parts.encode,
+    addresses,
+    preparation,
+    states,
+    systemActor,
+    now,
+    admitted() {
+      const behind = (answered[ASPECTS] ?? START) - (progress.positions()[ASPECTS] ?? START);
+      if (behind <= parts.lagMax) return undefined;
+      return reached(ASPECTS)(((answered[ASPECTS] ?? START) - parts.lagMax) as Position);
+    },
+    async countEvents(urn, aspect) {
+      await caughtUp(TIMESERIES)();
+      return timeseries.count({ urn, aspect });
+    },
+    onAppended(position, of) {
+      if (position > (answered[ASPECTS] ?? START)) answered[ASPECTS] = position;
+      if (of.timeseries && position > (answered[TIMESERIES] ?? START)) {
+        answered[TIMESERIES] = position;
+      }
+      progress.poke(position);
+    },
+  });
+
+  async function existing(
+    urns: readonly string[],
+    { includeSoftDelete }: { readonly includeSoftDelete: boolean },
+  ): Promise<readonly boolean[]> {
+    const known = urns.map((urn) => addresses.known(urn));
+    const found = await states.read(known.map(({ urn }) => urn));
+    return found.map((state, i) => {
+      const key = known[i]?.entity.keyAspect ?? "";
+      if (currentAspect(state, key) === undefined) return false;
+      const status = currentAspect(state, "status")?.value;
+      return includeSoftDelete || status === undefined || JSON.parse(status).removed !== true;
+    });
+  }
+
+  function entityType(name: string): string {
+    const entity = model.findEntity(name);
+    if (entity === undefined) throw unknownEntityType(model, name, "invalid");
+    return entity.name;
+  }
+
+  return {
+    ingest: ingestion.ingest,
+    ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
+    delete: createDelete({
+      model,
+      addresses,
+      states,
+      ingestion,
+      reader: timeseries,
+      systemActor,
+      now,
+      caughtUp: caughtUp(TIMESERIES),
+      // An entity's delete is in its own stream: the timeseries view must come that far.
+      onDeleted: (position) => {
+        if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
+      },
+    }),
+
+    ...createReads({
+      model,
+      addresses,
+      states,
+      reader: aspects,
+      reached: reached(ASPECTS),
+      systemActor,
+      now,
+    }),
+    ...createTimeseriesReads({
+      model,
+      addresses,
+      reader: timeseries,
+      caughtUp: caughtUp(TIMESERIES),
+    }),
+    ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp(TIMESERIES) }),
+
+    exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
+
+    async filterExisting(urns, options) {
+      const found = await existing(urns, options);
+      return urns.filter((_, i) => found[i]);
+    },
+
+    async listUrns(type, { start, count }) {
+      if (start < 0 || count < 0) {
+        throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
+          hint: "Send 0 or more",
+        });
+      }
+      const name = entityType(type);
+      await caughtUp(ASPECTS)();
+      const page = await aspects.listUrns(name, { start, count: Math.min(count, pageMax) });
+      return { entities: page.urns, start, count: page.urns.length, total: page.total };
+    },
+
+    async countEntities(types) {
+      const names = types.map(entityType);
+      await caughtUp(ASPECTS)();
+      const counts = await aspects.countEntities();
+      return Object.fromEntries(names.map((name) => [name, counts.get(name) ?? 0]));
+    },
+
+    async countAspect(aspect, urnLike) {
+      if (!model.aspects.has(aspect)) {
+        throw new CatalogError("invalid", `unknown aspect "${aspect}"`);
+      }
+      await caughtUp(ASPECTS)();
+      return aspects.countAspect(aspect, urnLike);
+    },
+
+    async health() {
+      const errors = progress.errors();
+      const views = Object.fromEntries(
+        Object.entries(progress.positions()).map(([view, position]) => [
+          view,
+          { position, ...(errors[view] !== undefined && { error: errors[view] }) },
+        ]),
+      );
+      const ok = Object.keys(errors).length === 0;
+      return { ok, log: await log.head(), views };
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * The entities that are in use, as they are now: the newest fold of their streams.
+ *
+ * The aspect view follows the log a moment behind. An entity that was just written is therefore
+ * pinned here until the view has its last record; every other entity is read from the view and kept
+ * while there is room. So deciding and reading always see every write that was answered before.
+ *
+ *   state          where it is                         leaves it when
+ *   unknown        in the view alone                   it is asked for → kept
+ *   kept           in the cache and the view           written → pinned; evicted → unknown
+ *   pinned         here; its last records are in the   the view has reached its last position → kept
+ *                  log or on the way there
+ *   lost           an append failed: the state here    asked for → read from the view, once that has
+ *                  is not what the log has             reached the last record that is in the log
+ */
+import { LRUCache } from "lru-cache";
+import type { AspectReader } from "../aspects/aspect-table.ts";
+import type { EntityState } from "../core/entity-state.ts";
+import { type Position, START } from "../core/position.ts";
+
+export interface EntityStates {
+  /** The entities with every write decided so far, in the order of the urns; for deciding. */
+  load(urns: readonly string[]): Promise<readonly Entry[]>;
+  /** The entities with every write that is durable; waits for those on the way. For reading. */
+  read(urns: readonly string[]): Promise<readonly EntityState[]>;
+  /** One entity for reading, without a promise when it is at hand and settled. */
+  peek(urn: string): EntityState | undefined;
+  /**
+   * A decision was made: `next` is what the entities are if `appending` succeeds; it gives each
+   * one's last position. Must be called in the turn in which the entries were read.
+   */
+  decided(
+    decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
+    appending: Promise<readonly Position[]>,
+  ): void;
+  /** Forgets what an append that was answered as a repetition made us believe. */
+  forget(urns: readonly string[]): void;
+  /** The last position of the entity that the view may not have yet. */
+  positionOf(urn: string): Position;
+  /** How many entities wait for the view. */
+  pinned(): number;
+}
+
+export interface Entry {
+  readonly urn: string;
+  /** Undefined when lost. */
+  state: EntityState | undefined;
+  /** The last append on the way; it settles when that is durable or has failed. */
+  appending: Promise<unknown> | undefined;
+  /** Last position known to be in the log; START for what came from the view. */
+  position: Position;
+}
+
+interface Dependencies {
+  readonly reader: AspectReader;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: Position) => Promise<void>;
+  /** Calls with the aspect view's position as it moves. */
+  readonly onProgress: (listener: (position: Position) => void) => void;
+  readonly bytesMax: number;
+}
+
+/** What an entry costs beyond its values: maps, stamps, system metadata. */
+const ENTRY_BYTES = 600;
+const ASPECT_BYTES = 500;
+
+export function createEntityStates(dependencies: Dependencies): EntityStates {
+  const { reader, reached, onProgress, bytesMax } = dependencies;
+  const kept = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: bytesOf });
+  const pinned = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Entry>>();
+  // Pinned entries by the position that frees them; a position may be outdated by a later write.
+  let waiting: { position: Position; entry: Entry }[] = [];
+
+  onProgress((position) => {
+    let done = 0;
+    for (const item of waiting) {
+      if (item.position > position) break;
+      done++;
+      unpin(item.entry, item.position);
+    }
+    if (done > 0) waiting = waiting.slice(done);
+  });
+
+  function unpin(entry: Entry, position: Position): void {
+    if (entry.position !== position || entry.appending !== undefined) return;
+    if (pinned.get(entry.urn) !== entry) return;
+    pinned.delete(entry.urn);
+    if (entry.state !== undefined) kept.set(entry.urn, entry);
+  }
+
+  const find = (urn: string): Entry | undefined => {
+    const entry = pinned.get(urn) ?? kept.get(urn);
+    return entry?.state === undefined ? undefined : entry;
+  };
+
+  async function load(urns: readonly string[]): Promise<readonly Entry[]> {
+    const missing = urns.filter((urn) => find(urn) === undefined);
+    if (missing.length > 0) await loadAll(missing);
+    const entries = urns.map(find);
+    // Evicted or lost while others loaded: rare, and one at a time it cannot happen again.
+    return entries.every((entry) => entry !== undefined)
+      ? (entries as Entry[])
+      : Promise.all(urns.map(async (urn) => find(urn) ?? (await loadOne(urn))));
+  }
+
+  async function loadAll(urns: readonly string[]): Promise<void> {
+    const others = urns.filter((urn) => loading.has(urn) || pinned.has(urn));
+    const fresh = [...new Set(urns)].filter((urn) => !loading.has(urn) && !pinned.has(urn));
+    if (fresh.length > 0) {
+      const states = reader.getEntities(fresh);
+      for (const [i, urn] of fresh.entries()) {
+        loading.set(
+          urn,
+          states.then((all) => keep(urn, all[i])).finally(() => loading.delete(urn)),
+        );
+      }
+    }
+    await Promise.all(fresh.map((urn) => loading.get(urn)));
+    await Promise.all(others.map(loadOne));
+  }
+
+  function loadOne(urn: string): Promise<Entry> {
+    const found = find(urn);
+    if (found !== undefined) return Promise.resolve(found);
+    const begun = loading.get(urn);
+    if (begun !== undefined) return begun;
+    const lost = pinned.get(urn);
+    const load = (async () => {
+      await lost?.appending?.catch(() => {});
+      if (lost !== undefined) await reached(lost.position);
+      const [state] = await reader.getEntities([urn]);
+      pinned.delete(urn);
+      return keep(urn, state);
+    })().finally(() => loading.delete(urn));
+    loading.set(urn, load);
+    return load;
+  }
+
+  function keep(urn: string, state: EntityState | undefined): Entry {
+    const entry: Entry = { urn, state, appending: undefined, position: START };
+    kept.set(urn, entry);
+    return entry;
+  }
+
+  function decided(
+    decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
+    appending: Promise<readonly Position[]>,
+  ): void {
+    for (const { entry, next } of decisions) {
+      kept.delete(entry.urn);
+      pinned.set(entry.urn, entry);
+      entry.state = next;
+      entry.appending = appending;
+    }
+    appending.then(
+      (positions) => {
+        for (const [i, { entry }] of decisions.entries()) {
+          const position = positions[i] ?? entry.position;
+          if (position > entry.position) entry.position = position;
+          if (entry.appending === appending) entry.appending = undefined;
+          waiting.push({ position: entry.position, entry });
+        }
+      },
+      () => {
+        for (const { entry } of decisions) {
+          if (entry.appending === appending) entry.appending = undefined;
+          entry.state = undefined;
+          waiting.push({ position: entry.position, entry });
+        }
+      },
+    );
+  }
+
+  async function readOne(urn: string): Promise<EntityState> {
+    for (;;) {
+      const [entry] = await load([urn]);
+      const { state, appending } = entry as Entry;
+      if (appending === undefined) return state as EntityState;
+      try {
+        await appending;
+        return state as EntityState;
+      } catch {
+        // The write failed: what it would have made is not to be seen. Look again.
+      }
+    }
+  }
+
+  return {
+    load,
+    decided,
+    peek(urn) {
+      const entry = find(urn);
+      return entry?.appending === undefined ? entry?.state : undefined;
+    },
+    async read(urns) {
+      const entries = await load(urns);
+      if (entries.every((entry) => entry.appending === undefined)) {
+        return entries.map((entry) => entry.state as EntityState);
+      }
+      return Promise.all(urns.map(readOne));
+    },
+    forget(urns) {
+      for (const urn of urns) {
+        kept.delete(urn);
+        const entry = pinned.get(urn);
+        if (entry !== undefined) entry.state = undefined;
+      }
+    },
+    positionOf: (urn) => pinned.get(urn)?.position ?? START,
+    pinned: () => pinned.size,
+  };
+}
+
+function bytesOf(entry: Entry): number {
+  let bytes = ENTRY_BYTES + entry.urn.length;
+  for (const aspect of entry.state?.aspects.values() ?? []) {
+    bytes += ASPECT_BYTES + aspect.value.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,287 @@
+/**
+ * Writing: proposals become appends, all of a request or none of it.
+ *
+ *   address → prepare → load the entities → decide → append → acknowledged
+ *
+ * Between loading and deciding nothing is awaited, so that in this process no race is lost; a race
+ * with another writer of the same log is decided again on the new state, a bounded number of times.
+ */
+import { createHash } from "node:crypto";
+import type { AuditStamp, Change } from "../core/change.ts";
+import { decide, type Intent, systemOf } from "../core/decide.ts";
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import { entityStream, timeseriesStream } from "../core/stream.ts";
+import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
+import type { Entity } from "../model/model.ts";
+import type { Addresses } from "./address.ts";
+import type { Caller, Proposal, Written } from "./catalog.ts";
+import type { EntityStates, Entry } from "./entity-states.ts";
+import type { Preparation, Prepared } from "./prepare.ts";
+
+/** How often a lost race is decided again before the caller is told. */
+const attemptsMax = 5;
+
+interface Dependencies {
+  readonly log: ChangeLog;
+  readonly encode: (change: Change) => Uint8Array;
+  readonly addresses: Addresses;
+  readonly preparation: Preparation;
+  readonly states: EntityStates;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** Waits while the aspect view is too far behind. */
+  readonly admitted: () => Promise<void> | undefined;
+  /** How many events of a timeseries aspect there are, every answered write counted. */
+  readonly countEvents: (urn: string, aspect: string) => Promise<number>;
+  /** Wakes the projector, and remembers how far each view has to come. */
+  readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
+}
+
+export interface Ingestion {
+  ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
+  /** Appends one timeseries change as it is; the entity need not exist. */
+  append(change: Change, caller: Caller): Promise<Written>;
+}
+
+/** What a request asks of one entity. */
+interface Demand {
+  readonly urn: string;
+  readonly entity: Entity;
+  readonly intents: Intent[];
+  /** Events of timeseries aspects, in order. */
+  readonly events: { readonly aspect: string; readonly intent: Intent }[];
+}
+
+interface Decided {
+  readonly entry: Entry;
+  readonly next: EntityState;
+  readonly appends: readonly Append[];
+  readonly timeseries: boolean;
+}
+
+export function createIngestion(dependencies: Dependencies): Ingestion {
+  const { log, encode, addresses, preparation, states, systemActor } = dependencies;
+
+  async function ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written> {
+    const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
+    const prepared = await prepareAll(proposals, stamp);
+    const demands = demandsOf(prepared);
+    if (demands.length === 0) return { position: undefined };
+    const waiting = dependencies.admitted();
+    if (waiting !== undefined) await waiting;
+    const key = caller.idempotencyKey;
+    if (key !== undefined) {
+      const earlier = await earlierAnswer(demands, key);
+      if (earlier !== undefined) return earlier;
+    }
+    for (let attempt = 1; ; attempt++) {
+      const entries = await states.load(demands.map((demand) => demand.urn));
+      try {
+        return await appendAll(decideAll(demands, entries, stamp, key), key);
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+        if (attempt < attemptsMax) continue;
+        throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
+          hint: "Send the request again",
+          cause: error,
+        });
+      }
+    }
+  }
+
+  async function prepareAll(
+    proposals: readonly Proposal[],
+    stamp: AuditStamp,
+  ): Promise<readonly Prepared[]> {
+    const count = proposals.length;
+    const addressed = proposals.map((proposal, index) =>
+      preparation.address(proposal, { index, count }),
+    );
+    const needed = new Set(addressed.flatMap((one) => preparation.needs(one)));
+    const existing = needed.size === 0 ? needed : await existingOf([...needed]);
+    // What the same request defines exists too.
+    for (const { urn } of addressed) existing.add(urn);
+    const exists = (urn: string) => existing.has(urn);
+    const prepared = addressed.map((one) => preparation.prepare(one, stamp, exists));
+    for (const one of prepared) {
+      if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
+    }
+    return prepared;
+  }
+
+  async function refuseEmptyDelete({ urn, aspect, intent }: Prepared): Promise<void> {
+    if ((await dependencies.countEvents(urn, aspect.name)) > 0) return;
+    throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
+  }
+
+  async function existingOf(urns: readonly string[]): Promise<Set<string>> {
+    const known = urns.map((urn) => addresses.known(urn));
+    const found = await states.read(known.map(({ urn }) => urn));
+    return new Set(
+      found
+        .filter((state, i) => currentAspect(state, known[i]?.entity.keyAspect ?? "") !== undefined)
+        .map((state) => state.urn),
+    );
+  }
+
+  /** Synchronous: see above. */
+  function decideAll(
+    demands: readonly Demand[],
+    entries: readonly Entry[],
+    created: AuditStamp,
+    key: string | undefined,
+  ): readonly Decided[] {
+    return demands.map((demand, i) => decideEntity(demand, entries[i] as Entry, created, key));
+  }
+
+  function decideEntity(
+    demand: Demand,
+    entry: Entry,
+    created: AuditStamp,
+    key: string | undefined,
+  ): Decided {
+    const { urn, entity, intents, events } = demand;
+    const state = entry.state as EntityState;
+    const { changes, next } = decide(state, intents, {
+      entityType: entity.name,
+      keyAspect: entity.keyAspect,
+      created,
+      systemActor,
+      toldOfExistence: events.find(({ intent }) => intent.kind !== "delete")?.intent.system,
+      given: () => preparation.given(entity, urn),
+    });
+    const appends: Append[] = [];
+    if (changes.length > 0) {
+      const stream = entityStream(urn);
+      const id = appendId(key, stream);
+      appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
+    }
+    for (const [aspect, records] of eventRecords(demand, created)) {
+      const stream = timeseriesStream(urn, aspect);
+      appends.push({ stream, expected: "any", records, id: appendId(key, stream) });
+    }
+    return { entry, next, appends, timeseries: events.length > 0 };
+  }
+
+  function eventRecords(demand: Demand, created: AuditStamp): Map<string, Uint8Array[]> {
+    const byAspect = new Map<string, Uint8Array[]>();
+    for (const { aspect, intent } of demand.events) {
+      const record = encode(eventChange(demand, intent, created));
+      const records = byAspect.get(aspect);
+      if (records === undefined) byAspect.set(aspect, [record]);
+      else records.push(record);
+    }
+    return byAspect;
+  }
+
+  async function appendAll(decided: readonly Decided[], key: string | undefined): Promise<Written> {
+    const appends = decided.flatMap((one) => one.appends);
+    if (appends.length === 0) return { position: undefined };
+    const appending = log.append(appends);
+    const changed = decided.filter((one) => one.next !== one.entry.state);
+    if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, appending));
+    const appended = await appending;
+    if (key !== undefined && appended.some((one) => one.repeated)) {
+      states.forget(changed.map((one) => one.entry.urn));
+    }
+    const position = last(appended);
+    dependencies.onAppended(position, { timeseries: decided.some((one) => one.timeseries) });
+    return { position };
+  }
+
+  /** A request whose key was seen before is answered as it was then. */
+  async function earlierAnswer(
+    demands: readonly Demand[],
+    key: string,
+  ): Promise<Written | undefined> {
+    for (const { urn, events } of demands) {
+      const streams = [
+        entityStream(urn),
+        ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
+      ];
+      for (const stream of streams) {
+        const found = await log.findAppend(stream, appendId(key, stream) as Uint8Array);
+        if (found !== undefined) return { position: found.position };
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    ingest,
+    async append(change, caller) {
+      const stream = timeseriesStream(change.urn, change.aspect);
+      const id = appendId(caller.idempotencyKey, stream);
+      const appended = await log.append([
+        { stream, expected: "any", records: [encode(change)], id },
+      ]);
+      const position = last(appended);
+      dependencies.onAppended(position, { timeseries: true });
+      return { position };
+    },
+  };
+}
+
+function demandsOf(prepared: readonly Prepared[]): readonly Demand[] {
+  const byUrn = new Map<string, Demand>();
+  for (const { urn, entity, aspect, intent } of prepared) {
+    let demand = byUrn.get(urn);
+    if (demand === undefined) {
+      demand = { urn, entity, intents: [], events: [] };
+      byUrn.set(urn, demand);
+    }
+    if (aspect.timeseries) demand.events.push({ aspect: aspect.name, intent });
+    else demand.intents.push(intent);
+  }
+  return [...byUrn.values()];
+}
+
+function eventChange({ urn, entity }: Demand, intent: Intent, created: AuditStamp): Change {
+  const { value } = intent;
+  const text = typeof value === "object" ? value.text : undefined;
+  return {
+    urn,
+    entityType: entity.name,
+    aspect: intent.aspect,
+    changeType: intent.kind === "delete" ? "DELETE" : "UPSERT",
+    value: text,
+    created,
+    system: { ...systemOf(intent.system, undefined, created), schemaVersion: intent.schemaVersion },
+    headers: intent.headers,
+  };
+}
+
+/** The last position of each changed entity, from the answers to all appends. */
+async function positionsOf(
+  decided: readonly Decided[],
+  changed: readonly Decided[],
+  appending: Promise<readonly Appended[]>,
+): Promise<readonly Position[]> {
+  const appended = await appending;
+  const byEntity = new Map<Decided, Position>();
+  let i = 0;
+  for (const one of decided) {
+    const own = appended[i];
+    if (own !== undefined && one.appends.length > 0) byEntity.set(one, own.position);
+    i += one.appends.length;
+  }
+  return changed.map((one) => byEntity.get(one) as Position);
+}
+
+const last = (appended: readonly Appended[]): Position =>
+  Math.max(...appended.map((one) => one.position)) as Position;
+
+const ID_BYTES = 16;
+
+/** The same key on the same stream is the same append. */
+function appendId(key: string | undefined, stream: string): Uint8Array | undefined {
+  if (key === undefined) return undefined;
+  return createHash("sha256")
+    .update(key)
+    .update("\0")
+    .update(stream)
+    .digest()
+    .subarray(0, ID_BYTES);
+}

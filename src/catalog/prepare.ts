@@ -1,0 +1,323 @@
+/**
+ * From proposals to intents: everything about a proposal that can be judged without the entity's
+ * state. Form, names, size, schema and derived fields; what fails is refused with the member of the
+ * request that it was.
+ */
+import type { AuditStamp, SystemMetadata } from "../core/change.ts";
+import type { Conditions, GivenAspect, Intent, Settled } from "../core/decide.ts";
+import { defaultAspects } from "../core/default-aspects.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { JsonObject } from "../core/json.ts";
+import { readJson } from "../core/json-text.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
+import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
+import { urnOfKey } from "../model/entity-key.ts";
+import type { Aspect, Entity, Model } from "../model/model.ts";
+import { type Address, type Addresses, unknownEntityType } from "./address.ts";
+import type { Proposal, ProposedChange } from "./catalog.ts";
+import { nearest } from "./nearest.ts";
+
+/** A proposal of which only the entity's state is still to be asked. */
+export interface Prepared {
+  readonly urn: string;
+  readonly entity: Entity;
+  readonly aspect: Aspect;
+  readonly intent: Intent;
+}
+
+/** A proposal whose address and names are known good. */
+export interface Addressed extends Address {
+  readonly aspect: Aspect;
+  readonly proposal: Proposal;
+  readonly label: string;
+}
+
+export interface Preparation {
+  /** Looks at address and names; `place` is where in the request it stands. */
+  address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
+  /** Looks at the rest. `exists` is asked about the urns that `needs` named. */
+  prepare(addressed: Addressed, stamp: AuditStamp, exists: (urn: string) => boolean): Prepared;
+  /** Urns of other entities whose existence must be known before `prepare`. */
+  needs(addressed: Addressed): readonly string[];
+  /** The key and default aspects of an entity that comes to be. */
+  given(entity: Entity, urn: string): readonly GivenAspect[];
+}
+
+interface Dependencies {
+  readonly model: Model;
+  readonly addresses: Addresses;
+  readonly namespace: string;
+  readonly aspectBytesMax: number;
+  readonly patchRules: PatchRules;
+  /** A sent key aspect says something else than the urn. */
+  readonly onContradictedKey: (urn: string) => void;
+}
+
+const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
+  UPSERT: "put",
+  UPDATE: "put",
+  RESTATE: "put",
+  PATCH: "put",
+  CREATE: "create",
+  CREATE_ENTITY: "create_entity",
+  DELETE: "delete",
+};
+
+const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
+const STRUCTURED_PROPERTY = /urn:[A-Za-z0-9-]+:structuredProperty:[^"\\/\s]+/g;
+
+export function createPreparation(dependencies: Dependencies): Preparation {
+  const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
+
+  function address(proposal: Proposal, place: { index: number; count: number }): Addressed {
+    const label = place.count > 1 ? `proposals[${place.index}]: ` : "";
+    return labelled(label, () => {
+      const stated = model.findEntity(proposal.entityType);
+      if (stated === undefined) throw unknownEntityType(model, proposal.entityType, "invalid");
+      const { urn, entity } = addresses.writable(entityUrn(proposal, stated));
+      if (entity !== stated) {
+        throw new CatalogError(
+          "invalid",
+          `urn "${urn}" is of entity type "${entity.name}", the proposal says "${stated.name}"`,
+        );
+      }
+      return { urn, entity, aspect: aspectOf(proposal, entity), proposal, label };
+    });
+  }
+
+  function entityUrn(proposal: Proposal, entity: Entity): string {
+    if (proposal.entityUrn !== undefined) return proposal.entityUrn;
+    if (proposal.entityKeyAspect === undefined) {
+      throw new CatalogError("malformed", "the proposal has neither entityUrn nor entityKeyAspect");
+    }
+    const key = parseJsonText(proposal.entityKeyAspect.value, "entityKeyAspect.value");
+    return urnOfKey(entity, key, namespace);
+  }
+
+  function aspectOf({ aspectName }: Proposal, entity: Entity): Aspect {
+    if (aspectName === undefined || aspectName === "") {
+      throw new CatalogError("malformed", "the proposal has no aspectName");
+    }
+    const aspect = model.findAspectOf(entity, aspectName);
+    if (aspect !== undefined) return aspect;
+    throw new CatalogError("invalid", `Unknown aspect ${aspectName} for entity ${entity.name}`, {
+      hint: nearest(aspectName, [entity.keyAspect, ...entity.aspects]),
+    });
+  }
+
+  function prepare(
+    addressed: Addressed,
+    stamp: AuditStamp,
+    exists: (urn: string) => boolean,
+  ): Prepared {
+    const { urn, entity, aspect, proposal, label } = addressed;
+    return labelled(label, () => {
+      if (
+        aspect.timeseries &&
+        proposal.changeType !== "UPSERT" &&
+        proposal.changeType !== "DELETE"
+      ) {
+        throw new CatalogError(
+          "invalid",
+          `change type ${proposal.changeType} is not supported for the timeseries aspect "${aspect.name}"`,
+          { hint: "Send UPSERT: an event told again replaces its earlier telling" },
+        );
+      }
+      const intent: Intent = {
+        aspect: aspect.name,
+        kind: KINDS[proposal.changeType],
+        value: proposal.changeType === "DELETE" ? undefined : intentValue(addressed, stamp, exists),
+        schemaVersion: aspect.schemaVersion,
+        system: systemOf(proposal),
+        conditions: conditionsOf(proposal.headers),
+        headers: proposal.headers,
+        label,
+      };
+      return { urn, entity, aspect, intent };
+    });
+  }
+
+  function intentValue(
+    { urn, entity, aspect, proposal, label }: Addressed,
+    stamp: AuditStamp,
+    exists: (urn: string) => boolean,
+  ): Intent["value"] {
+    const sent = sentValue(proposal);
+    if (proposal.changeType === "PATCH") {
+      const patch = parsePatch(sent, patchRules, aspect.name);
+      return (current) =>
+        labelled(label, () =>
+          settle(aspect, applyPatch(current, patch, stamp), {
+            namespace,
+            previous: current,
+            exists,
+          }),
+        );
+    }
+    if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
+    if (looksBack(aspect.name)) {
+      const checked = checkedValue(aspect, sent);
+      return (current) =>
+        labelled(label, () => ruled(aspect, checked, { namespace, previous: current, exists }));
+    }
+    return settle(aspect, sent, { namespace, exists });
+  }
+
+  /** The urn decides; a sent key is looked at only to be counted when it says something else. */
+  function keyOf(urn: string, aspect: Aspect, sent: unknown): Settled {
+    const value = addresses.keyOf(urn);
+    const checked = model.check(aspect, sent);
+    const text = JSON.stringify(value);
+    if (!checked.ok || JSON.stringify(checked.value) !== text) dependencies.onContradictedKey(urn);
+    return { value, text };
+  }
+
+  function sentValue({ aspect, changeType }: Proposal): unknown {
+    if (aspect?.value === undefined || aspect.value === null) {
+      throw new CatalogError("malformed", `the proposal has no aspect value`, {
+        hint: `${changeType} needs aspect: {value: "<JSON text>", contentType: "application/json"}`,
+      });
+    }
+    const { contentType } = aspect;
+    if (
+      contentType !== undefined &&
+      !CONTENT_TYPES.includes(contentType.split(";")[0]?.trim() ?? "")
+    ) {
+      throw new CatalogError("invalid", `unsupported contentType "${contentType}" of the aspect`, {
+        hint: "Send application/json",
+      });
+    }
+    if (typeof aspect.value !== "string") return aspect.value;
+    checkSize(aspect.value);
+    return parseJsonText(aspect.value, "aspect.value");
+  }
+
+  const settle = (aspect: Aspect, value: unknown, context: RuleContext): Settled =>
+    ruled(aspect, checkedValue(aspect, value), context);
+
+  function checkedValue(aspect: Aspect, value: unknown): Record<string, unknown> {
+    const checked = model.check(aspect, value);
+    if (checked.ok) return checked.value;
+    const findings = checked.misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
+    throw new CatalogError(
+      "invalid",
+      `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
+    );
+  }
+
+  function ruled(aspect: Aspect, checked: JsonObject, context: RuleContext): Settled {
+    const value = applyWriteRule(aspect.name, checked, context);
+    const text = JSON.stringify(value);
+    checkSize(text);
+    return { value, text };
+  }
+
+  function checkSize(text: string): void {
+    // Text of n UTF-16 units has at least n and at most 3n bytes.
+    if (text.length * 3 <= aspectBytesMax) return;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= aspectBytesMax) return;
+    throw new CatalogError(
+      "too_large",
+      `the aspect value has ${bytes} bytes of at most ${aspectBytesMax}`,
+    );
+  }
+
+  return {
+    address,
+    prepare,
+
+    needs({ aspect, proposal }) {
+      if (aspect.name !== "structuredProperties" || proposal.changeType === "DELETE") return [];
+      if (proposal.changeType !== "PATCH") {
+        const value = sentValue(proposal);
+        return typeof value === "object" && value !== null
+          ? urnsNeeded(aspect.name, value as JsonObject)
+          : [];
+      }
+      // What a patch makes is not known yet; the definitions it can add are named in its text.
+      const text = JSON.stringify(proposal.aspect?.value ?? "");
+      return [...new Set(text.match(STRUCTURED_PROPERTY) ?? [])];
+    },
+
+    given(entity, urn) {
+      const key = addresses.keyOf(urn);
+      const made: Record<string, unknown> = {
+        [entity.keyAspect]: key,
+        ...defaultAspects(entity, key, { namespace }),
+      };
+      return Object.entries(made).map(([name, value]) => ({
+        aspect: name,
+        settled: { value: value as Record<string, unknown>, text: JSON.stringify(value) },
+        schemaVersion: model.aspects.get(name)?.schemaVersion ?? 1,
+      }));
+    },
+  };
+}
+
+interface RuleContext {
+  readonly namespace: string;
+  readonly previous?: JsonObject | undefined;
+  readonly exists: (urn: string) => boolean;
+}
+
+/** Puts the member of the request before the message of what is refused within. */
+function labelled<T>(label: string, work: () => T): T {
+  if (label === "") return work();
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.message.startsWith(label)) throw error;
+    throw new CatalogError(error.code, `${label}${error.message}`, {
+      hint: error.hint,
+      cause: error,
+    });
+  }
+}
+
+/** Parses JSON text that a member of the proposal holds. */
+function parseJsonText(text: string, member: string): unknown {
+  const read = readJson(text);
+  if (read.ok) return read.value;
+  throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
+}
+
+/** Only what a teller may say (contract §10.4); the rest is the server's. */
+function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
+  if (told === undefined) return {};
+  const { lastObserved, runId, pipelineName, registryName, registryVersion, properties } = told;
+  return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
+}
+
+/** Conditional headers of a proposal, names in any letter case (contract §2.3). */
+function conditionsOf(headers: Proposal["headers"]): Conditions {
+  if (headers === undefined) return NO_CONDITIONS;
+  const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
+  return {
+    versionMatch: version(byName.get("if-version-match")),
+    modifiedSince: instant("If-Modified-Since", byName.get("if-modified-since")),
+    unmodifiedSince: instant("If-Unmodified-Since", byName.get("if-unmodified-since")),
+    noneMatch: byName.get("if-none-match")?.trim() === "*",
+  };
+}
+
+const NO_CONDITIONS: Conditions = {};
+
+function version(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^(-1|\d{1,15})$/.test(text.trim())) return Number(text);
+  throw new CatalogError("malformed", `header If-Version-Match is "${text}"`, {
+    hint: "Send the expected version, or -1 when the aspect must not exist",
+  });
+}
+
+const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+
+function instant(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = ISO_INSTANT.test(text.trim()) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new CatalogError("malformed", `header ${name} is "${text}"`, {
+    hint: "Send an ISO-8601 instant, for example 2026-01-31T12:00:00Z",
+  });
+}

@@ -1,0 +1,193 @@
+/**
+ * Reading entities and aspects as JSON text, put together from the texts that the log holds:
+ * a value is parsed by nobody between the writer and the reader.
+ */
+import type { AspectReader, StoredValue } from "../aspects/aspect-table.ts";
+import type { AspectState, EntityState } from "../core/entity-state.ts";
+import { currentAspect } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Entity, Model } from "../model/model.ts";
+import type { Addresses } from "./address.ts";
+import type { Catalog, JsonText } from "./catalog.ts";
+import type { EntityStates } from "./entity-states.ts";
+
+type Reads = Pick<
+  Catalog,
+  "getEntity" | "getEntities" | "getSnapshot" | "getSnapshots" | "getAspect"
+>;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly addresses: Addresses;
+  readonly states: EntityStates;
+  readonly reader: AspectReader;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: ReturnType<EntityStates["positionOf"]>) => Promise<void>;
+  readonly systemActor: string;
+  readonly now: () => number;
+}
+
+export function createReads(dependencies: Dependencies): Reads {
+  const { model, addresses, states, reader, reached } = dependencies;
+  const envelopes = createEnvelopes(dependencies);
+
+  function snapshotRecord(entity: Entity): string {
+    const snapshot = model.findSnapshotOf(entity.name);
+    if (snapshot === undefined) {
+      throw new CatalogError("not_found", `entity type "${entity.name}" has no snapshot record`, {
+        hint: "Read it at /entitiesV2",
+      });
+    }
+    return snapshot.record;
+  }
+
+  const readOne = async (urn: string): Promise<EntityState> =>
+    states.peek(urn) ?? ((await states.read([urn]))[0] as EntityState);
+
+  /** Reads each distinct urn once and writes `"urn":<text>` members in the order asked. */
+  async function results(
+    urns: readonly string[],
+    text: (urn: string, state: EntityState) => string,
+  ): Promise<JsonText> {
+    const distinct = [...new Set(urns.map((urn) => addresses.known(urn).urn))];
+    const found = await states.read(distinct);
+    const members = found.map((state) => `${JSON.stringify(state.urn)}:${text(state.urn, state)}`);
+    return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
+  }
+
+  const snapshotText = (urn: string, state: EntityState, aspects?: readonly string[]): string => {
+    const { entity } = addresses.known(urn);
+    return `{"value":{${JSON.stringify(snapshotRecord(entity))}:${envelopes.snapshot(entity, state, aspects)}}}`;
+  };
+
+  const entityText = (urn: string, state: EntityState, aspects?: readonly string[]): string =>
+    envelopes.entity(addresses.known(urn).entity, state, aspects);
+
+  async function findVersion(
+    urn: string,
+    name: string,
+    version: number,
+  ): Promise<Pick<StoredValue, "version" | "value"> | undefined> {
+    if (version > 0) {
+      await reached(states.positionOf(urn));
+      return reader.findValue(urn, name, version);
+    }
+    const latest = currentAspect(await readOne(urn), name);
+    if (latest === undefined || version === 0) return latest;
+    const wanted = latest.version + version;
+    return wanted > 0 ? findVersion(urn, name, wanted) : undefined;
+  }
+
+  return {
+    async getEntity(text, aspects) {
+      const { entity, urn } = addresses.known(text);
+      return { json: envelopes.entity(entity, await readOne(urn), aspects) };
+    },
+
+    getEntities: (urns, aspects) => results(urns, (urn, state) => entityText(urn, state, aspects)),
+
+    async getSnapshot(text, aspects) {
+      const { entity, urn } = addresses.known(text);
+      snapshotRecord(entity);
+      return { json: snapshotText(urn, await readOne(urn), aspects) };
+    },
+
+    getSnapshots: (urns, aspects) =>
+      results(urns, (urn, state) => snapshotText(urn, state, aspects)),
+
+    async getAspect(text, name, version) {
+      const { entity, urn } = addresses.known(text);
+      const aspect = model.findAspectOf(entity, name);
+      if (aspect === undefined) {
+        throw new CatalogError("not_found", `entity type "${entity.name}" has no aspect "${name}"`);
+      }
+      if (aspect.timeseries) {
+        throw new CatalogError(
+          "not_found",
+          `"${name}" is a timeseries aspect: it has no versions`,
+          {
+            hint: "Read it with POST /aspects?action=getTimeseriesAspectValues",
+          },
+        );
+      }
+      const found = await findVersion(urn, name, version);
+      if (found === undefined) {
+        throw new CatalogError("not_found", `"${name}" of "${urn}" has no version ${version}`);
+      }
+      const shown = version === 0 ? 0 : found.version;
+      return {
+        json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${found.value}}}`,
+      };
+    },
+  };
+}
+
+/** JSON texts of entities, remembered as long as the state that they were made from. */
+function createEnvelopes({ model, addresses, systemActor, now }: Dependencies) {
+  const aspectTexts = new WeakMap<AspectState, string>();
+  const entityTexts = new WeakMap<EntityState, string>();
+
+  /** `"name":{"name":…,"type":"VERSIONED","version":0,"value":…,"created":…,"systemMetadata":…}` */
+  function member(aspect: AspectState): string {
+    let text = aspectTexts.get(aspect);
+    if (text === undefined) {
+      text = `${envelopeHead(aspect.name)}${aspect.value},"created":{"actor":${JSON.stringify(aspect.actor)},"time":${aspect.time}},"systemMetadata":${JSON.stringify(aspect.system)}}`;
+      aspectTexts.set(aspect, text);
+    }
+    return text;
+  }
+
+  const envelopeHead = (name: string): string => {
+    const quoted = JSON.stringify(name);
+    return `${quoted}:{"name":${quoted},"type":"VERSIONED","version":0,"value":`;
+  };
+
+  /** The key of an entity that is not stored follows from its urn (contract §4.1). */
+  const madeUpKey = (entity: Entity, urn: string): string =>
+    `${envelopeHead(entity.keyAspect)}${addresses.keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
+
+  function entity(type: Entity, state: EntityState, names?: readonly string[]): string {
+    const whole = names === undefined;
+    const known = whole ? entityTexts.get(state) : undefined;
+    if (known !== undefined) return known;
+    const key = currentAspect(state, type.keyAspect);
+    const members = [key === undefined ? madeUpKey(type, state.urn) : member(key)];
+    for (const aspect of selected(type, state, names)) members.push(member(aspect));
+    const text = `{"urn":${JSON.stringify(state.urn)},"entityName":${JSON.stringify(type.name)},"aspects":{${members.join(",")}}}`;
+    if (whole && key !== undefined) entityTexts.set(state, text);
+    return text;
+  }
+
+  function snapshot(type: Entity, state: EntityState, names?: readonly string[]): string {
+    const key = currentAspect(state, type.keyAspect)?.value ?? addresses.keyText(state.urn);
+    const union = (name: string, value: string) =>
+      `{${JSON.stringify(model.aspects.get(name)?.record ?? name)}:${value}}`;
+    const aspects = selected(type, state, names);
+    const members = [union(type.keyAspect, key), ...aspects.map((a) => union(a.name, a.value))];
+    // The snapshot of a glossary term also shows these two beside the array (interface §4.5).
+    const inlined =
+      type.name === "glossaryTerm"
+        ? aspects
+            .filter((a) => a.name === "ownership" || a.name === "glossaryTermInfo")
+            .map((a) => `,${JSON.stringify(a.name)}:${a.value}`)
+        : [];
+    return `{"urn":${JSON.stringify(state.urn)},"aspects":[${members.join(",")}]${inlined.join("")}}`;
+  }
+
+  return { entity, snapshot };
+}
+
+/** The aspects that have a value, without the key, in registry order; all or those named. */
+function selected(
+  entity: Entity,
+  state: EntityState,
+  names: readonly string[] | undefined,
+): readonly AspectState[] {
+  const found: AspectState[] = [];
+  for (const name of entity.aspects) {
+    if (names !== undefined && !names.includes(name)) continue;
+    const aspect = currentAspect(state, name);
+    if (aspect !== undefined) found.push(aspect);
+  }
+  return found;
+}

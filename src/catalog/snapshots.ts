@@ -1,0 +1,74 @@
+/**
+ * Legacy snapshots as proposals: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}} is one
+ * UPSERT per aspect, of one entity, and so one append (contract §3.2, §14). Record names count under
+ * any prefix.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../core/json.ts";
+import type { Model, Snapshot } from "../model/model.ts";
+import type { Proposal, SnapshotProposal } from "./catalog.ts";
+
+/** How many names an error lists before it says "and n more". */
+const listedMax = 12;
+
+/** Throws `malformed` for what no snapshot is, naming the member and what is allowed there. */
+export function proposalsOf(
+  model: Model,
+  snapshots: readonly SnapshotProposal[],
+): readonly Proposal[] {
+  return snapshots.flatMap((snapshot, index) => {
+    const at = snapshots.length > 1 ? `/entities/${index}/value` : "/entity/value";
+    return expand(model, snapshot, at);
+  });
+}
+
+function expand(model: Model, { value, systemMetadata }: SnapshotProposal, at: string): Proposal[] {
+  const [name, body] = onlyMember(value, at);
+  const snapshot = model.findSnapshotByRecord(name);
+  if (snapshot === undefined) {
+    throw malformed(at, `"${name}" is not a member type of union`, [...model.snapshots.keys()]);
+  }
+  if (!jsonObject(body)) throw malformed(`${at}/${name}`, "record type is not backed by a DataMap");
+  const { urn, aspects } = body;
+  if (typeof urn !== "string") throw malformed(`${at}/${name}/urn`, "field is required");
+  if (!Array.isArray(aspects)) throw malformed(`${at}/${name}/aspects`, "field is required");
+  return aspects.map((aspect, i) => {
+    const place = `${at}/${name}/aspects/${i}`;
+    const [record, fields] = onlyMember(aspect, place);
+    return {
+      entityType: snapshot.entity,
+      entityUrn: urn,
+      changeType: "UPSERT",
+      aspectName: aspectName(model, snapshot, record, place),
+      aspect: { value: fields },
+      systemMetadata,
+    };
+  });
+}
+
+function aspectName(model: Model, snapshot: Snapshot, record: string, place: string): string {
+  const aspect = model.findAspectByRecord(record);
+  if (aspect === undefined || !snapshot.aspects.includes(aspect.record)) {
+    throw malformed(place, `"${record}" is not a member type of union`, snapshot.aspects);
+  }
+  return aspect.name;
+}
+
+function onlyMember(value: unknown, at: string): readonly [string, unknown] {
+  const members = jsonObject(value) ? Object.entries(value as JsonObject) : [];
+  const [member] = members;
+  if (member === undefined || members.length > 1) {
+    throw malformed(at, "a union needs exactly one member, named by its record");
+  }
+  return member;
+}
+
+function malformed(at: string, finding: string, allowed: readonly string[] = []): CatalogError {
+  const more = allowed.length > listedMax ? `, and ${allowed.length - listedMax} more` : "";
+  return new CatalogError("malformed", `ERROR :: ${at} :: ${finding}`, {
+    hint:
+      allowed.length === 0
+        ? undefined
+        : `Allowed are ${allowed.slice(0, listedMax).join(", ")}${more}`,
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * Usage of a dataset, summed up from its datasetUsageStatistics events (contract §7.3): one bucket
+ * per event of the asked duration, and the sums over all of them.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../core/json.ts";
+import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { Addresses } from "./address.ts";
+import type { Catalog } from "./catalog.ts";
+import { eventsMax } from "./read-timeseries.ts";
+
+const USAGE = "datasetUsageStatistics";
+const DURATIONS = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"];
+
+interface Dependencies {
+  readonly addresses: Addresses;
+  readonly reader: TimeseriesReader;
+  readonly caughtUp: () => Promise<void>;
+}
+
+export function createUsage({ addresses, reader, caughtUp }: Dependencies) {
+  const queryUsage: Catalog["queryUsage"] = async (query) => {
+    if (!DURATIONS.includes(query.duration)) {
+      throw new CatalogError("malformed", `duration is "${query.duration}"`, {
+        hint: `Send one of ${DURATIONS.join(", ")}`,
+      });
+    }
+    const { urn } = addresses.known(query.resource);
+    await caughtUp();
+    const events = await reader.list(
+      { urn, aspect: USAGE, from: query.startTime, to: query.endTime },
+      {
+        limit: Math.min(query.maxBuckets ?? eventsMax, eventsMax),
+        accept: ({ value }) => durationOf(JSON.parse(value)) === query.duration,
+      },
+    );
+    const values = events.map(({ value }) => JSON.parse(value) as JsonObject).reverse();
+    return {
+      buckets: values.map((value) => bucketOf(urn, query.duration, value)),
+      aggregations: aggregate(values),
+    };
+  };
+  return { queryUsage };
+}
+
+/** An event without a granularity stands for a day, as producers of usage mean it. */
+function durationOf(value: JsonObject): string {
+  const granularity = value.eventGranularity;
+  return jsonObject(granularity) ? String(granularity.unit) : "DAY";
+}
+
+function bucketOf(resource: string, duration: string, value: JsonObject): JsonObject {
+  return {
+    bucket: value.timestampMillis,
+    duration,
+    resource,
+    metrics: {
+      uniqueUserCount: value.uniqueUserCount,
+      totalSqlQueries: value.totalSqlQueries,
+      topSqlQueries: value.topSqlQueries,
+      users: records(value.userCounts).map(({ user, count, userEmail }) => ({
+        user,
+        count,
+        userEmail,
+      })),
+      fields: records(value.fieldCounts).map(({ fieldPath, count }) => ({
+        fieldName: fieldPath,
+        count,
+      })),
+    },
+  };
+}
+
+function aggregate(values: readonly JsonObject[]): JsonObject {
+  const users = new Map<string, { user: unknown; count: number; userEmail: unknown }>();
+  const fields = new Map<string, { fieldName: unknown; count: number }>();
+  let totalSqlQueries = 0;
+  for (const value of values) {
+    totalSqlQueries += numberOf(value.totalSqlQueries);
+    for (const { user, count, userEmail } of records(value.userCounts)) {
+      const key = String(user);
+      const sum = users.get(key) ?? { user, count: 0, userEmail };
+      sum.count += numberOf(count);
+      users.set(key, sum);
+    }
+    for (const { fieldPath, count } of records(value.fieldCounts)) {
+      const key = String(fieldPath);
+      const sum = fields.get(key) ?? { fieldName: fieldPath, count: 0 };
+      sum.count += numberOf(count);
+      fields.set(key, sum);
+    }
+  }
+  const byCount = (a: { count: number }, b: { count: number }) => b.count - a.count;
+  return {
+    uniqueUserCount: users.size,
+    totalSqlQueries,
+    users: [...users.values()].sort(byCount),
+    fields: [...fields.values()].sort(byCount),
+  };
+}
+
+const records = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,0 +1,145 @@
+/**
+ * Sends submissions to a catalog over HTTP. Tries again, a bounded number of times, when nobody
+ * answers or the answer is "later"; every write carries an idempotency key, so that one whose
+ * answer was lost happens once.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CatalogError } from "../core/errors.ts";
+import type { Submission } from "./submission.ts";
+
+export interface CatalogClient {
+  /** Throws CatalogError `unavailable` when nobody answers, `invalid` when it is no catalog. */
+  check(): Promise<void>;
+  /**
+   * Sends one or more of one kind in one request: all or none become part of the catalog. Throws
+   * CatalogError `unavailable` when tries are used up, and the signal's reason when that aborts.
+   */
+  send(members: readonly Submission[]): Promise<Outcome>;
+}
+
+export type Outcome =
+  /** `position`: where the log holds it. */
+  | { readonly accepted: true; readonly position: number }
+  | { readonly accepted: false; readonly reason: string };
+
+export interface ClientOptions {
+  /** Without a slash at the end. */
+  readonly server: string;
+  readonly signal: AbortSignal;
+  /** Delay before the second try; doubles with each. */
+  readonly retryDelayMs?: number | undefined;
+  /** Called when a request has to be tried again for the first time, with the reason. */
+  readonly onWait?: ((reason: string) => void) | undefined;
+}
+
+const triesMax = 7;
+const retryDelayMsDefault = 250;
+const retryDelayMsMax = 10_000;
+/** A full batch on a slow disk takes seconds; what takes longer than this is not coming. */
+const requestMsMax = 120_000;
+const later = new Set([429, 502, 503, 504]);
+
+export function createCatalogClient(options: ClientOptions): CatalogClient {
+  const { server } = options;
+  return {
+    async check() {
+      const response = await attempt(options, "/config", { method: "GET" });
+      const config = await jsonOf(response);
+      if (response.status === 200 && config?.noCode === "true") return;
+      const found = `GET ${server}/config gives status ${response.status}`;
+      throw new CatalogError("invalid", `there is no catalog at ${server}: ${found}`, {
+        hint: "Name the address that the service printed, with --server",
+      });
+    },
+
+    async send(members) {
+      const { path, body } = requestFor(members);
+      const response = await attempt(options, path, {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/json", "idempotency-key": randomUUID() },
+      });
+      if (response.ok) {
+        await response.arrayBuffer(); // Frees the connection.
+        return { accepted: true, position: Number(response.headers.get("x-annals-position") ?? 0) };
+      }
+      return { accepted: false, reason: await reasonOf(response) };
+    },
+  };
+}
+
+function requestFor(members: readonly Submission[]): { path: string; body: string } {
+  const [first] = members;
+  if (first === undefined) throw new Error("assertion failed: a request has a member");
+  const bodies = members.map((member) => member.body).join(",");
+  const metadata = members.map((member) => member.systemMetadata).join(",");
+  if (members.length === 1) {
+    return first.kind === "proposal"
+      ? { path: "/aspects?action=ingestProposal", body: `{"proposal":${bodies}}` }
+      : {
+          path: "/entities?action=ingest",
+          body: `{"entity":${bodies},"systemMetadata":${metadata}}`,
+        };
+  }
+  return first.kind === "proposal"
+    ? { path: "/aspects?action=ingestProposalBatch", body: `{"proposals":[${bodies}]}` }
+    : {
+        path: "/entities?action=batchIngest",
+        body: `{"entities":[${bodies}],"systemMetadata":[${metadata}]}`,
+      };
+}
+
+async function attempt(
+  { server, signal, onWait, retryDelayMs = retryDelayMsDefault }: ClientOptions,
+  path: string,
+  request: RequestInit,
+): Promise<Response> {
+  let cause: unknown;
+  for (let tried = 0; tried < triesMax; tried++) {
+    signal.throwIfAborted();
+    let delay = Math.min(retryDelayMs * 2 ** tried, retryDelayMsMax);
+    try {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMsMax)]);
+      const response = await fetch(`${server}${path}`, { ...request, signal: limit });
+      if (!later.has(response.status)) return response;
+      cause = new Error(`status ${response.status}: ${await reasonOf(response)}`);
+      const asked = Number(response.headers.get("retry-after") ?? 0) * 1000;
+      if (asked > 0) delay = Math.min(asked, retryDelayMsMax);
+    } catch (error) {
+      signal.throwIfAborted();
+      cause = error;
+    }
+    if (tried + 1 === triesMax) break;
+    if (tried === 0) onWait?.(connectionCause(cause));
+    // Some disorder, so that many clients do not come back in step.
+    await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal }).catch(() =>
+      signal.throwIfAborted(),
+    );
+  }
+  throw new CatalogError("unavailable", `${server} did not answer (${connectionCause(cause)})`, {
+    hint: "Start the service with `npm start`, or name the address it printed with --server",
+    cause,
+  });
+}
+
+/** fetch says "fetch failed" and hides what happened in its cause. */
+function connectionCause(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return "code" in cause ? String(cause.code) : cause.message;
+}
+
+async function reasonOf(response: Response): Promise<string> {
+  const message = (await jsonOf(response))?.message;
+  return typeof message === "string" ? message : `status ${response.status} ${response.statusText}`;
+}
+
+async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
+  try {
+    const body: unknown = await response.json();
+    return typeof body === "object" && body !== null ? { ...body } : undefined;
+  } catch {
+    return undefined; // Not JSON, or cut off: then only the status speaks.
+  }
+}

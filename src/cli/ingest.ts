@@ -1,0 +1,184 @@
+/**
+ * `annals ingest`: sends the records of files to a catalog. Records about one urn keep their order.
+ * When a batch is refused, it is halved until exactly the records that are at fault remain; each of
+ * them is told in a line, and all others are ingested.
+ */
+import { randomBytes } from "node:crypto";
+import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
+import { describeFailure, type ExitCode, exitCodes } from "./failure.ts";
+import { findInputs, type Input, readInput } from "./inputs.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { type RunIdOf, type Submission, toSubmission } from "./submission.ts";
+import type { Bar, Terminal } from "./terminal.ts";
+
+export interface IngestOptions {
+  /** Paths; `-` is stdin. */
+  readonly files: readonly string[];
+  /** Without a slash at the end. */
+  readonly server: string;
+  /** Replaces the run id of every record. */
+  readonly runId?: string | undefined;
+  /** Records in one request, at most. */
+  readonly batch: number;
+  /** Requests under way, at most. */
+  readonly concurrency: number;
+  readonly retryDelayMs?: number | undefined;
+}
+
+/** Well under the largest body that a service takes by default. */
+const batchBytesMax = 16 * 2 ** 20;
+
+interface Item extends Submission {
+  readonly input: string;
+  /** Number of the record in its input, from 1. */
+  readonly number: number;
+}
+
+/** What has come of the records so far. */
+interface Tally {
+  records: number;
+  aspects: number;
+  failed: number;
+  position: number;
+}
+
+interface Run {
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+  readonly lanes: Lanes<Item>;
+  readonly runIdOf: RunIdOf;
+  readonly fail: (place: string, reason: string) => void;
+}
+
+/** Throws UsageError when a file cannot be read, CatalogError when no catalog answers. */
+export async function ingest(
+  options: IngestOptions,
+  { terminal, signal }: { terminal: Terminal; signal: AbortSignal },
+): Promise<ExitCode> {
+  const inputs = await findInputs(options.files);
+  const start = performance.now();
+  // One request that cannot be made stops all: the others would only find out the same.
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const client = createCatalogClient({
+    ...options,
+    signal: either,
+    onWait: (reason) => terminal.tell(`waiting for ${options.server} (${reason})`),
+  });
+  await client.check();
+
+  const tally: Tally = { records: 0, aspects: 0, failed: 0, position: 0 };
+  const fail = (place: string, reason: string): void => {
+    tally.failed++;
+    terminal.tell(`${place}: ${reason}`);
+  };
+  const lanes = createLanes<Item>({
+    count: options.concurrency,
+    batchMax: options.batch,
+    batchBytesMax,
+    keyOf: (item) => item.urn,
+    bytesOf: (item) => Buffer.byteLength(item.body),
+    mix: (a, b) => a.kind === b.kind,
+    send: (batch) =>
+      deliver(batch, client, { tally, fail }).catch((error) => {
+        stop.abort(error);
+        throw error;
+      }),
+  });
+  const { runIdOf, used } = chooseRunId(options.runId);
+
+  const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, terminal);
+  if (broken !== undefined) terminal.tell(describeFailure(broken));
+  await terminal.print(summary(tally, (performance.now() - start) / 1000) + used());
+  return tally.failed === 0 && broken === undefined ? exitCodes.done : exitCodes.failed;
+}
+
+/** Gives back what stopped it before the end; undefined when nothing did. */
+async function sendAll(inputs: readonly Input[], run: Run, terminal: Terminal): Promise<unknown> {
+  const bar = startBar(inputs, terminal);
+  try {
+    for (const input of inputs)
+      await sendInput(input, run, (bytes) => bar.advance(bytes, run.tally));
+    await run.lanes.drain();
+    return undefined;
+  } catch (error) {
+    return run.signal.aborted ? run.signal.reason : error;
+  } finally {
+    bar.stop();
+  }
+}
+
+async function sendInput(input: Input, run: Run, onBytes: (bytes: number) => void): Promise<void> {
+  const { signal, lanes, runIdOf, fail } = run;
+  for await (const { number, text, fault } of readInput(input, { signal, onBytes })) {
+    signal.throwIfAborted();
+    if (fault !== undefined) {
+      fail(`${input.name}: after record ${number}`, fault);
+      continue;
+    }
+    const submission = toSubmission(text, runIdOf);
+    if ("fault" in submission) fail(`${input.name}: record ${number}`, submission.fault);
+    else await lanes.add({ ...submission, input: input.name, number });
+  }
+}
+
+async function deliver(
+  batch: readonly Item[],
+  client: CatalogClient,
+  { tally, fail }: Pick<Run, "tally" | "fail">,
+): Promise<void> {
+  const outcome = await client.send(batch);
+  const [first] = batch;
+  if (outcome.accepted) {
+    tally.records += batch.length;
+    for (const item of batch) tally.aspects += item.aspects;
+    tally.position = Math.max(tally.position, outcome.position);
+  } else if (batch.length > 1) {
+    const half = batch.length >> 1;
+    await deliver(batch.slice(0, half), client, { tally, fail });
+    await deliver(batch.slice(half), client, { tally, fail });
+  } else if (first !== undefined) {
+    fail(`${first.input}: record ${first.number}: ${first.urn}`, outcome.reason);
+  }
+}
+
+/** A record without a run id gets a new one, the same for all; the summary names it if any did. */
+function chooseRunId(forced: string | undefined): { runIdOf: RunIdOf; used: () => string } {
+  const fallback = `annals-${new Date().toISOString().slice(0, 19)}Z-${randomBytes(2).toString("hex")}`;
+  let needed = forced !== undefined;
+  return {
+    runIdOf(own) {
+      if (forced === undefined && own !== undefined) return own;
+      needed = true;
+      return forced ?? fallback;
+    },
+    used: () => (needed ? `, run id ${forced ?? fallback}` : ""),
+  };
+}
+
+/** Progress is by bytes, since nobody knows the number of records before the end. */
+function startBar(
+  inputs: readonly Input[],
+  terminal: Terminal,
+): { readonly advance: (bytes: number, tally: Tally) => void; readonly stop: Bar["stop"] } {
+  const total = inputs.reduce((sum, { bytes }) => sum + (bytes ?? Number.NaN), 0);
+  if (!(total > 0)) return { advance: () => {}, stop: () => {} };
+  const bar = terminal.startBar("ingesting {bar} {percentage}% | {records} sent, {failed} failed");
+  let done = 0;
+  return {
+    advance(bytes, { records, failed }) {
+      done += bytes;
+      bar.update(done, total, { records, failed });
+    },
+    stop: bar.stop,
+  };
+}
+
+function summary({ records, aspects, failed, position }: Tally, seconds: number): string {
+  const speed = Math.round(records / Math.max(seconds, 0.001));
+  return (
+    `ingested ${records} records (${aspects} aspects), ${failed} failed, ` +
+    `in ${seconds.toFixed(2)} s (${speed} records/s), ` +
+    `last log position ${position === 0 ? "none" : position}`
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * What the commands ask of the rest of the process. main.ts gives them; nothing else in this folder
+ * knows how a catalog is put together.
+ */
+import type { Config } from "../config/config.ts";
+import type { Change } from "../core/change.ts";
+import type { Position, Revision } from "../core/position.ts";
+import type { StreamName } from "../core/stream.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+export interface Service {
+  /** `http://host:port` as it really listens. */
+  address(): string;
+  /** Takes no new requests, lets those in flight finish, makes everything durable. */
+  close(): Promise<void>;
+}
+
+/** A record of the log, decoded. */
+export interface LoggedRecord {
+  readonly position: Position;
+  readonly stream: StreamName;
+  readonly revision: Revision;
+  readonly change: Change;
+}
+
+export interface LogQuery {
+  /** Records after this position; backward: before it. */
+  readonly from?: Position | undefined;
+  readonly stream?: StreamName | undefined;
+  readonly limit: number;
+  readonly backward: boolean;
+}
+
+/** A view that was grown again from the log. */
+export interface Rebuilt {
+  readonly view: string;
+  /** Records of the log that it reflects. */
+  readonly records: number;
+}
+
+export interface Operations {
+  /** Resolves when the service answers. Throws CatalogError when it cannot start. */
+  openService(config: Config, options: { readonly logger: Logger }): Promise<Service>;
+
+  /** Pages of the log in the data directory, read-only: a service may be running on it. */
+  readLog(config: Config, query: LogQuery): AsyncIterable<readonly LoggedRecord[]>;
+
+  /**
+   * Empties the named views (none named: all) and grows them again. Throws CatalogError `invalid`
+   * for a view that there is not and `unavailable` while a service runs on the data directory.
+   */
+  rebuild(
+    config: Config,
+    options: {
+      readonly views: readonly string[];
+      readonly logger: Logger;
+      readonly onProgress: (position: Position, head: Position) => void;
+    },
+  ): Promise<readonly Rebuilt[]>;
+}

@@ -1,0 +1,224 @@
+/**
+ * The command line: which commands there are, their flags and help. Parses, calls one command, and
+ * turns what went wrong into a sentence and an exit code.
+ */
+import { delimiter } from "node:path";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { type Config, explainConfig, type Flags, readConfig } from "../config/config.ts";
+import {
+  type Command as CommandName,
+  defaultOf,
+  flagOf,
+  settingKeys,
+  settings,
+  variableOf,
+} from "../config/settings.ts";
+import { settingsMarkdown } from "../config/settings-table.ts";
+import { CatalogError } from "../core/errors.ts";
+import { position } from "../core/position.ts";
+import { createLogger, type Logger } from "../telemetry/logger.ts";
+import { describeFailure, type ExitCode, exitCodes, UsageError } from "./failure.ts";
+import { ingest } from "./ingest.ts";
+import { printLog } from "./log.ts";
+import type { Operations } from "./operations.ts";
+import { rebuild } from "./rebuild.ts";
+import { serve } from "./serve.ts";
+import { openTerminal } from "./terminal.ts";
+
+const exitCodesHelp = `
+Exit codes:
+  ${exitCodes.done}  done; of serve: stopped by a signal
+  ${exitCodes.failed}  failed, or some of the records did
+  ${exitCodes.usage}  not run: the command line, a setting or a file is wrong`;
+
+/** Runs the command that the arguments name. Never throws. */
+export async function runProgram(
+  args: readonly string[],
+  operations: Operations,
+): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.done;
+  const program = createProgram(operations, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Commander has told its own errors, with the nearest flag, and shown the help it was asked for.
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    process.stderr.write(`${describeFailure(error)}\n`);
+    return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+  }
+}
+
+function createProgram(operations: Operations, finish: (code: ExitCode) => void): Command {
+  const terminal = openTerminal();
+  const program = new Command("annals")
+    .description(packageJson.description)
+    .version(packageJson.version, "--version", "print the version")
+    .helpOption("--help", "print this help, or that of a command")
+    .configureHelp({ showGlobalOptions: false })
+    .exitOverride()
+    .addHelpText("after", exitCodesHelp);
+
+  settingsCommand(program, "serve")
+    .description("run the catalog until a signal stops it")
+    .action(async (flags: Flags) => {
+      const config = configOf(flags);
+      finish(await serve(config, { operations, terminal, logger: loggerOf(config) }));
+    });
+
+  program
+    .command("ingest <file...>")
+    .description("send records from files to a running catalog; - is stdin")
+    .addOption(new Option("--server <url>", "address of the catalog").argParser(serverUrl))
+    .option("--run-id <id>", "run id of every record (default: its own, or a new one)")
+    .addOption(limit("--batch <records>", "records in one request", 500, 10_000))
+    .addOption(limit("--concurrency <requests>", "requests under way at a time", 4, 64))
+    .addHelpText("after", ingestHelp)
+    .action(async (files: readonly string[], options: IngestFlags) => {
+      const server = options.server ?? defaultServer(configOf({}));
+      const signal = interrupted();
+      finish(await ingest({ ...options, files, server }, { terminal, signal }));
+    });
+
+  settingsCommand(program, "rebuild")
+    .argument("[views...]", "views to grow again (default: all)")
+    .description("empty views and grow them again from the log; the service must not run")
+    .action(async (views: readonly string[], flags: Flags) => {
+      const config = configOf(flags);
+      finish(await rebuild(config, views, { operations, terminal, logger: loggerOf(config) }));
+    });
+
+  settingsCommand(program, "log")
+    .description("print records of the log as JSON lines; the service may run")
+    .addOption(new Option("--from <position>", "after this position").argParser(wholeNumber))
+    .addOption(limit("--limit <records>", "at most so many records", undefined))
+    .option("--stream <name>", "of one stream only, like entity-urn:li:corpuser:jdoe")
+    .option("--backward", "the newest first, from --from or the end of the log", false)
+    .action(async ({ from, limit, stream, backward, ...flags }: LogFlags) => {
+      const query = {
+        from: from === undefined ? undefined : position(from),
+        limit: limit ?? Number.MAX_SAFE_INTEGER,
+        stream,
+        backward,
+      };
+      finish(await printLog(configOf(flags), query, { operations, terminal }));
+    });
+
+  program
+    .command("settings")
+    .description("print every setting with its value and where that comes from")
+    .option("--markdown", "print the table of settings that the README holds", false)
+    .action(async ({ markdown }: { markdown: boolean }) => {
+      await terminal.print(markdown ? settingsMarkdown() : settingsList());
+    });
+
+  return program;
+}
+
+interface IngestFlags {
+  readonly server?: string;
+  readonly runId?: string;
+  readonly batch: number;
+  readonly concurrency: number;
+}
+
+interface LogFlags extends Flags {
+  readonly from?: number;
+  readonly limit?: number;
+  readonly stream?: string;
+  readonly backward: boolean;
+}
+
+const ingestHelp = `
+A file is a JSON array of records or has a record in each line. A record is a proposal or a legacy
+snapshot. Records about one urn are sent in the order of the files; every record that is refused is
+told in a line on stderr.
+${exitCodesHelp}`;
+
+/** A command with a flag for each setting that has one there. */
+function settingsCommand(program: Command, name: CommandName): Command {
+  const command = program.command(name).addHelpText("after", exitCodesHelp);
+  for (const key of settingKeys) {
+    const { kind, about, commands } = settings[key];
+    if (!commands.includes(name)) continue;
+    const option = new Option(
+      `${flagOf(key)} <${kind.placeholder}>`,
+      `${about} (default: ${defaultOf(key)}; ${variableOf(key)})`,
+    );
+    if (key === "modelExtension") option.argParser(joinPaths);
+    command.addOption(option);
+  }
+  return command;
+}
+
+const joinPaths = (path: string, before: string | undefined): string =>
+  before === undefined ? path : before + delimiter + path;
+
+const configOf = (flags: Flags): Config => asUsage(() => readConfig(flags));
+
+/** A wrong setting is a matter of usage, wherever it was given. */
+function asUsage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof CatalogError ? new UsageError(error.text) : error;
+  }
+}
+
+const loggerOf = ({ logLevel }: Config): Logger => createLogger(logLevel);
+
+function settingsList(): string {
+  const rows = asUsage(() => explainConfig({})).map(({ key, value, source }) => [
+    flagOf(key).slice(2),
+    value,
+    source,
+  ]);
+  const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows
+    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "))
+    .join("\n");
+}
+
+/** Where a service with these settings can be reached from here. */
+function defaultServer({ host, port }: Config): string {
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function serverUrl(given: string): string {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError("It is a URL like http://127.0.0.1:8080.");
+  }
+  return given.replace(/\/+$/, "");
+}
+
+function wholeNumber(given: string): number {
+  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(given);
+}
+
+function limit(
+  flags: string,
+  about: string,
+  fallback: number | undefined,
+  max = Number.MAX_SAFE_INTEGER,
+): Option {
+  const option = new Option(flags, about).argParser((given: string) => {
+    const value = wholeNumber(given);
+    if (value >= 1 && value <= max) return value;
+    throw new InvalidArgumentError(`It is a whole number from 1 to ${max}.`);
+  });
+  return fallback === undefined ? option : option.default(fallback);
+}
+
+/** Aborts at the first Ctrl-C; the next one ends the process as it always does. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  process.once("SIGINT", () => controller.abort(new CatalogError("unavailable", "interrupted")));
+  return controller.signal;
+}

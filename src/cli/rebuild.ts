@@ -1,0 +1,30 @@
+/** `annals rebuild`: grows views again from the log. The service must not be running. */
+import type { Config } from "../config/config.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { type ExitCode, exitCodes } from "./failure.ts";
+import type { Operations } from "./operations.ts";
+import type { Terminal } from "./terminal.ts";
+
+export async function rebuild(
+  config: Config,
+  views: readonly string[],
+  { operations, terminal, logger }: { operations: Operations; terminal: Terminal; logger: Logger },
+): Promise<ExitCode> {
+  const start = performance.now();
+  const bar = terminal.startBar("rebuilding {bar} {percentage}% | position {value} of {total}");
+  try {
+    const rebuilt = await operations.rebuild(config, {
+      views,
+      logger,
+      onProgress: (position, head) => bar.update(position, head),
+    });
+    bar.stop();
+    const seconds = (performance.now() - start) / 1000;
+    for (const { view, records } of rebuilt) {
+      await terminal.print(`${view}: rebuilt from ${records} records in ${seconds.toFixed(1)} s`);
+    }
+    return exitCodes.done;
+  } finally {
+    bar.stop();
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The settings of one run: flags before environment before defaults, checked and frozen. The only
+ * place that reads process.env.
+ *
+ * An unknown ANNALS_ variable or a malformed value throws CatalogError `invalid` that names it, so
+ * that a misspelt setting stops the start instead of being passed over.
+ */
+import { nearest } from "../catalog/nearest.ts";
+import { CatalogError } from "../core/errors.ts";
+import {
+  flagOf,
+  type Setting,
+  type SettingKey,
+  settingKeys,
+  settings,
+  type Value,
+  variableOf,
+  variablePrefix,
+} from "./settings.ts";
+
+export type Config = { readonly [K in SettingKey]: Value<(typeof settings)[K]> };
+
+/** Flags as the command line gave them, by setting. */
+export type Flags = Readonly<Partial<Record<SettingKey, string>>>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a value came from. */
+export type Source = "flag" | "environment" | "default";
+
+/** Throws CatalogError `invalid`. */
+export function readConfig(flags: Flags, environment: Environment = process.env): Config {
+  refuseUnknown(environment);
+  const entries = settingKeys.map((key) => [key, readOne(key, flags, environment).value]);
+  return Object.freeze(Object.fromEntries(entries)) as Config;
+}
+
+/** Every setting with its value as text and where that came from. Throws as readConfig does. */
+export function explainConfig(
+  flags: Flags,
+  environment: Environment = process.env,
+): readonly { readonly key: SettingKey; readonly value: string; readonly source: Source }[] {
+  refuseUnknown(environment);
+  return settingKeys.map((key) => {
+    const { value, source } = readOne(key, flags, environment);
+    return { key, value: (settings[key] as Setting<unknown>).kind.show(value), source };
+  });
+}
+
+function readOne(
+  key: SettingKey,
+  flags: Flags,
+  environment: Environment,
+): { readonly value: unknown; readonly source: Source } {
+  const { fallback } = settings[key];
+  const flag = flags[key];
+  if (flag !== undefined) {
+    return { value: parse(key, flagOf(key), flag), source: "flag" };
+  }
+  // An empty variable counts as not set: compose files pass one on where the user gave none.
+  const variable = environment[variableOf(key)];
+  if (variable !== undefined && variable !== "") {
+    return { value: parse(key, variableOf(key), variable), source: "environment" };
+  }
+  return { value: parse(key, `the default of ${flagOf(key)}`, fallback), source: "default" };
+}
+
+function parse(key: SettingKey, name: string, given: string): unknown {
+  const { kind } = settings[key] as Setting<unknown>;
+  const value = kind.parse(given);
+  if (value === undefined) {
+    throw new CatalogError("invalid", `${name} cannot be "${given}"`, {
+      hint: `Allowed is ${kind.allowed}`,
+    });
+  }
+  return value;
+}
+
+function refuseUnknown(environment: Environment): void {
+  const known = new Set(settingKeys.map(variableOf));
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith(variablePrefix) || known.has(name)) continue;
+    throw new CatalogError("invalid", `the environment sets "${name}", which is no setting`, {
+      hint: nearest(name, known) ?? 'The command "annals settings" lists all settings',
+    });
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Kinds of settings: how the text of a flag or a variable becomes a value, which texts are allowed,
+ * and how a value is shown again. Parsing what is shown gives the same value.
+ */
+import { delimiter, resolve } from "node:path";
+
+export interface Kind<T> {
+  /** Stands for the value in `--help`: <port>. */
+  readonly placeholder: string;
+  /** What may be given, to follow "is allowed:". */
+  readonly allowed: string;
+  /** undefined: not allowed. */
+  readonly parse: (text: string) => T | undefined;
+  readonly show: (value: T) => string;
+}
+
+export function text(placeholder: string, allowed: string, shape: RegExp): Kind<string> {
+  return {
+    placeholder,
+    allowed,
+    parse: (given) => (shape.test(given) ? given : undefined),
+    show: (value) => value,
+  };
+}
+
+export function choice<const T extends string>(placeholder: string, values: readonly T[]): Kind<T> {
+  return {
+    placeholder,
+    allowed: values.join(", "),
+    parse: (given) => values.find((value) => value === given),
+    show: (value) => value,
+  };
+}
+
+export function wholeNumber(placeholder: string, min: number, max: number): Kind<number> {
+  return {
+    placeholder,
+    allowed: `a whole number from ${grouped(min)} to ${grouped(max)}`,
+    parse: (given) => within(/^\d{1,15}$/.test(given) ? Number(given) : undefined, min, max),
+    show: String,
+  };
+}
+
+const units = { "": 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** A number of bytes, with or without a unit: 16000000, 64MiB. */
+export function bytes(min: number, max: number): Kind<number> {
+  const parse = (given: string): number | undefined => {
+    const [, count, unit = ""] = /^(\d{1,15}) ?([kKMG]i?B)?$/.exec(given) ?? [];
+    const factor = (units as Record<string, number>)[unit];
+    if (count === undefined || factor === undefined) return undefined;
+    return within(Number(count) * factor, min, max);
+  };
+  return {
+    placeholder: "bytes",
+    allowed: `a number of bytes from ${showBytes(min)} to ${showBytes(max)}, like 500000, 64MiB or 1GB`,
+    parse,
+    show: showBytes,
+  };
+}
+
+/** An absolute path; a relative one counts from the working directory. */
+export const directory: Kind<string> = {
+  placeholder: "directory",
+  allowed: "the path of a directory",
+  parse: toPath,
+  show: (value) => value,
+};
+
+/** Several paths in one text, separated as in PATH; none in an empty one. */
+export const directories: Kind<readonly string[]> = {
+  placeholder: "directories",
+  allowed: `paths of directories, separated by "${delimiter}"`,
+  parse(given) {
+    const paths = given === "" ? [] : given.split(delimiter).map(toPath);
+    return paths.every((path) => path !== undefined) ? Object.freeze(paths) : undefined;
+  },
+  show: (value) => value.join(delimiter),
+};
+
+function toPath(given: string): string | undefined {
+  return given.trim() === "" || given.includes("\0") ? undefined : resolve(given);
+}
+
+function within(value: number | undefined, min: number, max: number): number | undefined {
+  return value !== undefined && value >= min && value <= max ? value : undefined;
+}
+
+/** In whole GiB or MiB where it can be: 67108864 → 64MiB, 2048 → 2048. */
+function showBytes(value: number): string {
+  for (const unit of ["GiB", "MiB"] as const) {
+    if (value >= units[unit] && value % units[unit] === 0) return `${value / units[unit]}${unit}`;
+  }
+  return String(value);
+}
+
+const grouped = (value: number): string => value.toLocaleString("en");

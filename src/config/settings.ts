@@ -1,0 +1,134 @@
+/**
+ * Every setting there is, in one table. Flags, variables, `--help`, the README's table and the type
+ * Config follow from it: the key `bodyBytesMax` is the flag `--body-bytes-max` and the variable
+ * ANNALS_BODY_BYTES_MAX.
+ */
+import { fileURLToPath } from "node:url";
+import { bytes, choice, directories, directory, type Kind, text, wholeNumber } from "./kinds.ts";
+
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** As a user would give it. */
+  readonly fallback: string;
+  /** How `--help` and the README show the default where that is not `fallback`. */
+  readonly shownDefault?: string | undefined;
+  /** One sentence without a full stop. */
+  readonly about: string;
+  /** The commands that have a flag for it; its variable is read by all. */
+  readonly commands: readonly Command[];
+}
+
+export type Command = "serve" | "ingest" | "rebuild" | "log";
+
+const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
+
+const server: readonly Command[] = ["serve"];
+const offline: readonly Command[] = ["serve", "rebuild", "log"];
+const modelled: readonly Command[] = ["serve", "rebuild"];
+
+export const settings = {
+  host: setting(text("host", "a host name or an IP address", /^[\w.:-]{1,255}$/), "127.0.0.1", {
+    about: "Address to listen on; only programs on this machine reach the default",
+    commands: server,
+  }),
+  port: setting(wholeNumber("port", 0, 65_535), "8080", {
+    about: "Port to listen on; 0 picks a free one, which the first line of the output names",
+    commands: server,
+  }),
+  data: setting(directory, "./data", {
+    about: "Directory of the log and its views; made when it is not there",
+    commands: offline,
+  }),
+  model: setting(directory, ownModel, {
+    shownDefault: "the project's own avro/",
+    about: "Directory of the metadata model; another one replaces the project's own",
+    commands: modelled,
+  }),
+  modelExtension: setting(directories, "", {
+    shownDefault: "none",
+    about: "Directories of models that add entities and aspects; the flag may be repeated",
+    commands: modelled,
+  }),
+  urnNamespace: setting(
+    text("name", "letters, digits and hyphens, at most 32", /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/),
+    "li",
+    {
+      about: "Namespace of the urns that are stored and shown; any is understood on input",
+      commands: modelled,
+    },
+  ),
+  recordPrefix: setting(
+    text("prefix", "names joined by dots", /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/),
+    "com.linkedin",
+    {
+      about: "Prefix of the record names that are shown; any is understood on input",
+      commands: modelled,
+    },
+  ),
+  bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
+    about: "Largest body of a request; a larger one is answered with 413",
+    commands: server,
+  }),
+  aspectBytesMax: setting(bytes(2 ** 10, 16_000_000), "16000000", {
+    about: "Largest value of an aspect, as JSON text; a larger one is answered with 413",
+    commands: server,
+  }),
+  urnBytesMax: setting(bytes(32, 2 ** 14), "512", {
+    about: "Longest urn, in bytes of UTF-8",
+    commands: server,
+  }),
+  schemaFieldUrnBytesMax: setting(bytes(32, 2 ** 14), "2048", {
+    about: "Longest urn of a schemaField, which holds the urn of its dataset",
+    commands: server,
+  }),
+  cacheBytes: setting(bytes(0, 2 ** 36), "64MiB", {
+    about: "Memory for the states of recently used entities",
+    commands: server,
+  }),
+  projectorLagMax: setting(wholeNumber("records", 1, 10_000_000), "20000", {
+    about: "Records that a view may lag behind the log before writes wait for it",
+    commands: server,
+  }),
+  shutdownTimeoutSeconds: setting(wholeNumber("seconds", 0, 86_400), "30", {
+    about: "Time that requests in flight have to finish after a signal to stop",
+    commands: server,
+  }),
+  logLevel: setting(
+    choice("level", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    "info",
+    { about: "Least level of what is logged, as JSON lines on stderr", commands: offline },
+  ),
+} as const;
+
+export type SettingKey = keyof typeof settings;
+
+export const settingKeys = Object.keys(settings) as readonly SettingKey[];
+
+/** What a setting's value is once it is read. */
+export type Value<S> = S extends Setting<infer T> ? T : never;
+
+/** `bodyBytesMax` → `--body-bytes-max` */
+export const flagOf = (key: SettingKey): string => `--${words(key).join("-")}`;
+
+/** `bodyBytesMax` → `ANNALS_BODY_BYTES_MAX` */
+export const variableOf = (key: SettingKey): string =>
+  variablePrefix + words(key).join("_").toUpperCase();
+
+export const variablePrefix = "ANNALS_";
+
+/** The default as people read it. */
+export function defaultOf(key: SettingKey): string {
+  const { fallback, shownDefault } = settings[key];
+  return shownDefault ?? fallback;
+}
+
+const words = (key: string): readonly string[] =>
+  key.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+
+function setting<T>(
+  kind: Kind<T>,
+  fallback: string,
+  rest: Pick<Setting<T>, "about" | "commands" | "shownDefault">,
+): Setting<T> {
+  return { kind, fallback, ...rest };
+}

@@ -1,0 +1,307 @@
+/**
+ * Deciding: what an entity's state and the proposals about it come to. Pure: no clock, no I/O.
+ *
+ * A proposal that holds becomes one change; one that tells what is there already becomes a change
+ * that only confirms it; one that does not hold is refused, and with it everything it came with.
+ * Proposals are decided in order, each on the outcome of those before it. An entity that comes to
+ * be gets its key aspect and its default aspects, the latter only where the proposals left room.
+ */
+import equal from "fast-deep-equal";
+import type { AuditStamp, Change, SystemMetadata } from "./change.ts";
+import { NO_RUN_ID } from "./change.ts";
+import { type AspectState, currentAspect, type EntityState } from "./entity-state.ts";
+import { assert, CatalogError } from "./errors.ts";
+import { type Revision, revision } from "./position.ts";
+
+/** A condition that a proposal sets on the aspect as it is now (contract §2.3). */
+export interface Conditions {
+  /** Number of the current value; -1: the aspect has none. */
+  readonly versionMatch?: number | undefined;
+  /** Epoch milliseconds: the current value must be younger. */
+  readonly modifiedSince?: number | undefined;
+  /** Epoch milliseconds: the current value must not be younger. */
+  readonly unmodifiedSince?: number | undefined;
+  /** If-None-Match: a CREATE of what is there is passed over instead of refused. */
+  readonly noneMatch?: boolean | undefined;
+}
+
+/** A value that fits its schema, with its JSON text. */
+export interface Settled {
+  readonly value: Record<string, unknown>;
+  readonly text: string;
+}
+
+/** What is to happen to one aspect; everything that needs the model has been done. */
+export interface Intent {
+  readonly aspect: string;
+  readonly kind: "put" | "create" | "create_entity" | "delete";
+  /**
+   * The new value, or how it follows from the current one (a patch; rules that look back); none
+   * for a delete. Of a key aspect it is the value derived from the urn.
+   */
+  readonly value?: Settled | ((current: Record<string, unknown> | undefined) => Settled);
+  readonly schemaVersion: number;
+  readonly system: Partial<SystemMetadata>;
+  readonly conditions: Conditions;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Put before the message of a refusal: which member of the request it was. */
+  readonly label: string;
+}
+
+/** An aspect that an entity gets by itself. */
+export interface GivenAspect {
+  readonly aspect: string;
+  readonly settled: Settled;
+  readonly schemaVersion: number;
+}
+
+export interface DecisionContext {
+  readonly entityType: string;
+  readonly keyAspect: string;
+  /** Time and actor of the request. */
+  readonly created: AuditStamp;
+  /** The system's own actor; its writes carry no aspectCreated/aspectModified (contract §10.4). */
+  readonly systemActor: string;
+  /** Something else was told of the entity (a timeseries event), so that it comes to be anyway. */
+  readonly toldOfExistence?: Partial<SystemMetadata> | undefined;
+  /** Key aspect and defaults of the entity, asked for only when it comes to be. */
+  readonly given: () => readonly GivenAspect[];
+}
+
+export interface Decision {
+  /** In the order of the stream; empty when there is nothing to append. */
+  readonly changes: readonly Change[];
+  readonly next: EntityState;
+}
+
+/** Throws CatalogError `invalid` or `not_found`, naming the intent, when one does not hold. */
+export function decide(
+  state: EntityState,
+  intents: readonly Intent[],
+  context: DecisionContext,
+): Decision {
+  const draft = createDraft(state, context);
+  for (const intent of intents) decideOne(draft, intent, context);
+  giveMissing(draft, intents, context);
+  return draft.finish();
+}
+
+/** The state being decided on, and the changes so far. */
+interface Draft {
+  readonly aspect: (name: string) => AspectState | undefined;
+  readonly entityExists: () => boolean;
+  readonly put: (
+    aspect: string,
+    settled: Settled,
+    schemaVersion: number,
+    told: Pick<Intent, "system" | "headers">,
+    first?: boolean,
+  ) => void;
+  readonly confirm: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
+  readonly remove: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
+  readonly finish: () => Decision;
+}
+
+function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void {
+  const current = draft.aspect(intent.aspect);
+  const creating = intent.kind === "create" || intent.kind === "create_entity";
+  checkConditions(creating ? undefined : current, intent);
+  if (intent.kind === "delete") {
+    if (current === undefined) {
+      throw refusal("not_found", intent, `there is no "${intent.aspect}" to delete`);
+    }
+    draft.remove(current, intent);
+    return;
+  }
+  const obstacle = obstacleToCreating(draft, intent, current);
+  if (obstacle !== undefined) {
+    if (intent.conditions.noneMatch) return;
+    throw refusal("invalid", intent, obstacle);
+  }
+  const settled = settle(intent, current);
+  // The key is given with the entity: until it exists, telling the key means "let it exist".
+  if (intent.aspect === context.keyAspect && current === undefined) return;
+  if (current !== undefined && sameValue(current, settled)) draft.confirm(current, intent);
+  else draft.put(intent.aspect, settled, intent.schemaVersion, intent);
+}
+
+function settle({ value }: Intent, current: AspectState | undefined): Settled {
+  assert(value !== undefined, "a write has a value");
+  if (typeof value !== "function") return value;
+  return value(current === undefined ? undefined : JSON.parse(current.value));
+}
+
+/** Both texts are compact JSON, so that equal values of different key order have equal length. */
+function sameValue(current: AspectState, settled: Settled): boolean {
+  if (current.value === settled.text) return true;
+  if (current.value.length !== settled.text.length) return false;
+  return equal(JSON.parse(current.value), settled.value);
+}
+
+function giveMissing(draft: Draft, intents: readonly Intent[], context: DecisionContext): void {
+  const last = intents.at(-1);
+  const deleted = last?.kind === "delete" && last.aspect === context.keyAspect;
+  // A request that ends with the entity's deletion leaves it deleted.
+  const told = deleted ? undefined : (last?.system ?? context.toldOfExistence);
+  if (draft.entityExists() || told === undefined) return;
+  for (const { aspect, settled, schemaVersion } of context.given()) {
+    if (draft.aspect(aspect) !== undefined) continue;
+    draft.put(aspect, settled, schemaVersion, { system: told }, aspect === context.keyAspect);
+  }
+}
+
+function checkConditions(current: AspectState | undefined, intent: Intent): void {
+  const { versionMatch, modifiedSince, unmodifiedSince } = intent.conditions;
+  const version = current?.version ?? -1;
+  if (versionMatch !== undefined && versionMatch !== version) {
+    throw refusal("invalid", intent, `Expected version ${versionMatch}, actual version ${version}`);
+  }
+  const time = current?.time ?? Number.NEGATIVE_INFINITY;
+  if (modifiedSince !== undefined && !(time > modifiedSince)) {
+    throw refusal("invalid", intent, `not modified since ${new Date(modifiedSince).toISOString()}`);
+  }
+  if (unmodifiedSince !== undefined && time > unmodifiedSince) {
+    throw refusal("invalid", intent, `modified since ${new Date(unmodifiedSince).toISOString()}`);
+  }
+}
+
+/** The sentences are the reference's: its clients look for them. */
+function obstacleToCreating(
+  draft: Draft,
+  { kind }: Intent,
+  current: AspectState | undefined,
+): string | undefined {
+  if (kind === "create" && current !== undefined) {
+    return "Cannot perform CREATE since the aspect already exists";
+  }
+  if (kind === "create_entity" && draft.entityExists()) {
+    return "Cannot perform CREATE_ENTITY if not exists since the entity key already exists";
+  }
+  return undefined;
+}
+
+const refusal = (code: "invalid" | "not_found", intent: Intent, message: string): CatalogError =>
+  new CatalogError(code, `${intent.label}${message}`);
+
+function createDraft(state: EntityState, context: DecisionContext): Draft {
+  const aspects = new Map(state.aspects);
+  const changes: Change[] = [];
+  const { created, entityType, keyAspect, systemActor } = context;
+  const { urn } = state;
+  let exists = currentAspect(state, keyAspect) !== undefined;
+  /** Where the key of a new entity belongs among the changes: after the old one's deletion. */
+  let birth = 0;
+
+  const change = (
+    rest: Pick<Change, "aspect" | "changeType" | "value" | "system" | "headers">,
+  ): Change => ({ urn, entityType, created, ...rest });
+
+  return {
+    aspect: (name) => {
+      const aspect = aspects.get(name);
+      return aspect?.removed ? undefined : aspect;
+    },
+    entityExists: () => exists,
+
+    put(aspect, settled, schemaVersion, told, first = false) {
+      const before = aspects.get(aspect);
+      const version = (before?.version ?? 0) + 1;
+      const living = before?.removed ? undefined : before;
+      const system: SystemMetadata = {
+        ...systemOf(told.system, living, created),
+        version: String(version),
+        schemaVersion,
+        ...modificationStamps(living, created, systemActor),
+      };
+      aspects.set(aspect, {
+        name: aspect,
+        version,
+        value: settled.text,
+        time: created.time,
+        actor: created.actor,
+        system,
+        removed: false,
+      });
+      if (aspect === keyAspect) exists = true;
+      const { headers } = told;
+      const put = change({ aspect, changeType: "UPSERT", value: settled.text, system, headers });
+      // The key opens the entity's life in the log, though it is decided on last.
+      if (first) changes.splice(birth, 0, put);
+      else changes.push(put);
+    },
+
+    confirm(current, told) {
+      const { version, schemaVersion, aspectCreated, aspectModified } = current.system;
+      const system = {
+        ...systemOf(told.system, current, created),
+        ...defined({ version, schemaVersion, aspectCreated, aspectModified }),
+      };
+      aspects.set(current.name, { ...current, system });
+      changes.push(
+        change({ aspect: current.name, changeType: "RESTATE", system, headers: told.headers }),
+      );
+    },
+
+    remove(current, told) {
+      if (current.name === keyAspect) {
+        exists = false;
+        for (const [name, aspect] of aspects) aspects.set(name, { ...aspect, removed: true });
+      } else aspects.set(current.name, { ...current, removed: true });
+      const system = {
+        ...systemOf(told.system, current, created),
+        version: String(current.version),
+      };
+      changes.push(
+        change({ aspect: current.name, changeType: "DELETE", system, headers: told.headers }),
+      );
+      if (current.name === keyAspect) birth = changes.length;
+    },
+
+    finish() {
+      if (changes.length === 0) return { changes, next: state };
+      const next = { urn, revision: after(state.revision, changes.length), aspects };
+      return { changes, next };
+    },
+  };
+}
+
+const after = (last: Revision, count: number): Revision => revision(last + count);
+
+/** What the teller says of the telling; the server decides on version and stamps (contract §10.4). */
+export function systemOf(
+  told: Partial<SystemMetadata>,
+  before: AspectState | undefined,
+  created: AuditStamp,
+): SystemMetadata {
+  return {
+    lastObserved: told.lastObserved ? told.lastObserved : created.time,
+    runId: told.runId ?? NO_RUN_ID,
+    ...defined({
+      lastRunId: before?.system.runId,
+      pipelineName: told.pipelineName,
+      registryName: told.registryName,
+      registryVersion: told.registryVersion,
+      properties: told.properties,
+    }),
+  };
+}
+
+function modificationStamps(
+  before: AspectState | undefined,
+  created: AuditStamp,
+  systemActor: string,
+): Pick<SystemMetadata, "aspectCreated" | "aspectModified"> {
+  const own = created.actor === systemActor ? undefined : created;
+  return defined({
+    aspectCreated: before === undefined ? own : before.system.aspectCreated,
+    aspectModified: own ?? before?.system.aspectModified,
+  });
+}
+
+/** The object without its undefined members. */
+function defined<T extends object>(object: T): T {
+  for (const key of Object.keys(object) as (keyof T)[]) {
+    if (object[key] === undefined) delete object[key];
+  }
+  return object;
+}

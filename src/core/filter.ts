@@ -1,0 +1,225 @@
+/**
+ * Filters: which of many values a request wants (contract §9.4). A filter is compiled once and then
+ * asked about each value; whoever keeps values elsewhere than in JSON objects gives their fields.
+ *
+ * EQUAL and IN compare exactly, IEQUAL, CONTAIN, START_WITH and END_WITH ignore letter case, and a
+ * criterion holds when any of its values fits any value of the field. `value` and `values` both
+ * count; a criterion with neither says nothing and is passed over.
+ */
+import { CatalogError } from "./errors.ts";
+import { type JsonObject, jsonObject } from "./json.ts";
+
+export interface Criterion {
+  readonly field: string;
+  readonly value?: string | undefined;
+  readonly values?: readonly string[] | undefined;
+  /** EQUAL when absent. */
+  readonly condition?: string | undefined;
+  readonly negated?: boolean | undefined;
+}
+
+/** `or` of `and`; the older `criteria` is one `and`. */
+export interface Filter {
+  readonly or?: readonly { readonly and?: readonly Criterion[] | undefined }[] | undefined;
+  readonly criteria?: readonly Criterion[] | undefined;
+}
+
+/** All values of a field: texts, numbers, booleans and objects; no lists, nothing for null. */
+export type ValuesOf = (field: string) => readonly unknown[];
+
+type Test = (valuesOf: ValuesOf) => boolean;
+
+/**
+ * Whether a JSON object fits the filter. Fields are paths with "." or "/", lists on the way mean
+ * any of their members. Throws `malformed` for a filter of the wrong form, `invalid` for a condition
+ * that cannot be asked here.
+ */
+export function compileFilter(filter: Filter | undefined): (value: JsonObject) => boolean {
+  const accepts = compileFilterOver(filter);
+  return (value) => accepts((field) => fieldValues(value, field));
+}
+
+/** The same for values whose fields are got at in another way. */
+export function compileFilterOver(filter: Filter | undefined): Test {
+  if (filter === undefined || filter === null) return () => true;
+  if (typeof filter !== "object") throw misshapen(filter);
+  const groups = listOf(filter.or).map((group) => {
+    if (typeof group !== "object" || group === null) throw misshapen(group);
+    return listOf(group.and);
+  });
+  if (groups.length === 0) groups.push(listOf(filter.criteria));
+  const tests = groups.map((criteria) => criteria.map(compileCriterion));
+  return (valuesOf) => tests.some((group) => group.every((test) => test(valuesOf)));
+}
+
+/** What each condition asks of one value of the field, given the values of the criterion. */
+const CONDITIONS = {
+  EQUAL: (texts: readonly string[]) => anyOf(texts.map(equalTo)),
+  IN: (texts: readonly string[]) => anyOf(texts.map(equalTo)),
+  IEQUAL: (texts: readonly string[]) => ignoringCase(texts, (value, text) => value === text),
+  CONTAIN: (texts: readonly string[]) => ignoringCase(texts, (value, text) => value.includes(text)),
+  START_WITH: (texts: readonly string[]) =>
+    ignoringCase(texts, (value, text) => value.startsWith(text)),
+  END_WITH: (texts: readonly string[]) =>
+    ignoringCase(texts, (value, text) => value.endsWith(text)),
+  GREATER_THAN: (texts: readonly string[]) => ordered(texts, (order) => order > 0),
+  GREATER_THAN_OR_EQUAL_TO: (texts: readonly string[]) => ordered(texts, (order) => order >= 0),
+  LESS_THAN: (texts: readonly string[]) => ordered(texts, (order) => order < 0),
+  LESS_THAN_OR_EQUAL_TO: (texts: readonly string[]) => ordered(texts, (order) => order <= 0),
+  EXISTS: () => () => true,
+  IS_NULL: () => () => true,
+} satisfies Record<string, (texts: readonly string[]) => (value: unknown) => boolean>;
+
+type Condition = keyof typeof CONDITIONS;
+
+const names = Object.keys(CONDITIONS) as Condition[];
+/** Real conditions that need the hierarchy of containers, domains or terms. */
+const HIERARCHY = ["ANCESTORS_INCL", "DESCENDANTS_INCL", "RELATED_INCL"];
+
+function compileCriterion(criterion: Criterion): Test {
+  // The types are only what the caller was told to send.
+  if (typeof criterion?.field !== "string" || criterion.field === "") throw misshapen(criterion);
+  const { field, negated } = criterion;
+  const condition = conditionOf(criterion.condition ?? "EQUAL");
+  const texts = textsOf(criterion);
+  const always = condition === "EXISTS" || condition === "IS_NULL";
+  if (texts.length === 0 && !always) return () => true;
+  const fits = CONDITIONS[condition](texts);
+  // IS_NULL and `negated` both turn the answer around, and so undo each other.
+  const wanted = (condition !== "IS_NULL") !== (negated === true);
+  return (valuesOf) => valuesOf(field).some(fits) === wanted;
+}
+
+function conditionOf(name: string): Condition {
+  const condition = names.find((known) => known === name);
+  if (condition !== undefined) return condition;
+  if (HIERARCHY.includes(name)) {
+    throw new CatalogError("invalid", `the condition "${name}" cannot be asked here`, {
+      hint: `Use one of ${names.join(", ")}`,
+    });
+  }
+  throw new CatalogError("malformed", `"${name}" is not a condition of a filter`, {
+    hint: `Use one of ${names.join(", ")}`,
+  });
+}
+
+/** Clients of several ages send `value: ""` beside `values`: it counts only when it stands alone. */
+function textsOf({ value, values }: Criterion): readonly string[] {
+  const texts = listOf(values).map(String);
+  if (value === undefined || value === null) return texts;
+  return value === "" && texts.length > 0 ? texts : [...texts, String(value)];
+}
+
+type Fits = (value: unknown) => boolean;
+
+const anyOf =
+  (tests: readonly Fits[]): Fits =>
+  (value) =>
+    tests.some((test) => test(value));
+
+/** Numbers and booleans are compared as what they are, objects with those that JSON text tells. */
+function equalTo(text: string): Fits {
+  const number = numberOf(text);
+  const object = /^\s*\{/.test(text) ? parsedObject(text) : undefined;
+  return (value) => {
+    if (typeof value === "string") return value === text;
+    if (typeof value === "number") return value === number;
+    if (typeof value === "boolean") return String(value) === text;
+    return object !== undefined && jsonObject(value) && holds(value, object);
+  };
+}
+
+/** Every member of `part` is in `whole`: {unit: DAY} is in {unit: DAY, multiple: 1}. */
+const holds = (whole: JsonObject, part: JsonObject): boolean =>
+  Object.entries(part).every(([name, wanted]) => {
+    const found = Object.hasOwn(whole, name) ? whole[name] : undefined;
+    if (jsonObject(wanted)) return jsonObject(found) && holds(found, wanted);
+    return JSON.stringify(found) === JSON.stringify(wanted);
+  });
+
+function ignoringCase(
+  texts: readonly string[],
+  fits: (value: string, text: string) => boolean,
+): Fits {
+  const wanted = texts.map((text) => text.trim().toLowerCase());
+  return (value) => {
+    if (jsonObject(value)) return false;
+    const found = String(value).toLowerCase();
+    return wanted.some((text) => fits(found, text));
+  };
+}
+
+/** Only the first value counts. Numbers are ordered as numbers, all else as text. */
+function ordered([text = ""]: readonly string[], fits: (order: number) => boolean): Fits {
+  const number = numberOf(text);
+  return (value) => {
+    if (jsonObject(value)) return false;
+    if (typeof value === "number") return number !== undefined && fits(value - number);
+    const found = String(value);
+    return fits(found < text ? -1 : found > text ? 1 : 0);
+  };
+}
+
+function numberOf(text: string): number | undefined {
+  const number = Number(text);
+  return text.trim() === "" || Number.isNaN(number) ? undefined : number;
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return jsonObject(value) ? value : undefined;
+  } catch {
+    // Text that only looks like an object is text.
+    return undefined;
+  }
+}
+
+/** Fields that go by another name in search engines. */
+const ALIASES: ReadonlyMap<string, string> = new Map([["@timestamp", "timestampMillis"]]);
+const SUBFIELD = /\.(?:keyword|delimited|ngram|length)$/;
+/** How a union of plain values names its members. */
+const PLAIN = ["string", "int", "long", "float", "double", "boolean", "bytes"];
+
+/**
+ * The values of a field of a JSON object: {a: [{b: 1}, {b: [2, 3]}]} has 1, 2 and 3 at "a.b". A
+ * name may itself hold dots, as the keys of maps do.
+ */
+export function fieldValues(value: JsonObject, field: string): readonly unknown[] {
+  const path = ALIASES.get(field) ?? field.replace(SUBFIELD, "");
+  const found: unknown[] = [];
+  collect(value, path.split(/[./]/), found);
+  return found;
+}
+
+function collect(value: unknown, path: readonly string[], found: unknown[]): void {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    for (const member of value) collect(member, path, found);
+  } else if (path.length === 0) {
+    found.push(plainOf(value));
+  } else if (jsonObject(value)) {
+    for (let length = 1; length <= path.length; length++) {
+      const name = path.slice(0, length).join(".");
+      if (Object.hasOwn(value, name)) collect(value[name], path.slice(length), found);
+    }
+  }
+}
+
+/** The value in a union of plain values: {string: "a"} → a. */
+function plainOf(value: unknown): unknown {
+  if (!jsonObject(value)) return value;
+  const [only, another] = Object.entries(value);
+  return only !== undefined && another === undefined && PLAIN.includes(only[0]) ? only[1] : value;
+}
+
+function listOf<T>(value: readonly T[] | undefined): readonly T[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw misshapen(value);
+  return value;
+}
+
+const misshapen = (part: unknown): CatalogError =>
+  new CatalogError("malformed", `${JSON.stringify(part)?.slice(0, 120)} is no part of a filter`, {
+    hint: 'A filter looks like {"or": [{"and": [{"field": "origin", "condition": "EQUAL", "values": ["PROD"]}]}]}',
+  });

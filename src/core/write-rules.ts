@@ -1,0 +1,159 @@
+/**
+ * What a write adds to the value it was given: fields that follow from other fields of the aspect.
+ * The rules are applied after the value was checked against its schema and before it is compared
+ * with the aspect's current value. They are pure, and change none of their arguments.
+ */
+import { CatalogError } from "./errors.ts";
+import { type JsonObject, jsonObject } from "./json.ts";
+
+export interface WriteContext {
+  /** Namespace of the urns that are made here. */
+  readonly namespace: string;
+  /** The aspect's current value; undefined when it has none. */
+  readonly previous?: JsonObject | undefined;
+  /** Asked about urns that `urnsNeeded` names, but for those that `previous` has too. */
+  readonly exists: (urn: string) => boolean;
+}
+
+interface WriteRule {
+  /** Urns whose existence decides what the rule does. */
+  readonly urnsNeeded?: (value: JsonObject) => readonly string[];
+  /** The rule compares with the aspect's current value. */
+  readonly looksBack?: boolean;
+  readonly apply: (value: JsonObject, context: WriteContext) => JsonObject;
+}
+
+const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
+  ["ownership", { apply: withOwnerTypes }],
+  ["domains", { apply: withDomainsInStep, looksBack: true }],
+  ["structuredProperties", { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties }],
+]);
+
+/** Urns of which the caller must know whether they exist before it applies the aspect's rule. */
+export const urnsNeeded = (aspect: string, value: JsonObject): readonly string[] =>
+  rules.get(aspect)?.urnsNeeded?.(value) ?? [];
+
+/** Whether the aspect's rule needs the current value (`previous`). */
+export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
+
+/** The value as it is written. Throws `invalid` when the aspect's rule refuses it. */
+export const applyWriteRule = (
+  aspect: string,
+  value: JsonObject,
+  context: WriteContext,
+): JsonObject => rules.get(aspect)?.apply(value, context) ?? value;
+
+/**
+ * `ownerTypes` says who owns by kind of ownership, whatever the writer sent for it:
+ * owners [{owner: A, type: DATAOWNER}] → {urn:li:ownershipType:__system__dataowner: [A]}.
+ */
+function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObject {
+  const ownerTypes = new Map<string, Set<unknown>>();
+  for (const owner of members(value.owners)) {
+    const type =
+      typeof owner.typeUrn === "string"
+        ? owner.typeUrn
+        : `urn:${namespace}:ownershipType:__system__${String(owner.type).toLowerCase()}`;
+    const owners = ownerTypes.get(type);
+    if (owners === undefined) ownerTypes.set(type, new Set([owner.owner]));
+    else owners.add(owner.owner);
+  }
+  const listed = [...ownerTypes].map(([type, owners]) => [type, [...owners]] as const);
+  return { ...value, ownerTypes: Object.fromEntries(listed) };
+}
+
+/**
+ * `domains` lists what `domainAssociations` explains. A write may change either, and the other
+ * follows; associations of domains that stay keep their context and attribution.
+ */
+function withDomainsInStep(value: JsonObject, { previous }: WriteContext): JsonObject {
+  const domains = distinct(texts(value.domains));
+  const domainsBefore = distinct(texts(previous?.domains));
+  const associations = members(value.domainAssociations);
+  const associated = distinct(associations.map((member) => String(member.domain)));
+  if (sameMembers(domains, associated)) return value;
+
+  const associationsBefore = members(previous?.domainAssociations);
+  const associatedBefore = distinct(associationsBefore.map((member) => String(member.domain)));
+  const domainsChanged = previous === undefined || !sameMembers(domains, domainsBefore);
+  const associationsChanged =
+    value.domainAssociations !== undefined && !sameMembers(associated, associatedBefore);
+  // An empty `domains` says nothing: the field is required, so whoever lists associations sends it.
+  if (domainsChanged && associationsChanged && domains.length > 0) {
+    throw new CatalogError(
+      "invalid",
+      `domains and domainAssociations of the aspect "domains" name different domains: ${list(domains)} and ${list(associated)}`,
+      { hint: "Change one of the two; the other follows" },
+    );
+  }
+  if (associationsChanged) {
+    // A value of before associations were kept in step may list domains that none explains.
+    const unexplained = domains.filter((urn) => !associatedBefore.includes(urn));
+    return withDomains(value, distinct([...unexplained, ...associated]), associations);
+  }
+  const known = value.domainAssociations === undefined ? associationsBefore : associations;
+  return withDomains(value, texts(value.domains), known);
+}
+
+/** Both fields: the known associations of the domains in their order, bare ones for the rest. */
+function withDomains(
+  value: JsonObject,
+  domains: readonly string[],
+  known: readonly JsonObject[],
+): JsonObject {
+  const explained = known.filter((member) => domains.includes(String(member.domain)));
+  const bare = distinct(domains)
+    .filter((urn) => !explained.some((member) => member.domain === urn))
+    .map((domain) => ({ domain }));
+  return { ...value, domains, domainAssociations: [...explained, ...bare] };
+}
+
+function definitionsOf(value: JsonObject): readonly string[] {
+  return distinct(members(value.properties).map((property) => String(property.propertyUrn)));
+}
+
+/**
+ * A property whose definition is missing is dropped; a write of nothing else is refused. What the
+ * entity has already stays, so that a patch of one property does not cost another.
+ */
+function withoutUndefinedProperties(
+  value: JsonObject,
+  { previous, exists }: WriteContext,
+): JsonObject {
+  const before = new Set(previous && definitionsOf(previous));
+  const properties = members(value.properties);
+  const defined = properties.filter(({ propertyUrn }) => {
+    const urn = String(propertyUrn);
+    return before.has(urn) || exists(urn);
+  });
+  if (defined.length === properties.length) return value;
+  if (defined.length === 0) {
+    throw new CatalogError(
+      "invalid",
+      `no structured property of the write is defined: ${list(definitionsOf(value))}`,
+      { hint: "Write the propertyDefinition of each first" },
+    );
+  }
+  return { ...value, properties: defined };
+}
+
+const members = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((member) => typeof member === "string") : [];
+
+const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)];
+
+const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((value) => others.includes(value));
+
+const LISTED_MAX = 5;
+
+function list(values: readonly string[]): string {
+  if (values.length === 0) return "none";
+  const shown = values.slice(0, LISTED_MAX).map((value) => `"${value}"`);
+  return values.length > LISTED_MAX
+    ? `${shown.join(", ")} and ${values.length - LISTED_MAX} more`
+    : shown.join(", ");
+}

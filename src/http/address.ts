@@ -1,0 +1,56 @@
+/**
+ * Where a request goes, read from its raw target: before the router, which would decode keys and
+ * split them at their slashes. Keys are urns and may hold anything, encoded or raw.
+ *
+ * Everything here stays as it was sent; decodeOnce (percent.ts) and query.ts decode. Nothing here
+ * throws, whatever the target.
+ */
+
+export interface Address {
+  /** Without prefix, query and trailing slashes: `/config`, `/aspects/<key>`; the root is `/`. */
+  readonly path: string;
+  /** First segment of the path when it is a rest.li resource: `aspects`. */
+  readonly resource?: string | undefined;
+  /** All that follows the resource's slash, up to the first `?`; absent when empty. */
+  readonly rawKey?: string | undefined;
+  /** All that follows the first `?`. */
+  readonly rawQuery: string;
+  /** Value of the query parameter `action`. */
+  readonly action?: string | undefined;
+}
+
+/** Every path answers under these, too: how the service is mounted behind its usual proxies. */
+const PREFIX = /^\/(?:api\/)?gms(?=\/|$)/;
+/** What a proxy may send instead of a path (RFC 9112 §3.2.2). */
+const AUTHORITY = /^https?:\/\/[^/?]*/i;
+const LEADING_SLASHES = /^\/{2,}/;
+const TRAILING_SLASHES = /(?<=[^/])\/+$/;
+const ACTION = /(?:^|&)action=([^&]*)/;
+
+/**
+ *   /api/gms/entitiesV2/urn:li:tag:a%2Fb?aspects=List(status)
+ *   → path /entitiesV2/urn:li:tag:a%2Fb, resource entitiesV2, rawKey urn:li:tag:a%2Fb,
+ *     rawQuery aspects=List(status)
+ */
+export function parseTarget(target: string, resources: ReadonlySet<string>): Address {
+  const relative = target.charCodeAt(0) === 0x2f ? target : target.replace(AUTHORITY, "");
+  const mark = relative.indexOf("?");
+  const rawQuery = mark < 0 ? "" : relative.slice(mark + 1);
+  let path = mark < 0 ? relative : relative.slice(0, mark);
+  path = path.replace(LEADING_SLASHES, "/").replace(PREFIX, "").replace(LEADING_SLASHES, "/");
+
+  const slash = path.indexOf("/", 1);
+  const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
+  const action = rawQuery === "" ? undefined : ACTION.exec(rawQuery)?.[1];
+  if (!resources.has(first)) {
+    return { path: path === "" ? "/" : path.replace(TRAILING_SLASHES, ""), rawQuery, action };
+  }
+  const rawKey = slash < 0 || slash === path.length - 1 ? undefined : path.slice(slash + 1);
+  return {
+    path: rawKey === undefined ? `/${first}` : path,
+    resource: first,
+    rawKey,
+    rawQuery,
+    action,
+  };
+}

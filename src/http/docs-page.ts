@@ -1,0 +1,231 @@
+/**
+ * The page at /restli/docs: every row of the route table for people, with a call to copy. One HTML
+ * text without scripts or anything from elsewhere; its only style is its own, named by hash.
+ */
+import { createHash } from "node:crypto";
+import type { ErrorCode } from "../core/errors.ts";
+import { docsStyle } from "./docs-style.ts";
+import type { Answer, Endpoint, ErrorCase, Schema } from "./endpoint.ts";
+import { statusOf } from "./errors.ts";
+import { type RouteTable, resourceOf } from "./route-table.ts";
+
+/** A place in the page for the authority that its reader used. */
+const HOST = "\u0001host\u0001";
+/** What a Host header may say without any need to escape it. */
+const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
+const usualHost = "localhost:8080";
+
+/** Gives the page with examples that call the host it was asked of. */
+export function createDocsPage(
+  table: RouteTable,
+  version: string,
+): (host: string | undefined) => Answer {
+  const page = renderPage(table, version);
+  const hash = createHash("sha256").update(docsStyle).digest("base64");
+  const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return (host) => {
+    const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
+    return { html: page.replaceAll(HOST, shown), contentSecurityPolicy };
+  };
+}
+
+interface Group {
+  readonly name: string;
+  readonly about: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+function renderPage(table: RouteTable, version: string): string {
+  const groups: readonly Group[] = [
+    ...table.resources.map(({ name, about }) => ({
+      name: `/${name}`,
+      about,
+      endpoints: table.endpoints.filter((e) => e.kind !== "page" && resourceOf(e) === name),
+    })),
+    {
+      name: "Service",
+      about: "The service itself. These need no authentication.",
+      endpoints: table.endpoints.filter(({ kind }) => kind === "page"),
+    },
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Annals: HTTP interface</title>
+<style>${docsStyle}</style>
+</head>
+<body>
+<header><h1>Annals</h1><p>A metadata catalog whose log is the truth. Version ${escaped(version)}.</p></header>
+<nav aria-label="Endpoints">${groups.map(renderIndex).join("")}</nav>
+<main>
+${introduction}
+${renderCodes()}
+${groups.map(renderGroup).join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+const introduction = `<section id="basics"><h2>Basics</h2>
+<ul>
+<li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="openapi.json">openapi.json</a>.</li>
+<li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions answer <code>{"value": …}</code>, reads the bare record.</li>
+<li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
+<li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>
+<li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
+<li>With an <code>Idempotency-Key</code> header a write that is sent again happens once.</li>
+<li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
+</ul></section>`;
+
+const codes: Readonly<Record<ErrorCode, string>> = {
+  malformed: "The form is wrong: the body, a parameter, a urn that does not parse.",
+  unauthenticated: "It is not known who asks.",
+  forbidden: "Who asks may not do this.",
+  not_found: "There is no such thing.",
+  conflict: "Others were faster, again and again. Send it again.",
+  too_large: "The body or a value is larger than allowed.",
+  invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
+  rate_limited: "Too much at once. Wait as long as Retry-After says.",
+  internal: "A fault of the service. Its log says more under the request id of the message.",
+  unavailable: "Nothing is wrong with the request. Try again later.",
+};
+
+function renderCodes(): string {
+  const rows = Object.entries(statusOf).map(
+    ([code, status]) =>
+      `<tr><td>${status}</td><td><code>${code}</code></td><td>${codes[code as ErrorCode]}</td></tr>`,
+  );
+  const body = {
+    status: 400,
+    message: "Parameter 'count' is required",
+    exceptionClass: "…",
+    code: "malformed",
+  };
+  return `<section id="errors"><h2>Errors</h2>
+<p>Nothing of a refused request is done. The message names the value that is wrong, and the way out.</p>
+<pre>${escaped(JSON.stringify(body, null, 2))}</pre>
+<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table></section>`;
+}
+
+const anchor = (endpoint: Endpoint): string =>
+  endpoint.kind === "page" ? endpoint.name : `${resourceOf(endpoint)}-${endpoint.name}`;
+
+function renderIndex({ name, endpoints }: Group): string {
+  const items = endpoints.map(
+    (endpoint) => `<li><a href="#${anchor(endpoint)}">${escaped(titleOf(endpoint))}</a></li>`,
+  );
+  return `<h2>${escaped(name)}</h2><ul>${items.join("")}</ul>`;
+}
+
+function titleOf({ kind, name, path }: Endpoint): string {
+  if (kind === "action") return name;
+  return kind === "batch_get" ? `${path}?ids=` : path;
+}
+
+const renderGroup = ({ name, about, endpoints }: Group): string =>
+  `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${endpoints.map(renderEndpoint).join("\n")}</section>`;
+
+function renderEndpoint(endpoint: Endpoint): string {
+  const { method, kind, path, name, summary, about, errors, example } = endpoint;
+  const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
+  const reply =
+    endpoint.replyType !== undefined
+      ? ""
+      : example.reply === undefined
+        ? "<h4>Answer</h4><p>200 with an empty body.</p>"
+        : `<h4>Answer</h4><pre>${escaped(JSON.stringify(example.reply, null, 2))}</pre>`;
+  return `<article id="${anchor(endpoint)}">
+<h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
+<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
+${renderParameters(endpoint)}
+<h4>Example</h4><pre class="call">${escaped(callOf(endpoint))}</pre>
+${reply}
+${renderErrors(errors)}
+</article>`;
+}
+
+function renderParameters({ parameters = [], body }: Endpoint): string {
+  const rows = [
+    ...parameters.map(({ name, in: place, type, required, about }) => ({
+      name,
+      type: `${type === "strings" ? "list" : type}, ${place}`,
+      required: required === true,
+      about,
+    })),
+    ...(body === undefined ? [] : membersOf(body, "", 0)),
+  ];
+  if (rows.length === 0) return "";
+  const shown = rows.map(
+    ({ name, type, required, about }) =>
+      `<tr><td><code>${escaped(name)}</code></td><td>${escaped(type)}${required ? ", <b>required</b>" : ""}</td><td>${prose(about)}</td></tr>`,
+  );
+  return `<h4>Parameters</h4><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${shown.join("")}</tbody></table>`;
+}
+
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly about: string;
+}
+
+/** Deeper members are what every client of the model knows, or nobody needs. */
+const memberDepthMax = 2;
+
+/** Members of a body, those of records in it under their path: `proposals[].entityUrn`. */
+function membersOf(schema: Schema, prefix: string, depth: number): readonly Row[] {
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
+  const required = (schema.required ?? []) as readonly string[];
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const items = member.items as Schema | undefined;
+    const inner = items ?? member;
+    const path = `${prefix}${name}`;
+    const row: Row = {
+      name: path,
+      type: typeOf(member),
+      required: required.includes(name),
+      about: String(member.description ?? inner.description ?? ""),
+    };
+    if (depth === memberDepthMax) return [row];
+    return [row, ...membersOf(inner, `${path}${items === undefined ? "" : "[]"}.`, depth + 1)];
+  });
+}
+
+function typeOf(schema: Schema): string {
+  if (Array.isArray(schema.enum))
+    return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.type === "array") return `list of ${typeOf(schema.items as Schema)}`;
+  return Array.isArray(schema.type) ? schema.type.join(" or ") : String(schema.type ?? "any");
+}
+
+function renderErrors(errors: readonly ErrorCase[]): string {
+  if (errors.length === 0) return "";
+  const rows = errors.map(
+    ({ code, when }) =>
+      `<tr><td>${statusOf[code]}</td><td><code>${code}</code></td><td>${prose(when)}</td></tr>`,
+  );
+  return `<h4>Errors</h4><table><tbody>${rows.join("")}</tbody></table>`;
+}
+
+/** The example as a shell takes it. */
+export function callOf({ method, example }: Endpoint, base = `http://${HOST}`): string {
+  const url = quoted(`${base}${example.path}`);
+  if (method === "GET") return `curl ${url}`;
+  const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
+  return `curl -X POST ${url} \\\n  -H 'Content-Type: application/json' \\\n  -d ${body}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const escaped = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+
+/** Text with `code` in it. */
+const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -1,0 +1,118 @@
+/**
+ * An endpoint as a row of the route table: what it takes, what it gives, and the one catalog call
+ * behind it. Routing, validation, the OpenAPI document and the documentation page all read these
+ * rows; nothing about an endpoint is said elsewhere.
+ */
+import type { Caller, Catalog } from "../catalog/catalog.ts";
+import type { ErrorCode } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import type { Dialect } from "./protocol.ts";
+
+/** JSON Schema as ajv and OpenAPI 3.1 both read it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** The parameters of an action: members of its body. */
+export interface BodySchema extends Schema {
+  readonly type: "object";
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, Schema>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  /** `strings` is a list in any spelling (query.ts); `long` an integer. */
+  readonly type: "string" | "strings" | "long" | "boolean";
+  readonly required?: boolean;
+  readonly about: string;
+}
+
+/** What a request says, decoded. */
+export interface Ask {
+  /** The key of the path, decoded once; empty where the path has none. */
+  readonly key: string;
+  /** Query parameters as the row declares them; absent ones are absent. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The body, which fits the row's schema. */
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly dialect: Dialect;
+  /** Authority of the request as its Host header has it. */
+  readonly host: string | undefined;
+}
+
+export interface Answer {
+  /** JSON text, or with `html` that; neither: an empty body. */
+  readonly json?: string;
+  readonly html?: string;
+  readonly contentSecurityPolicy?: string;
+  /** Of an endpoint that writes: where the log holds it. */
+  readonly position?: Position | undefined;
+}
+
+/** What handlers work with. */
+export interface Backing {
+  readonly catalog: Catalog;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export interface Example {
+  /** With its query, as it would follow the host. */
+  readonly path: string;
+  readonly body?: Schema;
+  /** Undefined: an empty body. A string: text that is no JSON. */
+  readonly reply?: unknown;
+}
+
+export interface ErrorCase {
+  readonly code: ErrorCode;
+  readonly when: string;
+}
+
+export interface Endpoint {
+  readonly method: "GET" | "POST";
+  /**
+   * page: its path is all. The others belong to a rest.li resource: an action is a POST that names
+   * itself in the query, get has a key in its path, batch_get has `ids` in its query.
+   */
+  readonly kind: "page" | "action" | "get" | "batch_get";
+  /** `/config`, `/aspects`, `/aspects/{urn}`. */
+  readonly path: string;
+  /** Of an action: its name. Otherwise: what the operation is called in the OpenAPI document. */
+  readonly name: string;
+  readonly summary: string;
+  readonly about?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: BodySchema;
+  /** Brings a body that was parsed into the form that the schema describes, in place. */
+  readonly prepare?: (body: Record<string, unknown>) => void;
+  /** Schema of the reply; absent: the body is empty. */
+  readonly reply?: Schema;
+  /** `application/json` when absent. */
+  readonly replyType?: string;
+  /** Its answers carry X-Annals-Position. */
+  readonly writes?: boolean;
+  /** Its not_found is an absence, not a fault. */
+  readonly missing?: boolean;
+  readonly example: Example;
+  readonly errors: readonly ErrorCase[];
+  readonly handle: (ask: Ask, backing: Backing) => Promise<Answer> | Answer;
+}
+
+/** A rest.li resource: endpoints under one first path segment. */
+export interface Resource {
+  readonly name: string;
+  /** Class that implements it in the reference; its messages name it. */
+  readonly implementation: string;
+  readonly about: string;
+}
+
+/** The reply of an action: its result under `value`. */
+export const valueReply = (schema: Schema): Schema => ({
+  type: "object",
+  required: ["value"],
+  properties: { value: schema },
+});
+
+export const valueAnswer = (value: unknown): Answer => ({ json: JSON.stringify({ value }) });

@@ -1,0 +1,88 @@
+/**
+ * Errors as this door tells them: a status, and a body of the reference's shape with our code in
+ * it. Never a stack. What is no CatalogError is a fault of ours: logged whole, told as a number.
+ */
+import { CatalogError, type ErrorCode } from "../core/errors.ts";
+import { unreadableContentType } from "./json-body.ts";
+
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  invalid: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+export interface ErrorBody {
+  readonly status: number;
+  readonly message: string;
+  /** Clients of the reference show it; it never names a class of ours. */
+  readonly exceptionClass: string;
+  readonly code: ErrorCode;
+}
+
+export interface Failure {
+  readonly status: number;
+  readonly body: ErrorBody;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** What went wrong, for the outside. `missing` marks an absence that is no fault (contract §1.6). */
+export function failureOf(
+  error: CatalogError,
+  options: { readonly recordPrefix: string; readonly status?: number; readonly missing?: boolean },
+): Failure {
+  const status = options.status ?? statusOf[error.code];
+  const exceptionClass =
+    options.missing === true && error.code === "not_found"
+      ? `${options.recordPrefix}.metadata.restli.NonExceptionHttpErrorResponse`
+      : `${options.recordPrefix}.restli.server.RestLiServiceException`;
+  return {
+    status,
+    body: { status, message: error.text, exceptionClass, code: error.code },
+    retryAfter: status === 429 || status === 503 ? 1 : undefined,
+  };
+}
+
+/** An error of the framework: what it is about, and how far the request came. */
+export interface FrameworkError extends Error {
+  readonly code?: string;
+  readonly statusCode?: number;
+}
+
+export interface Reception {
+  readonly contentLength: string | undefined;
+  readonly contentType: string | undefined;
+  readonly bodyBytesMax: number;
+  readonly requestId: string;
+}
+
+/** The framework's refusals in our words; anything else that was thrown becomes `internal`. */
+export function toCatalogError(error: FrameworkError, reception: Reception): CatalogError {
+  const max = reception.bodyBytesMax;
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE": {
+      const length = Number(reception.contentLength ?? Number.NaN);
+      const sent = length > max ? `${length} bytes` : `more than ${max} bytes`;
+      return new CatalogError("too_large", `request body has ${sent} of at most ${max}`, {
+        hint: "Send it in several requests",
+      });
+    }
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return unreadableContentType(reception.contentType);
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new CatalogError("malformed", "request body is not as long as Content-Length says");
+  }
+  const status = error.statusCode ?? 500;
+  if (status >= 400 && status < 500) return new CatalogError("malformed", error.message);
+  return new CatalogError("internal", "internal error", {
+    hint: `The service's log says more under request ${reception.requestId}`,
+    cause: error,
+  });
+}

@@ -1,0 +1,200 @@
+/**
+ * The HTTP door: requests in, one catalog call each, replies out. It knows what a request means,
+ * never what an aspect does.
+ *
+ * A request's way: its target is read and the router given its endpoint's path (route-table.ts);
+ * protocol, caller, key and parameters are read (reception.ts); then the body, its schema, and the
+ * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
+ */
+import { randomBytes } from "node:crypto";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import type { Catalog } from "../catalog/catalog.ts";
+import { parseTarget } from "./address.ts";
+import { answerClientError } from "./client-error.ts";
+import { createDocsPage } from "./docs-page.ts";
+import type { Ask, Backing, Endpoint } from "./endpoint.ts";
+import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
+import { openApiDocument } from "./openapi.ts";
+import {
+  beginNotes,
+  type Noted,
+  noteAddress,
+  type ReceptionRules,
+  receive,
+  refuseUnrouted,
+} from "./reception.ts";
+import { createReplies, type DoorLog, type Replies } from "./reply.ts";
+import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
+
+export interface HttpDoorConfig {
+  /** Largest request body. */
+  readonly bodyBytesMax: number;
+  /** True when the service is bound to loopback: then the actor header is believed. */
+  readonly actorHeaderTrusted: boolean;
+  /** `li` */
+  readonly urnNamespace: string;
+  /** `com.linkedin` */
+  readonly recordPrefix: string;
+  /** The service's own version. */
+  readonly version: string;
+  readonly modelFingerprint: string;
+}
+
+export interface HttpDoorOptions {
+  readonly catalog: Catalog;
+  readonly config: HttpDoorConfig;
+  readonly logger: DoorLog;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    noted: Noted | null;
+  }
+}
+
+/** A batch read names its urns in the target: this is about four hundred of them. */
+const headerBytesMax = 65_536;
+/** A whole request must arrive in this time: enough for a full body on a slow line. */
+const requestMillisMax = 120_000;
+
+/** Bodies are taken as they are: nothing is coerced, dropped or filled in. */
+const validation = {
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  allowUnionTypes: true,
+  // Findings carry the value they found.
+  verbose: true,
+} as const;
+
+/** Listening is the caller's. Closing lets requests that have begun finish. */
+export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
+  const { catalog, config, logger, now = Date.now } = options;
+  const table = createRouteTable({
+    version: config.version,
+    modelFingerprint: config.modelFingerprint,
+    openApi: () => openApi,
+    docs: (host) => docs(host),
+  });
+  const openApi = JSON.stringify(openApiDocument(table, config.version));
+  const docs = createDocsPage(table, config.version);
+  const plan = createRoutePlan(table);
+  const resources = new Set(table.resources.map(({ name }) => name));
+  const replies = createReplies(config, logger);
+  const rules: ReceptionRules = { ...config, table };
+
+  const app = fastify({
+    // The framework's own log makes a logger for every request; faults are told to ours.
+    logger: false,
+    genReqId: requestIds(),
+    bodyLimit: config.bodyBytesMax,
+    requestTimeout: requestMillisMax,
+    return503OnClosing: false,
+    http: { maxHeaderSize: headerBytesMax },
+    clientErrorHandler: (error, socket) =>
+      answerClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
+    frameworkErrors: replies.fail,
+    ajv: { customOptions: validation },
+    rewriteUrl: (request) => {
+      const address = parseTarget(request.url ?? "/", resources);
+      noteAddress(request, address);
+      return plan(address, request.method);
+    },
+  });
+
+  app.decorateRequest("noted", null);
+  app.setErrorHandler(replies.fail);
+  addBodyParsers(app);
+  for (const endpoint of table.endpoints) {
+    addEndpoint(app, endpoint, { backing: { catalog, now }, replies, rules });
+  }
+  // What a resource does not offer is refused before its body is read.
+  app.all(NOWHERE, {
+    onRequest: (request, _, done) => {
+      request.noted = beginNotes(request.raw, undefined);
+      done(refuseUnrouted(request.raw, request.noted, rules));
+    },
+    handler: () => undefined,
+  });
+  app.setNotFoundHandler((request, reply) => {
+    request.noted = beginNotes(request.raw, undefined);
+    reply.send(refuseUnrouted(request.raw, request.noted, rules));
+  });
+  return app;
+}
+
+interface Surroundings {
+  readonly backing: Backing;
+  readonly replies: Replies;
+  readonly rules: ReceptionRules;
+}
+
+function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
+  const { backing, replies, rules } = around;
+  const { prepare, body } = endpoint;
+  app.route({
+    method: endpoint.method,
+    url: routerPath(endpoint),
+    ...(body === undefined ? {} : { schema: { body } }),
+    onRequest: (request, _, done) => {
+      const noted = beginNotes(request.raw, endpoint);
+      request.noted = noted;
+      // A request without a body and without a content type never comes to a parser.
+      if (body !== undefined) request.body = {};
+      attempt(() => {
+        noted.ask = receive(request.raw, noted, rules);
+      }, done as Done);
+    },
+    ...(prepare !== undefined && {
+      preValidation: (request, _, done) =>
+        attempt(() => prepare(request.body as Record<string, unknown>), done as Done),
+    }),
+    handler: async (request, reply) => {
+      const noted = request.noted as Noted;
+      const ask = noted.ask as Ask;
+      const answer = await endpoint.handle({ ...ask, body: request.body }, backing);
+      return replies.succeed(reply, answer, endpoint, noted.protocol);
+    },
+  });
+}
+
+function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parser = { parseAs: "buffer" } as const;
+  const read = (request: FastifyRequest, body: Buffer, done: Done): void =>
+    attempt(() => (request.is404 ? undefined : parseJsonBody(body, request.headers)), done);
+  app.addContentTypeParser<Buffer>("application/json", parser, read);
+  app.addContentTypeParser<Buffer>(jsonContentTypes, parser, read);
+  // What is left: no content type at all, and those that are not read.
+  app.addContentTypeParser<Buffer>("*", parser, (request, body, done) => {
+    const type = request.headers["content-type"];
+    if (type === undefined || type.trim() === "") read(request, body, done);
+    else done(unreadableContentType(type));
+  });
+}
+
+type Done = (error: Error | null, value?: unknown) => void;
+
+/** Calls back with what the action gave or threw; never from within its own try. */
+function attempt(action: () => unknown, done: Done): void {
+  let value: unknown;
+  try {
+    value = action();
+  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)));
+    return;
+  }
+  done(null, value);
+}
+
+/** Unique among the processes that write to one log: a prefix by chance, and a count. */
+function requestIds(): () => string {
+  const prefix = randomBytes(4).toString("hex");
+  let count = 0;
+  return () => {
+    count++;
+    return `${prefix}-${count.toString(36)}`;
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Request bodies: JSON in UTF-8, whatever well-meaning clients call it (`curl -d` says it is a
+ * form, some say nothing). No body is the empty object.
+ */
+import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders } from "node:http";
+import { CatalogError } from "../core/errors.ts";
+import { readJson } from "../core/json-text.ts";
+
+/** Content types that are read as JSON; one pattern, as fastify takes them. */
+export const jsonContentTypes =
+  /^(?:application\/json|application\/[\w.+-]+\+json|text\/json|text\/plain|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
+
+/** Throws `malformed` with what is wrong and where. */
+export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unknown {
+  if (body.length === 0) return {};
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw refused(`Content-Encoding "${encoding.slice(0, 40)}" is not read; send the body plain`);
+  }
+  if (!isUtf8(body)) throw refused("The body is not UTF-8");
+  const start = startsWithMark(body) ? 3 : 0;
+  const read = readJson(body.toString("utf8", start));
+  if (!read.ok) throw refused(read.fault);
+  const { value } = read;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw refused('The body must be an object: {"<parameter>": <value>}');
+  }
+  return value;
+}
+
+export function unreadableContentType(contentType: string | undefined): CatalogError {
+  return new CatalogError(
+    "malformed",
+    `content type "${(contentType ?? "").slice(0, 120)}" is not read`,
+    { hint: "Send JSON with Content-Type: application/json" },
+  );
+}
+
+/** The byte order mark that some editors and shells put first. */
+const startsWithMark = (body: Buffer): boolean =>
+  body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+
+const refused = (hint: string): CatalogError =>
+  new CatalogError("malformed", "Cannot parse request entity", { hint });

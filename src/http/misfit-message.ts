@@ -1,0 +1,90 @@
+/**
+ * What does not fit in a body, in the reference's words: clients and people know them. The first
+ * finding is told; the rest follow from it or come up with the next try.
+ */
+import { CatalogError } from "../core/errors.ts";
+
+/** A finding of ajv, with what it found (`verbose`). */
+export interface Finding {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly data?: unknown;
+}
+
+const shownCharactersMax = 60;
+
+export function misfitOf(action: string, finding: Finding): CatalogError {
+  const { keyword, instancePath: path, params } = finding;
+  if (keyword === "required" && path === "") {
+    return new CatalogError(
+      "malformed",
+      `Parameter '${String(params.missingProperty)}' is required`,
+    );
+  }
+  const [where, what, hint] = explain(finding, path);
+  return new CatalogError(
+    "malformed",
+    `Parameters of method '${action}' failed validation with error 'ERROR :: ${where} :: ${what}'`,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+function explain(
+  { keyword, params, data }: Finding,
+  path: string,
+): readonly [where: string, what: string, hint?: string] {
+  switch (keyword) {
+    case "required":
+      return [
+        `${path}/${String(params.missingProperty)}`,
+        "field is required but not found and has no default value",
+      ];
+    case "enum":
+      return [
+        path,
+        `${shown(data)} is not an enum symbol`,
+        `Use one of ${list(params.allowedValues)}`,
+      ];
+    case "type":
+      return [path, mistyped(data, params.type)];
+    case "minimum":
+      return [path, `${shown(data)} is below ${String(params.limit)}`];
+    case "minProperties":
+    case "maxProperties":
+      return [
+        path,
+        `a union value has one member, not ${Object.keys(Object(data)).length}`,
+        "Its one member is named by the record it holds",
+      ];
+    default:
+      return [path, `${shown(data)} does not fit (${keyword})`];
+  }
+}
+
+const scalars: Readonly<Record<string, string>> = {
+  string: "String",
+  integer: "Long",
+  number: "Double",
+  boolean: "Boolean",
+};
+
+function mistyped(data: unknown, expected: unknown): string {
+  const types: readonly unknown[] = Array.isArray(expected) ? expected : [expected];
+  if (types.includes("object")) return "record type is not backed by a DataMap";
+  if (types.includes("array")) return "array type is not backed by a DataList";
+  const scalar = scalars[String(types[0])] ?? String(types[0]);
+  return `${shown(data)} cannot be coerced to ${scalar}`;
+}
+
+/** A value as JSON, short. */
+function shown(data: unknown): string {
+  if (typeof data === "string") return JSON.stringify(cut(data));
+  return cut(JSON.stringify(data) ?? "nothing");
+}
+
+const cut = (text: string): string =>
+  text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text;
+
+const list = (values: unknown): string =>
+  Array.isArray(values) ? [...new Set(values.map(String))].join(", ") : "";

@@ -1,0 +1,202 @@
+/**
+ * The route table as an OpenAPI 3.1 document. All actions of a path are one POST there, told apart
+ * by the query parameter `action`; each action's body and reply is a component of its own.
+ */
+import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
+import { statusOf } from "./errors.ts";
+import { type RouteTable, resourceOf } from "./route-table.ts";
+import { errorReply, namedSchemas } from "./schemas.ts";
+
+export function openApiDocument(table: RouteTable, version: string): Schema {
+  const components: Record<string, Schema> = {};
+  for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
+
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "action")) {
+    const path = paths[endpoint.path] ?? {};
+    path[endpoint.method.toLowerCase()] = readOperation(endpoint);
+    paths[endpoint.path] = path;
+  }
+  for (const resource of table.resources) {
+    const actions = table.endpoints.filter(
+      (endpoint) => endpoint.kind === "action" && resourceOf(endpoint) === resource.name,
+    );
+    if (actions.length === 0) continue;
+    const path = paths[`/${resource.name}`] ?? {};
+    path.post = actionsOperation(resource, actions, components);
+    paths[`/${resource.name}`] = path;
+  }
+
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Annals",
+      version,
+      description:
+        "A metadata catalog whose log is the truth. Every path answers under /gms and /api/gms, too.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [
+      ...table.resources.map(({ name, about }) => ({ name, description: about })),
+      { name: "service", description: "The service itself." },
+    ],
+    paths,
+    components: { schemas: components },
+  };
+}
+
+function readOperation(endpoint: Endpoint): Schema {
+  const replyType = endpoint.replyType ?? "application/json";
+  return {
+    operationId: endpoint.name,
+    summary: endpoint.summary,
+    ...(endpoint.about === undefined ? {} : { description: endpoint.about }),
+    tags: [endpoint.kind === "page" ? "service" : resourceOf(endpoint)],
+    ...(endpoint.kind === "page" ? { security: [] } : {}),
+    parameters: (endpoint.parameters ?? []).map(parameterOf),
+    responses: {
+      200: {
+        description: "Done.",
+        content: {
+          [replyType]: {
+            schema: withReferences(endpoint.reply ?? {}),
+            example: endpoint.example.reply,
+          },
+        },
+      },
+      ...errorResponses([endpoint]),
+    },
+  };
+}
+
+function actionsOperation(
+  resource: Resource,
+  actions: readonly Endpoint[],
+  components: Record<string, Schema>,
+): Schema {
+  const bodies: Schema[] = [];
+  const replies: Schema[] = [];
+  for (const action of actions) {
+    const name = `${capitalised(resource.name)}${capitalised(action.name)}`;
+    components[name] = {
+      title: action.name,
+      description: [action.summary, action.about].filter(Boolean).join(". "),
+      ...withReferences(action.body ?? { type: "object" }),
+    };
+    bodies.push({ $ref: `#/components/schemas/${name}` });
+    if (action.reply === undefined) continue;
+    components[`${name}Reply`] = { title: action.name, ...withReferences(action.reply) };
+    replies.push({ $ref: `#/components/schemas/${name}Reply` });
+  }
+  const examples = (of: (action: Endpoint) => unknown): Schema =>
+    Object.fromEntries(
+      actions
+        .filter((action) => of(action) !== undefined)
+        .map((action) => [action.name, { summary: action.summary, value: of(action) }]),
+    );
+  return {
+    operationId: `${resource.name}Action`,
+    summary: resource.about,
+    description: actions.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join("\n"),
+    tags: [resource.name],
+    parameters: [
+      {
+        name: "action",
+        in: "query",
+        required: true,
+        description: "Which of them; the body is the one of the same title.",
+        schema: { type: "string", enum: actions.map(({ name }) => name) },
+      },
+      ...writeHeaders,
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: { oneOf: bodies },
+          examples: examples(({ example }) => example.body),
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "Done. Actions without a result answer with an empty body.",
+        headers: {
+          "X-Annals-Position": {
+            description: "Of a write: the position at which the log holds it",
+            schema: { type: "integer" },
+          },
+        },
+        content: {
+          "application/json": {
+            schema: { oneOf: replies },
+            examples: examples(({ example }) => example.reply),
+          },
+        },
+      },
+      ...errorResponses(actions),
+    },
+  };
+}
+
+const writeHeaders: readonly Schema[] = [
+  {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "Any short text that is new for every new write: a retry with it happens once.",
+    schema: { type: "string", maxLength: 255 },
+  },
+  {
+    name: "X-DataHub-Actor",
+    in: "header",
+    description: "Urn of the acting user; believed on loopback alone. Also as X-Service-Actor.",
+    schema: { type: "string" },
+  },
+];
+
+const parameterTypes: Readonly<Record<Parameter["type"], Schema>> = {
+  string: { type: "string" },
+  long: { type: "integer", format: "int64" },
+  boolean: { type: "boolean" },
+  strings: { type: "string", description: "A list: `List(a,b)`" },
+};
+
+function parameterOf(parameter: Parameter): Schema {
+  return {
+    name: parameter.name,
+    in: parameter.in,
+    required: parameter.in === "path" || parameter.required === true,
+    description: parameter.about,
+    schema: parameterTypes[parameter.type],
+  };
+}
+
+/** One response for each status that any of the endpoints may end in, with all its reasons. */
+function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> {
+  const reasons = new Map<number, Set<string>>();
+  for (const { errors } of endpoints) {
+    for (const { code, when } of errors) {
+      const status = statusOf[code];
+      reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
+    }
+  }
+  const content = { "application/json": { schema: withReferences(errorReply) } };
+  return Object.fromEntries(
+    [...reasons].map(([status, all]) => [status, { description: [...all].join("\n\n"), content }]),
+  );
+}
+
+/** The schema with every record that has a name replaced by a reference; itself only if nested. */
+function withReferences(schema: Schema, itself = false): Schema {
+  const name = itself ? undefined : namedSchemas.get(schema);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, replaced(value)]));
+}
+
+function replaced(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(replaced);
+  return typeof value === "object" && value !== null ? withReferences(value as Schema) : value;
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,48 @@
+/** Query parameters of a request, as its endpoint declares them. Others are ignored. */
+import { CatalogError } from "../core/errors.ts";
+import type { Endpoint, Parameter } from "./endpoint.ts";
+import type { Query } from "./query.ts";
+
+const INTEGER = /^[+-]?\d{1,19}$/;
+const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** Throws `malformed` for one that is missing or mistyped. */
+export function readParameters(
+  query: Query,
+  declared: Endpoint["parameters"],
+): Readonly<Record<string, unknown>> {
+  if (declared === undefined) return NONE;
+  let values: Record<string, unknown> | undefined;
+  for (const parameter of declared) {
+    if (parameter.in !== "query") continue;
+    const value = read(query, parameter);
+    if (value !== undefined) {
+      values ??= {};
+      values[parameter.name] = value;
+    } else if (parameter.required === true) {
+      throw new CatalogError("malformed", `Parameter '${parameter.name}' is required`);
+    }
+  }
+  return values ?? NONE;
+}
+
+function read(query: Query, { name, type, required }: Parameter): unknown {
+  if (type === "strings") return query.list(name);
+  const text = query.one(name);
+  if (text === undefined || type === "string") {
+    // A name that is asked for and left empty names nothing.
+    return text === "" && required === true ? undefined : text;
+  }
+  if (type === "long") {
+    if (!INTEGER.test(text)) throw mistyped(name, text, "Long");
+    return Number(text);
+  }
+  if (text !== "true" && text !== "false") throw mistyped(name, text, "Boolean");
+  return text === "true";
+}
+
+const mistyped = (name: string, text: string, type: string): CatalogError =>
+  new CatalogError(
+    "malformed",
+    `Argument parameter '${name}' value '${text.slice(0, 120)}' must be of type 'java.lang.${type}'`,
+  );

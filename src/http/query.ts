@@ -1,0 +1,86 @@
+/**
+ * Query parameters in every spelling that clients send, whatever protocol version they name:
+ * `a=x`, `a=x&a=y`, `a[0]=x`, `a=List(x,y)` with its elements encoded or raw, or encoded as a whole.
+ *
+ * The reference reads `List(x)` as a plain string unless protocol 2.0.0 is named; nothing is
+ * called `List(…)` in the catalog, so it is a list here always.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { decodeOnce } from "./percent.ts";
+
+export interface Query {
+  /** The parameter's one value. Throws `malformed` when it is given twice. */
+  one(name: string): string | undefined;
+  /** All its values; undefined when it is absent. */
+  list(name: string): readonly string[] | undefined;
+}
+
+const NONE: Query = { one: () => undefined, list: () => undefined };
+const INDEXED = /\[\d*\]$/;
+const LIST = /^List\((.*)\)$/s;
+
+/** Throws `malformed` when a name is not UTF-8; a value is decoded when it is asked for. */
+export function parseQuery(raw: string, plusIsBlank: boolean): Query {
+  if (raw === "") return NONE;
+  const values = new Map<string, string[]>();
+  for (const pair of raw.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decodeOnce(equals < 0 ? pair : pair.slice(0, equals), plusIsBlank);
+    const key = name.endsWith("]") ? name.replace(INDEXED, "") : name;
+    const value = equals < 0 ? "" : pair.slice(equals + 1);
+    const told = values.get(key);
+    if (told === undefined) values.set(key, [value]);
+    else told.push(value);
+  }
+  const decode = (value: string): string => decodeOnce(value, plusIsBlank);
+  return {
+    one(name) {
+      const told = values.get(name);
+      if (told === undefined) return undefined;
+      if (told.length > 1) {
+        throw new CatalogError("malformed", `parameter "${name}" is given ${told.length} times`, {
+          hint: "Give it once",
+        });
+      }
+      return unquote(decode(told[0] ?? ""));
+    },
+    list: (name) => values.get(name)?.flatMap((value) => elements(value, decode)),
+  };
+}
+
+/**
+ * A list as text is split before it is decoded, so that an encoded comma is part of an element.
+ *
+ *   List(urn:li:tag:a,urn:li:chart:(looker,b),x%2Cy) → [urn:li:tag:a, urn:li:chart:(looker,b), x,y]
+ */
+function elements(value: string, decode: (raw: string) => string): readonly string[] {
+  const raw = LIST.exec(value)?.[1];
+  if (raw !== undefined) return split(raw).map((element) => unquote(decode(element)));
+  // Encoded as a whole (`List%28a%2Cb%29`), as form encoders do: its elements are decoded with it.
+  const decoded = decode(value);
+  const inner = LIST.exec(decoded)?.[1];
+  return inner === undefined ? [unquote(decoded)] : split(inner).map(unquote);
+}
+
+/** Splits at commas outside parentheses; no text is no element. */
+function split(text: string): readonly string[] {
+  if (text === "") return [];
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x28) depth++;
+    else if (c === 0x29 && depth > 0) depth--;
+    else if (c === 0x2c && depth === 0) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+/** Protocol 2.0.0 writes empty text as two quotes. */
+const unquote = (text: string): string => (text === "''" ? "" : text);

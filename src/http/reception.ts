@@ -1,0 +1,110 @@
+/**
+ * What a request says before its body is read: protocol, caller, key and parameters. It is noted
+ * on the request, so that an answer given at any later point knows how to speak.
+ */
+import type { IncomingMessage } from "node:http";
+import { CatalogError } from "../core/errors.ts";
+import type { Address } from "./address.ts";
+import { type CallerRules, readCaller } from "./caller.ts";
+import type { Ask, Endpoint } from "./endpoint.ts";
+import { readParameters } from "./parameters.ts";
+import { decodeOnce } from "./percent.ts";
+import { type Protocol, readProtocol } from "./protocol.ts";
+import { parseQuery } from "./query.ts";
+import type { RouteTable } from "./route-table.ts";
+import { explainUnrouted, type Unrouted } from "./unrouted.ts";
+
+export interface Noted {
+  /** Undefined where no endpoint takes the request. */
+  readonly endpoint: Endpoint | undefined;
+  /** Undefined for paths outside the resources: they have none. */
+  readonly protocol: Protocol | undefined;
+  ask: Ask | undefined;
+  unrouted: Unrouted | undefined;
+}
+
+export interface ReceptionRules extends CallerRules {
+  readonly table: RouteTable;
+  readonly recordPrefix: string;
+}
+
+const addressMark = Symbol("address");
+type Addressed = IncomingMessage & { [addressMark]?: Address };
+
+/** Notes the address on the raw request: it is known before there is any other. */
+export function noteAddress(request: IncomingMessage, address: Address): void {
+  (request as Addressed)[addressMark] = address;
+}
+
+const addressOf = (request: IncomingMessage): Address =>
+  (request as Addressed)[addressMark] ?? { path: request.url ?? "/", rawQuery: "" };
+
+/** The target as it was sent; the router's own has replaced it in `url`. */
+const targetOf = (request: IncomingMessage): string =>
+  (request as { originalUrl?: string }).originalUrl ?? request.url ?? "/";
+
+export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefined): Noted {
+  const protocol =
+    addressOf(request).resource === undefined ? undefined : readProtocol(request.headers);
+  return { endpoint, protocol, ask: undefined, unrouted: undefined };
+}
+
+/** Reads all but the body. Throws `malformed` or `forbidden`. */
+export function receive(request: IncomingMessage, noted: Noted, rules: ReceptionRules): Ask {
+  const { endpoint, protocol } = noted;
+  const { headers } = request;
+  const host = headers.host;
+  if (endpoint === undefined || protocol === undefined) {
+    return { key: "", parameters: {}, body: undefined, caller: {}, dialect: "interface", host };
+  }
+  if (protocol.fault !== undefined) throw protocol.fault;
+  if (endpoint.method === "POST") refuseForeignPages(headers["sec-fetch-site"]);
+  const method = headers["x-restli-method"];
+  if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
+    throw refuseUnrouted(request, noted, rules);
+  }
+  const { rawKey, rawQuery } = addressOf(request);
+  const declared = endpoint.parameters;
+  return {
+    key: rawKey === undefined ? "" : decodeOnce(rawKey, protocol.plusIsBlank),
+    parameters:
+      declared === undefined
+        ? {}
+        : readParameters(parseQuery(rawQuery, protocol.plusIsBlank), declared),
+    body: undefined,
+    caller: readCaller(request, rules),
+    dialect: protocol.dialect,
+    host,
+  };
+}
+
+/** Why no endpoint takes the request; noted, too, for what the answer needs beside it. */
+export function refuseUnrouted(
+  request: IncomingMessage,
+  noted: Noted,
+  rules: Pick<ReceptionRules, "table" | "recordPrefix">,
+): CatalogError {
+  noted.unrouted = explainUnrouted(
+    {
+      address: addressOf(request),
+      method: request.method ?? "GET",
+      target: targetOf(request),
+      restliMethod: String(request.headers["x-restli-method"] ?? ""),
+    },
+    rules.table,
+    rules.recordPrefix,
+  );
+  return noted.protocol?.fault ?? noted.unrouted.error;
+}
+
+/**
+ * Bodies are read under content types that any web page may send anywhere: a page of another site,
+ * open in a browser beside the service, must not write here. Browsers tell where a request is from
+ * and let no page change it; other clients do not send it.
+ */
+function refuseForeignPages(site: string | readonly string[] | undefined): void {
+  if (site !== "cross-site") return;
+  throw new CatalogError("forbidden", "a page of another site may not write here", {
+    hint: "Send the request from a program, or from a page of this service's own site",
+  });
+}

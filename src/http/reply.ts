@@ -1,0 +1,105 @@
+/**
+ * Replies: what endpoints answer, and what went wrong. Text that is JSON already is sent as it is.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { CatalogError } from "../core/errors.ts";
+import type { Answer, Endpoint } from "./endpoint.ts";
+import { type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
+import { type Finding, misfitOf } from "./misfit-message.ts";
+import { errorHeaderOf, type Protocol } from "./protocol.ts";
+
+/** Where faults of ours are told. */
+export interface DoorLog {
+  error(fields: object, message: string): void;
+}
+
+export interface Replies {
+  /** Sets the headers; gives the body, undefined for none. */
+  succeed(
+    reply: FastifyReply,
+    answer: Answer,
+    endpoint: Endpoint,
+    protocol: Protocol | undefined,
+  ): string | undefined;
+  /** Fastify's error handler. */
+  fail(error: Error, request: FastifyRequest, reply: FastifyReply): void;
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const HTML_TYPE = "text/html; charset=utf-8";
+
+export function createReplies(
+  config: { readonly recordPrefix: string; readonly bodyBytesMax: number },
+  logger: DoorLog,
+): Replies {
+  function failWith(error: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
+    const noted = request.noted ?? undefined;
+    const unrouted = noted?.unrouted;
+    const { status, body, retryAfter } = failureOf(error, {
+      recordPrefix: config.recordPrefix,
+      status: unrouted?.error === error ? unrouted.status : undefined,
+      missing: noted?.endpoint?.missing,
+    });
+    speak(reply, noted?.protocol);
+    if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
+    if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+    reply
+      .code(status)
+      .header(errorHeaderOf(noted?.protocol?.version ?? "2.0.0"), "true")
+      .header("content-type", JSON_TYPE)
+      .send(JSON.stringify(body));
+  }
+
+  return {
+    succeed(reply, answer, endpoint, protocol) {
+      speak(reply, protocol);
+      if (endpoint.writes === true) {
+        reply.header("x-annals-position", String(answer.position ?? 0));
+      }
+      if (answer.json !== undefined) {
+        reply.header("content-type", JSON_TYPE);
+        return answer.json;
+      }
+      if (answer.html === undefined) return undefined;
+      reply.header("content-type", HTML_TYPE);
+      reply.header("referrer-policy", "no-referrer");
+      reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
+      return answer.html;
+    },
+
+    fail(error, request, reply) {
+      if (error instanceof CatalogError && error.code !== "internal") {
+        failWith(error, request, reply);
+        return;
+      }
+      const { validation } = error as { validation?: readonly Finding[] };
+      const [finding] = validation ?? [];
+      if (finding !== undefined) {
+        failWith(misfitOf(request.noted?.endpoint?.name ?? "", finding), request, reply);
+        return;
+      }
+      const { headers } = request;
+      const told = toCatalogError(error as FrameworkError, {
+        contentLength: headers["content-length"],
+        contentType: headers["content-type"],
+        bodyBytesMax: config.bodyBytesMax,
+        requestId: request.id,
+      });
+      if (told.code === "internal") {
+        const { method, originalUrl } = request;
+        logger.error(
+          { err: error, requestId: request.id, method, url: originalUrl },
+          "request failed",
+        );
+      }
+      failWith(told, request, reply);
+    },
+  };
+}
+
+/** Headers of every answer: how to read it, and in which protocol it is. */
+function speak(reply: FastifyReply, protocol: Protocol | undefined): void {
+  reply.header("x-content-type-options", "nosniff");
+  if (protocol === undefined) return;
+  for (const name of protocol.echo) reply.header(name, protocol.version);
+}

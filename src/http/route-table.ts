@@ -1,0 +1,75 @@
+/**
+ * Every endpoint of this door, and how a request finds its own: by resource and action, key or
+ * ids, never by matching a key against patterns. The router is given the plain path that stands
+ * for the endpoint; requests that have none get a path that no endpoint has.
+ */
+import type { Address } from "./address.ts";
+import type { Endpoint, Resource } from "./endpoint.ts";
+import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
+import { entitiesResource, entityRoutes } from "./routes/entities.ts";
+import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
+import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
+
+export interface RouteTable {
+  readonly endpoints: readonly Endpoint[];
+  readonly resources: readonly Resource[];
+}
+
+export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
+  resources: [aspectsResource, entitiesResource, entitiesV2Resource, usageStatsResource],
+  endpoints: [
+    ...aspectRoutes,
+    ...entityRoutes,
+    ...entityV2Routes,
+    ...usageStatsRoutes,
+    ...servicePages(options),
+  ],
+});
+
+/** Where the router finds an endpoint. */
+export function routerPath(endpoint: Endpoint): string {
+  if (endpoint.kind === "page") return endpoint.path;
+  const resource = resourceOf(endpoint);
+  return endpoint.kind === "action"
+    ? `/${resource}/action/${endpoint.name}`
+    : `/${resource}/${endpoint.kind}`;
+}
+
+export const resourceOf = (endpoint: Endpoint): string => endpoint.path.split("/")[1] ?? "";
+
+/** The path of requests that no endpoint takes. */
+export const NOWHERE = "/-";
+const IDS = /(?:^|&)ids(?:\[\d*\])?=/;
+
+/** The router path of a request; of a path outside the resources: itself, with its query. */
+export function createRoutePlan(
+  table: RouteTable,
+): (address: Address, method: string | undefined) => string {
+  const paths = new Map<string, string>();
+  for (const endpoint of table.endpoints) {
+    const path = routerPath(endpoint);
+    if (endpoint.kind !== "page") paths.set(path, path);
+  }
+  const actions = new Map<string, Map<string, string>>();
+  for (const endpoint of table.endpoints.filter(({ kind }) => kind === "action")) {
+    const ofResource = actions.get(resourceOf(endpoint)) ?? new Map<string, string>();
+    ofResource.set(endpoint.name, routerPath(endpoint));
+    actions.set(resourceOf(endpoint), ofResource);
+  }
+
+  return (address, method) => {
+    const { resource, action, rawKey, rawQuery, path } = address;
+    if (resource === undefined) {
+      if (!path.startsWith("/")) return NOWHERE;
+      return rawQuery === "" ? path : `${path}?${rawQuery}`;
+    }
+    if (action !== undefined) {
+      if (method !== "POST" || rawKey !== undefined) return NOWHERE;
+      return actions.get(resource)?.get(action) ?? NOWHERE;
+    }
+    if (method !== "GET" && method !== "HEAD") return NOWHERE;
+    if (rawKey !== undefined) return paths.get(`/${resource}/get`) ?? NOWHERE;
+    return (IDS.test(rawQuery) && paths.get(`/${resource}/batch_get`)) || NOWHERE;
+  };
+}

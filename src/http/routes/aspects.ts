@@ -1,0 +1,233 @@
+/** /aspects: proposals go in; single aspects and timeseries come out. */
+import type { Proposal, TimeseriesQuery } from "../../catalog/catalog.ts";
+import { type Answer, type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { eachOf, openSystemMetadata } from "../system-metadata.ts";
+import { orders, ordersKey, ordersProposal } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const aspectsResource: Resource = {
+  name: "aspects",
+  implementation: "entity.AspectResource",
+  about: "Write aspects as proposals; read single aspects and timeseries.",
+};
+
+const SUCCESS = '{"value":"success"}';
+
+const ingestProposal: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "ingestProposal",
+  summary: "Write one aspect",
+  about:
+    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own.",
+  body: {
+    type: "object",
+    required: ["proposal"],
+    properties: { proposal: schemas.proposal, async: schemas.asyncSwitch },
+  },
+  prepare: (body) => openSystemMetadata(body.proposal),
+  reply: valueReply({ enum: ["success"] }),
+  writes: true,
+  example: {
+    path: "/aspects?action=ingestProposal",
+    body: { proposal: ordersProposal },
+    reply: { value: "success" },
+  },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const { proposal } = ask.body as { proposal: Proposal };
+    return success(await catalog.ingest([proposal], ask.caller));
+  },
+};
+
+const ingestProposalBatch: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "ingestProposalBatch",
+  summary: "Write many aspects",
+  about:
+    "All or none: a proposal that does not hold is named by its index, and nothing is written.",
+  body: {
+    type: "object",
+    required: ["proposals"],
+    properties: {
+      proposals: { type: "array", items: schemas.proposal },
+      async: schemas.asyncSwitch,
+    },
+  },
+  prepare: (body) => eachOf(body.proposals, openSystemMetadata),
+  reply: valueReply({ enum: ["success"] }),
+  writes: true,
+  example: {
+    path: "/aspects?action=ingestProposalBatch",
+    body: {
+      proposals: [
+        ordersProposal,
+        {
+          entityType: "dataset",
+          entityUrn: orders,
+          changeType: "UPSERT",
+          aspectName: "status",
+          aspect: { value: '{"removed":false}', contentType: "application/json" },
+        },
+      ],
+    },
+    reply: { value: "success" },
+  },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const { proposals } = ask.body as { proposals: readonly Proposal[] };
+    return success(await catalog.ingest(proposals, ask.caller));
+  },
+};
+
+const getTimeseriesAspectValues: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "getTimeseriesAspectValues",
+  summary: "Read a timeseries aspect",
+  about: "Latest first, both ends of the range inclusive.",
+  body: {
+    type: "object",
+    required: ["urn", "entity", "aspect"],
+    properties: {
+      urn: schemas.urn,
+      entity: { type: "string", description: "Type of the entity" },
+      aspect: { type: "string", description: "Name of the timeseries aspect" },
+      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      limit: { type: "integer", minimum: 0, description: "10,000 when absent, which is the most" },
+      latestValue: { type: "boolean", description: "Only the latest: as `limit` 1" },
+      filter: schemas.filter,
+      sort: schemas.sort,
+    },
+  },
+  reply: valueReply(schemas.timeseriesValues),
+  example: {
+    path: "/aspects?action=getTimeseriesAspectValues",
+    body: { urn: orders, entity: "dataset", aspect: "datasetProfile", limit: 1 },
+    reply: {
+      value: {
+        entityName: "dataset",
+        aspectName: "datasetProfile",
+        limit: 1,
+        values: [
+          {
+            aspect: {
+              value: '{"timestampMillis":1772409600000,"rowCount":48211,"columnCount":9}',
+              contentType: "application/json",
+            },
+            systemMetadata: { lastObserved: 1772409660000, runId: "nightly-profile" },
+          },
+        ],
+      },
+    },
+  },
+  errors: [
+    { code: "malformed", when: "a parameter is missing or mistyped, or `limit` is negative" },
+    { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
+  ],
+  handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
+};
+
+const getCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "getCount",
+  summary: "Count the entities that have an aspect",
+  body: {
+    type: "object",
+    required: ["aspect"],
+    properties: {
+      aspect: { type: "string", description: "Name of the aspect" },
+      urnLike: {
+        type: "string",
+        description: "Only urns like this: `%` is any text, `_` any character",
+      },
+    },
+  },
+  reply: valueReply({ type: "integer" }),
+  example: {
+    path: "/aspects?action=getCount",
+    body: { aspect: "ownership", urnLike: "urn:li:dataset:%" },
+    reply: { value: 12 },
+  },
+  errors: [{ code: "malformed", when: "`aspect` is missing" }],
+  async handle(ask, { catalog }) {
+    const { aspect, urnLike } = ask.body as { aspect: string; urnLike?: string };
+    return valueAnswer(await catalog.countAspect(aspect, urnLike));
+  },
+};
+
+const getAspect: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/aspects/{urn}",
+  name: "getAspect",
+  summary: "Read one aspect in one version",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    {
+      name: "aspect",
+      in: "query",
+      type: "string",
+      required: true,
+      about: "Name of a versioned aspect",
+    },
+    {
+      name: "version",
+      in: "query",
+      type: "long",
+      about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
+    },
+  ],
+  reply: {
+    type: "object",
+    required: ["version", "aspect"],
+    properties: {
+      version: { type: "integer" },
+      aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
+    },
+  },
+  missing: true,
+  example: {
+    path: `/aspects/${ordersKey}?aspect=datasetProperties&version=0`,
+    reply: {
+      version: 0,
+      aspect: {
+        "com.linkedin.dataset.DatasetProperties": {
+          name: "orders",
+          description: "One row per order",
+          customProperties: { tier: "gold" },
+          tags: [],
+        },
+      },
+    },
+  },
+  errors: [
+    {
+      code: "malformed",
+      when: "`aspect` is missing, `version` is no integer, or the urn does not parse",
+    },
+    { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
+  ],
+  handle(ask, { catalog }) {
+    const { aspect, version = 0 } = ask.parameters as { aspect: string; version?: number };
+    return catalog.getAspect(ask.key, aspect, version);
+  },
+};
+
+export const aspectRoutes: readonly Endpoint[] = [
+  ingestProposal,
+  ingestProposalBatch,
+  getTimeseriesAspectValues,
+  getCount,
+  getAspect,
+];
+
+const success = ({ position }: Pick<Answer, "position">): Answer => ({ json: SUCCESS, position });

@@ -1,0 +1,85 @@
+/** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
+import type { Endpoint, Parameter, Resource } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders, ordersEntity, ordersKey } from "./samples.ts";
+
+export const entitiesV2Resource: Resource = {
+  name: "entitiesV2",
+  implementation: "entity.EntityV2Resource",
+  about: "Read entities with their aspects, stamps and system metadata.",
+};
+
+const aspects: Parameter = {
+  name: "aspects",
+  in: "query",
+  type: "strings",
+  about:
+    "Only these aspects, and the key: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
+};
+
+const alwaysIncludeKeyAspect: Parameter = {
+  name: "alwaysIncludeKeyAspect",
+  in: "query",
+  type: "string",
+  about: "Accepted and without effect: the key aspect is always there",
+};
+
+const getEntity: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/entitiesV2/{urn}",
+  name: "getEntity",
+  summary: "Read an entity",
+  about: "An entity that nothing is known of has its key aspect alone; `exists` tells for sure.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    aspects,
+    alwaysIncludeKeyAspect,
+  ],
+  reply: schemas.entity,
+  example: { path: `/entitiesV2/${ordersKey}?aspects=List(status)`, reply: ordersEntity },
+  errors: [
+    { code: "malformed", when: "the urn does not parse" },
+    { code: "not_found", when: "the entity type is unknown" },
+  ],
+  handle(ask, { catalog }) {
+    const { aspects } = ask.parameters as { aspects?: readonly string[] };
+    return catalog.getEntity(ask.key, aspects);
+  },
+};
+
+const getEntities: Endpoint = {
+  method: "GET",
+  kind: "batch_get",
+  path: "/entitiesV2",
+  name: "getEntities",
+  summary: "Read several entities",
+  parameters: [
+    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    aspects,
+    alwaysIncludeKeyAspect,
+  ],
+  reply: {
+    type: "object",
+    required: ["results", "statuses", "errors"],
+    properties: {
+      results: { type: "object", additionalProperties: schemas.entity },
+      statuses: { type: "object" },
+      errors: { type: "object" },
+    },
+  },
+  example: {
+    path: `/entitiesV2?ids=List(${ordersKey})&aspects=List(status)`,
+    reply: { results: { [orders]: ordersEntity }, statuses: {}, errors: {} },
+  },
+  errors: [{ code: "malformed", when: "a urn does not parse" }],
+  handle(ask, { catalog }) {
+    const { ids, aspects } = ask.parameters as {
+      ids: readonly string[];
+      aspects?: readonly string[];
+    };
+    return catalog.getEntities(ids, aspects);
+  },
+};
+
+export const entityV2Routes: readonly Endpoint[] = [getEntity, getEntities];

@@ -1,0 +1,384 @@
+/** /entities: snapshots in the older form, and what exists, how much of it, and its end. */
+import type { SnapshotProposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { openSystemMetadata } from "../system-metadata.ts";
+import { orders, ordersKey, ordersSnapshot, ordersSnapshotReply } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const entitiesResource: Resource = {
+  name: "entities",
+  implementation: "entity.EntityResource",
+  about: "Write and read whole entities as snapshots; ask what exists; delete.",
+};
+
+/** Longest page; a larger `count` is answered with this many, and says so in its own `count`. */
+const listCountMax = 10_000;
+
+const aspects = {
+  name: "aspects",
+  in: "query",
+  type: "strings",
+  about: "Only these aspects: `List(ownership,status)`. All when absent",
+} as const;
+
+const snapshotReply: Schema = {
+  type: "object",
+  required: ["value"],
+  properties: {
+    value: {
+      type: "object",
+      description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
+    },
+  },
+};
+
+const readErrors = [
+  { code: "malformed", when: "a urn does not parse" },
+  { code: "not_found", when: "the entity type is unknown, or has no snapshot" },
+] as const;
+
+const ingest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "ingest",
+  summary: "Write an entity's aspects as a snapshot",
+  about: "The older way to write. All aspects of the snapshot are written at once, or none.",
+  body: {
+    type: "object",
+    required: ["entity"],
+    properties: { entity: schemas.snapshotEntity, systemMetadata: schemas.systemMetadata },
+  },
+  prepare: openSystemMetadata,
+  writes: true,
+  example: { path: "/entities?action=ingest", body: { entity: ordersSnapshot } },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const { entity, systemMetadata } = ask.body as {
+      entity: SnapshotProposal;
+      systemMetadata?: SnapshotProposal["systemMetadata"];
+    };
+    const snapshot = { value: entity.value, systemMetadata };
+    return written(await catalog.ingestSnapshots([snapshot], ask.caller));
+  },
+};
+
+const batchIngest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "batchIngest",
+  summary: "Write many entities as snapshots",
+  about: "All or none: a snapshot that does not hold is named by its index.",
+  body: {
+    type: "object",
+    required: ["entities"],
+    properties: {
+      entities: { type: "array", items: schemas.snapshotEntity },
+      systemMetadata: {
+        type: "array",
+        items: schemas.systemMetadata,
+        description: "One for each entity, or none at all",
+      },
+    },
+  },
+  prepare: openSystemMetadata,
+  writes: true,
+  example: { path: "/entities?action=batchIngest", body: { entities: [ordersSnapshot] } },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const { entities, systemMetadata } = ask.body as {
+      entities: readonly SnapshotProposal[];
+      systemMetadata?: readonly SnapshotProposal["systemMetadata"][];
+    };
+    if (systemMetadata !== undefined && systemMetadata.length !== entities.length) {
+      throw new CatalogError(
+        "malformed",
+        `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
+        { hint: "Give one for each entity, in their order, or none at all" },
+      );
+    }
+    const snapshots = entities.map((entity, i) => ({
+      value: entity.value,
+      systemMetadata: systemMetadata?.[i],
+    }));
+    return written(await catalog.ingestSnapshots(snapshots, ask.caller));
+  },
+};
+
+const deleteEntity: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "delete",
+  summary: "Delete an entity, or events of its timeseries",
+  about:
+    "Without `aspectName` the entity goes with all its aspects and timeseries. With the name of a timeseries aspect its events in the range go. To hide an entity and keep it, write `status` with `removed: true`.",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      aspectName: { type: "string", description: "Name of a timeseries aspect" },
+      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      dryRun: { type: "boolean", description: "Only count what would go" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      rows: { type: "integer", description: "Values of versioned aspects" },
+      timeseriesRows: { type: "integer", description: "Events of timeseries aspects" },
+    },
+  }),
+  writes: true,
+  example: {
+    path: "/entities?action=delete",
+    body: { urn: orders, dryRun: true },
+    reply: { value: { urn: orders, rows: 6, timeseriesRows: 30 } },
+  },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const request = ask.body as { urn: string };
+    const { position, ...deleted } = await catalog.delete(request, ask.caller);
+    return { ...valueAnswer(deleted), position };
+  },
+};
+
+const includeSoftDelete: Schema = {
+  type: "boolean",
+  description: "Whether entities whose status says removed count; true when absent",
+};
+
+const exists: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "exists",
+  summary: "Ask whether an entity exists",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: { urn: schemas.urn, includeSoftDelete },
+  },
+  reply: valueReply({ type: "boolean" }),
+  example: { path: "/entities?action=exists", body: { urn: orders }, reply: { value: true } },
+  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }],
+  async handle(ask, { catalog }) {
+    const { urn, includeSoftDelete = true } = ask.body as {
+      urn: string;
+      includeSoftDelete?: boolean;
+    };
+    return valueAnswer(await catalog.exists(urn, { includeSoftDelete }));
+  },
+};
+
+const filterExistingUrns: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "filterExistingUrns",
+  summary: "Ask which of many entities exist",
+  body: {
+    type: "object",
+    required: ["request"],
+    properties: {
+      request: {
+        type: "object",
+        required: ["urns"],
+        properties: { urns: { type: "array", items: schemas.urn }, includeSoftDelete },
+      },
+    },
+  },
+  reply: valueReply({ type: "array", items: schemas.urn }),
+  example: {
+    path: "/entities?action=filterExistingUrns",
+    body: { request: { urns: [orders, "urn:li:tag:nowhere"] } },
+    reply: { value: [orders] },
+  },
+  errors: [{ code: "malformed", when: "a urn does not parse" }],
+  async handle(ask, { catalog }) {
+    const { request } = ask.body as {
+      request: { urns: readonly string[]; includeSoftDelete?: boolean };
+    };
+    const { urns, includeSoftDelete = true } = request;
+    return valueAnswer(await catalog.filterExisting(urns, { includeSoftDelete }));
+  },
+};
+
+const listUrns: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "listUrns",
+  summary: "List the entities of a type",
+  about: "In the order of their urns.",
+  body: {
+    type: "object",
+    required: ["entity", "start", "count"],
+    properties: {
+      entity: { type: "string", description: "Type of the entities" },
+      start: { type: "integer", minimum: 0, description: "How many to pass over" },
+      count: {
+        type: "integer",
+        minimum: 0,
+        description: `How many to list; at most ${listCountMax}`,
+      },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["entities", "start", "count", "total"],
+    properties: {
+      entities: { type: "array", items: schemas.urn },
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many this page lists" },
+      total: { type: "integer", description: "How many there are" },
+    },
+  }),
+  example: {
+    path: "/entities?action=listUrns",
+    body: { entity: "dataset", start: 0, count: 10 },
+    reply: { value: { entities: [orders], start: 0, count: 1, total: 1 } },
+  },
+  errors: [
+    { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
+    { code: "invalid", when: "the entity type is unknown" },
+  ],
+  async handle(ask, { catalog }) {
+    const { entity, start, count } = ask.body as { entity: string; start: number; count: number };
+    const page = {
+      start: Math.min(start, Number.MAX_SAFE_INTEGER),
+      count: Math.min(count, listCountMax),
+    };
+    return valueAnswer(await catalog.listUrns(entity, page));
+  },
+};
+
+const getTotalEntityCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "getTotalEntityCount",
+  summary: "Count the entities of a type",
+  body: {
+    type: "object",
+    required: ["entity"],
+    properties: { entity: { type: "string", description: "Type of the entities" } },
+  },
+  reply: valueReply({ type: "integer" }),
+  example: {
+    path: "/entities?action=getTotalEntityCount",
+    body: { entity: "dataset" },
+    reply: { value: 12 },
+  },
+  errors: [{ code: "invalid", when: "the entity type is unknown" }],
+  async handle(ask, { catalog }) {
+    const { entity } = ask.body as { entity: string };
+    const counts = await catalog.countEntities([entity]);
+    return valueAnswer(Object.values(counts)[0] ?? 0);
+  },
+};
+
+const batchGetTotalEntityCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "batchGetTotalEntityCount",
+  summary: "Count the entities of several types",
+  body: {
+    type: "object",
+    required: ["entities"],
+    properties: {
+      entities: { type: "array", items: { type: "string" }, description: "Entity types" },
+    },
+  },
+  reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
+  example: {
+    path: "/entities?action=batchGetTotalEntityCount",
+    body: { entities: ["dataset", "chart"] },
+    reply: { value: { dataset: 12, chart: 3 } },
+  },
+  errors: [{ code: "invalid", when: "an entity type is unknown" }],
+  async handle(ask, { catalog }) {
+    const { entities } = ask.body as { entities: readonly string[] };
+    return valueAnswer(await catalog.countEntities(entities));
+  },
+};
+
+const getSnapshot: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/entities/{urn}",
+  name: "getSnapshot",
+  summary: "Read an entity as a snapshot",
+  about: "The older way to read. An entity that nothing is known of has its key aspect alone.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    aspects,
+  ],
+  reply: snapshotReply,
+  example: { path: `/entities/${ordersKey}?aspects=List(status)`, reply: ordersSnapshotReply },
+  errors: readErrors,
+  handle: (ask, { catalog }) => catalog.getSnapshot(ask.key, wanted(ask.parameters)),
+};
+
+const getSnapshots: Endpoint = {
+  method: "GET",
+  kind: "batch_get",
+  path: "/entities",
+  name: "getSnapshots",
+  summary: "Read several entities as snapshots",
+  parameters: [
+    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    aspects,
+  ],
+  reply: {
+    type: "object",
+    required: ["results", "statuses", "errors"],
+    properties: {
+      results: { type: "object", additionalProperties: snapshotReply },
+      statuses: { type: "object" },
+      errors: { type: "object" },
+    },
+  },
+  example: {
+    path: `/entities?ids=List(${ordersKey})&aspects=List(status)`,
+    reply: { results: { [orders]: ordersSnapshotReply }, statuses: {}, errors: {} },
+  },
+  errors: readErrors,
+  handle(ask, { catalog }) {
+    const { ids } = ask.parameters as { ids: readonly string[] };
+    return catalog.getSnapshots(ids, wanted(ask.parameters));
+  },
+};
+
+export const entityRoutes: readonly Endpoint[] = [
+  ingest,
+  batchIngest,
+  deleteEntity,
+  exists,
+  filterExistingUrns,
+  listUrns,
+  getTotalEntityCount,
+  batchGetTotalEntityCount,
+  getSnapshot,
+  getSnapshots,
+];
+
+const written = ({ position }: Pick<Answer, "position">): Answer => ({ position });
+
+const wanted = (parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined =>
+  (parameters as { aspects?: readonly string[] }).aspects;

@@ -1,0 +1,135 @@
+/** What the service says of itself: what clients ask before they begin, health, documentation. */
+import { createHash } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import type { Answer, Endpoint } from "../endpoint.ts";
+
+export interface ServicePagesOptions {
+  /** The service's own version. */
+  readonly version: string;
+  /** Changes when the model does. */
+  readonly modelFingerprint: string;
+  readonly openApi: () => string;
+  readonly docs: (host: string | undefined) => Answer;
+}
+
+/**
+ * Clients of the reference choose what they send by this: below 1.0.1 it is rest.li, which is what
+ * this door speaks.
+ */
+const spokenVersion = "v1.0.0";
+
+export function servicePages(options: ServicePagesOptions): readonly Endpoint[] {
+  const config = JSON.stringify(configOf(options));
+  return [
+    {
+      method: "GET",
+      kind: "page",
+      path: "/config",
+      name: "getConfig",
+      summary: "What clients ask before they begin",
+      about: "Needs no authentication.",
+      reply: {
+        type: "object",
+        required: ["noCode", "versions", "datahub", "annals"],
+        properties: {
+          noCode: { enum: ["true"] },
+          versions: { type: "object" },
+          datahub: { type: "object" },
+          annals: { type: "object", properties: { version: { type: "string" } } },
+        },
+      },
+      example: { path: "/config", reply: JSON.parse(config) },
+      errors: [],
+      handle: () => ({ json: config }),
+    },
+    {
+      method: "GET",
+      kind: "page",
+      path: "/health",
+      name: "getHealth",
+      summary: "Whether reads and writes work",
+      about: "For load balancers and readiness probes.",
+      reply: { type: "object" },
+      example: { path: "/health", reply: {} },
+      errors: [
+        { code: "unavailable", when: "the log or a view does not work; the message says which" },
+      ],
+      async handle(_, { catalog }) {
+        const { ok, views } = await catalog.health();
+        if (!ok) throw unhealthy(views);
+        return { json: "{}" };
+      },
+    },
+    {
+      method: "GET",
+      kind: "page",
+      path: "/health/live",
+      name: "getLiveness",
+      summary: "Whether the process answers",
+      reply: { type: "object" },
+      example: { path: "/health/live", reply: {} },
+      errors: [],
+      handle: () => ({ json: "{}" }),
+    },
+    {
+      method: "GET",
+      kind: "page",
+      path: "/openapi.json",
+      name: "getOpenApi",
+      summary: "This interface as an OpenAPI 3.1 document",
+      reply: { type: "object" },
+      example: { path: "/openapi.json", reply: { openapi: "3.1.0" } },
+      errors: [],
+      handle: () => ({ json: options.openApi() }),
+    },
+    docsPage("/restli/docs", "getDocumentation", options),
+    docsPage("/", "getStartPage", options),
+  ];
+}
+
+function docsPage(path: string, name: string, options: ServicePagesOptions): Endpoint {
+  return {
+    method: "GET",
+    kind: "page",
+    path,
+    name,
+    summary: path === "/" ? "The documentation, again" : "This page",
+    reply: { type: "string" },
+    replyType: "text/html",
+    example: { path, reply: "<!doctype html>…" },
+    errors: [],
+    handle: (ask) => options.docs(ask.host),
+  };
+}
+
+/** Members and their types are what clients check (`noCode` is text, the capabilities are not). */
+function configOf({ version, modelFingerprint }: ServicePagesOptions): unknown {
+  // Clients keep what they learn about the model under this; it must change with the model.
+  const commit = createHash("sha1").update(`${version} ${modelFingerprint}`).digest("hex");
+  return {
+    models: {},
+    noCode: "true",
+    retention: "true",
+    statefulIngestionCapable: true,
+    patchCapable: true,
+    supportsImpactAnalysis: false,
+    datasetUrnNameCasing: false,
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    versions: { "acryldata/datahub": { version: spokenVersion, commit } },
+    // Asks clients to keep their own telemetry to themselves.
+    telemetry: { enabledCli: false, enabledIngestion: false },
+    managedIngestion: { enabled: false, defaultCliVersion: "" },
+    // Anything but "core", or nothing, makes clients believe in another product.
+    datahub: { serverType: "annals", serverEnv: "core" },
+    annals: { version },
+  };
+}
+
+function unhealthy(views: Readonly<Record<string, { readonly error?: string }>>): CatalogError {
+  const faults = Object.entries(views).flatMap(([name, view]) =>
+    view.error === undefined ? [] : [`view "${name}": ${view.error}`],
+  );
+  return new CatalogError("unavailable", faults.length === 0 ? "not ready" : faults.join("; "), {
+    hint: "The service's log says more",
+  });
+}

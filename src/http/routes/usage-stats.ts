@@ -1,0 +1,155 @@
+/** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
+import {
+  startOfUsageRange,
+  type UsageBucket,
+  usageProposals,
+  usageRanges,
+} from "../../catalog/usage-buckets.ts";
+import { type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const usageStatsResource: Resource = {
+  name: "usageStats",
+  implementation: "usage.UsageStats",
+  about: "Write and read the usage of datasets. The aspect datasetUsageStatistics holds it.",
+};
+
+const bucket = {
+  bucket: 1772323200000,
+  duration: "DAY",
+  resource: orders,
+  metrics: {
+    uniqueUserCount: 2,
+    totalSqlQueries: 57,
+    users: [
+      { user: "urn:li:corpuser:mira", count: 40 },
+      { user: "urn:li:corpuser:otto", count: 17 },
+    ],
+    fields: [{ fieldName: "order_id", count: 57 }],
+  },
+};
+
+const answered = {
+  value: {
+    buckets: [bucket],
+    aggregations: {
+      uniqueUserCount: 2,
+      totalSqlQueries: 57,
+      users: bucket.metrics.users,
+      fields: bucket.metrics.fields,
+    },
+  },
+};
+
+const batchIngest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "batchIngest",
+  summary: "Write usage buckets",
+  about: "Each bucket becomes an event of datasetUsageStatistics. All or none.",
+  body: {
+    type: "object",
+    required: ["buckets"],
+    properties: { buckets: { type: "array", items: schemas.usageAggregation } },
+  },
+  writes: true,
+  example: { path: "/usageStats?action=batchIngest", body: { buckets: [bucket] } },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const { buckets } = ask.body as { buckets: readonly UsageBucket[] };
+    const { position } = await catalog.ingest(usageProposals(buckets), ask.caller);
+    return { position };
+  },
+};
+
+const queryErrors = [
+  { code: "malformed", when: "a parameter is missing or mistyped, or the urn does not parse" },
+] as const;
+
+const query: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "query",
+  summary: "Read usage between two times",
+  body: {
+    type: "object",
+    required: ["resource", "duration"],
+    properties: {
+      resource: schemas.urn,
+      duration: schemas.windowDuration,
+      startTime: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTime: { type: "integer", description: "To when, in epoch milliseconds" },
+      maxBuckets: { type: "integer", minimum: 0, description: "At most so many, the latest" },
+      timeZone: { type: "string", description: "Accepted; buckets are those that were told" },
+    },
+  },
+  reply: valueReply(schemas.usageResult),
+  example: {
+    path: "/usageStats?action=query",
+    body: {
+      resource: orders,
+      duration: "DAY",
+      startTime: 1772323200000,
+      endTime: 1772409600000,
+    },
+    reply: answered,
+  },
+  errors: queryErrors,
+  async handle(ask, { catalog }) {
+    return valueAnswer(
+      await catalog.queryUsage(ask.body as { resource: string; duration: string }),
+    );
+  },
+};
+
+const queryRange: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "queryRange",
+  summary: "Read usage of the time just past",
+  body: {
+    type: "object",
+    required: ["resource", "duration", "rangeFromEnd"],
+    properties: {
+      resource: schemas.urn,
+      duration: schemas.windowDuration,
+      rangeFromEnd: { type: "string", enum: usageRanges, description: "How far back from now" },
+      startTime: {
+        type: "integer",
+        description: "Instead of the range's own begin, in epoch milliseconds",
+      },
+      timeZone: { type: "string", description: "Accepted; buckets are those that were told" },
+    },
+  },
+  reply: valueReply(schemas.usageResult),
+  example: {
+    path: "/usageStats?action=queryRange",
+    body: { resource: orders, duration: "DAY", rangeFromEnd: "MONTH" },
+    reply: answered,
+  },
+  errors: queryErrors,
+  async handle(ask, { catalog, now }) {
+    const { resource, duration, rangeFromEnd, startTime } = ask.body as {
+      resource: string;
+      duration: string;
+      rangeFromEnd: string;
+      startTime?: number;
+    };
+    const endTime = now();
+    return valueAnswer(
+      await catalog.queryUsage({
+        resource,
+        duration,
+        startTime: startTime ?? startOfUsageRange(rangeFromEnd, endTime),
+        endTime,
+      }),
+    );
+  },
+};
+
+export const usageStatsRoutes: readonly Endpoint[] = [batchIngest, query, queryRange];

@@ -1,0 +1,285 @@
+/**
+ * The records that requests and replies are made of. Each is one object, so that the OpenAPI
+ * document can tell by identity where it is used and name it there.
+ */
+import type { Schema } from "./endpoint.ts";
+
+const string = (description: string): Schema => ({ type: "string", description });
+const millis = (description: string): Schema => ({
+  type: "integer",
+  description: `${description}, in epoch milliseconds`,
+});
+const strings: Schema = { type: "array", items: { type: "string" } };
+const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
+
+/** A urn in any namespace. */
+export const urn: Schema = {
+  type: "string",
+  description:
+    "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
+};
+
+export const auditStamp: Schema = {
+  type: "object",
+  description: "Who and when.",
+  required: ["time", "actor"],
+  properties: { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
+};
+
+export const systemMetadata: Schema = {
+  type: ["object", "string"],
+  description:
+    "Where the metadata comes from. As JSON text, too, for clients that cannot nest objects.",
+  properties: {
+    lastObserved: millis("When it was last seen at its source"),
+    runId: string("The ingestion run that tells it"),
+    lastRunId: string("The run that told it before"),
+    pipelineName: string("The pipeline of that run"),
+    registryName: { type: "string" },
+    registryVersion: { type: "string" },
+    properties: texts,
+    version: string("Number of the value; set by the service"),
+    schemaVersion: { type: "integer" },
+    aspectCreated: auditStamp,
+    aspectModified: auditStamp,
+  },
+};
+
+export const genericAspect: Schema = {
+  type: "object",
+  description: "An aspect as JSON text.",
+  required: ["value"],
+  properties: {
+    value: string(
+      "The aspect, serialised. Of a PATCH: a JSON Patch, or `{patch, arrayPrimaryKeys}`",
+    ),
+    contentType: string("`application/json`; of a PATCH `application/json-patch+json`"),
+  },
+};
+
+export const changeTypes = [
+  "UPSERT",
+  "CREATE",
+  "CREATE_ENTITY",
+  "UPDATE",
+  "RESTATE",
+  "PATCH",
+  "DELETE",
+] as const;
+
+export const proposal: Schema = {
+  type: "object",
+  description: "What is to become of one aspect of one entity.",
+  required: ["entityType", "changeType"],
+  properties: {
+    entityType: string("Type of the entity, as its urn says: `dataset`"),
+    entityUrn: { ...urn, description: "The entity. May be left out when entityKeyAspect is given" },
+    entityKeyAspect: genericAspect,
+    changeType: {
+      type: "string",
+      enum: changeTypes,
+      description:
+        "UPSERT and UPDATE write; CREATE only where there is none; CREATE_ENTITY only where the entity is new; RESTATE writes again; PATCH changes parts; DELETE removes the aspect, of a key aspect the entity",
+    },
+    aspectName: string("`ownership`, `datasetProperties`, …"),
+    aspect: genericAspect,
+    systemMetadata,
+    headers: {
+      ...texts,
+      description:
+        "Conditions: `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-None-Match`",
+    },
+  },
+};
+
+/** "unset" is what the reference's own clients may send for "as the service likes". */
+export const asyncSwitch: Schema = {
+  enum: ["true", "false", "unset", true, false],
+  description:
+    'The answer comes after validation and a durable append in any case; "true" is accepted and promises no more',
+};
+
+export const snapshotEntity: Schema = {
+  type: "object",
+  description: "An entity with several of its aspects, in the older form.",
+  required: ["value"],
+  properties: {
+    value: {
+      type: "object",
+      minProperties: 1,
+      maxProperties: 1,
+      description:
+        "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`, records under any prefix",
+      additionalProperties: {
+        type: "object",
+        required: ["urn"],
+        properties: { urn, aspects: { type: "array", items: { type: "object" } } },
+      },
+    },
+  },
+};
+
+export const enveloped: Schema = {
+  type: "object",
+  description: "An aspect's latest value with its stamps.",
+  required: ["name", "type", "version", "value", "created"],
+  properties: {
+    name: { type: "string" },
+    type: { enum: ["VERSIONED"] },
+    version: { type: "integer", description: "0: the latest" },
+    value: { type: "object" },
+    created: auditStamp,
+    systemMetadata,
+  },
+};
+
+export const entity: Schema = {
+  type: "object",
+  description: "An entity with the latest values of its aspects.",
+  required: ["urn", "entityName", "aspects"],
+  properties: {
+    urn,
+    entityName: { type: "string" },
+    aspects: { type: "object", additionalProperties: enveloped },
+  },
+};
+
+export const criterion: Schema = {
+  type: "object",
+  description: "A condition on one field.",
+  required: ["field"],
+  properties: {
+    field: { type: "string" },
+    value: { type: "string" },
+    values: strings,
+    condition: string("EQUAL when absent"),
+    negated: { type: "boolean" },
+  },
+};
+
+export const filter: Schema = {
+  type: "object",
+  description: "Any of `or`, each all of `and`. The older `criteria` is one `and`.",
+  properties: {
+    or: {
+      type: "array",
+      items: { type: "object", properties: { and: { type: "array", items: criterion } } },
+    },
+    criteria: { type: "array", items: criterion },
+  },
+};
+
+export const sort: Schema = {
+  type: "object",
+  required: ["field", "order"],
+  properties: {
+    field: { type: "string" },
+    order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
+  },
+};
+
+export const timeseriesValues: Schema = {
+  type: "object",
+  description: "Events of one timeseries aspect, latest first.",
+  required: ["entityName", "aspectName", "limit", "values"],
+  properties: {
+    entityName: { type: "string" },
+    aspectName: { type: "string" },
+    startTimeMillis: millis("As it was asked for"),
+    endTimeMillis: millis("As it was asked for"),
+    limit: { type: "integer", description: "The limit that was applied" },
+    values: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["aspect"],
+        properties: { aspect: genericAspect, systemMetadata },
+      },
+    },
+  },
+};
+
+export const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
+
+export const windowDuration: Schema = {
+  type: "string",
+  enum: windowDurations,
+  description: "Length of a bucket",
+};
+
+const counts = { uniqueUserCount: { type: "integer" }, totalSqlQueries: { type: "integer" } };
+
+const userCounts: Schema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["count"],
+    properties: { user: urn, count: { type: "integer" }, userEmail: { type: "string" } },
+  },
+};
+
+const fieldCounts: Schema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["fieldName", "count"],
+    properties: { fieldName: { type: "string" }, count: { type: "integer" } },
+  },
+};
+
+export const usageAggregation: Schema = {
+  type: "object",
+  description: "How a dataset was used within one bucket of time.",
+  required: ["bucket", "duration", "resource", "metrics"],
+  properties: {
+    bucket: millis("Where the bucket begins"),
+    duration: windowDuration,
+    resource: urn,
+    metrics: {
+      type: "object",
+      properties: { ...counts, users: userCounts, topSqlQueries: strings, fields: fieldCounts },
+    },
+  },
+};
+
+export const usageResult: Schema = {
+  type: "object",
+  description: "Usage of one dataset: by bucket, and over all of them.",
+  properties: {
+    buckets: { type: "array", items: usageAggregation },
+    aggregations: {
+      type: "object",
+      properties: { ...counts, users: userCounts, fields: fieldCounts },
+    },
+  },
+};
+
+export const errorReply: Schema = {
+  type: "object",
+  description: "Why a request was refused.",
+  required: ["status", "message", "exceptionClass", "code"],
+  properties: {
+    status: { type: "integer", description: "The HTTP status" },
+    message: string("What is wrong, with the value that is, and the way out"),
+    exceptionClass: string("As the reference would name it"),
+    code: string("What kind of error it is; never changes"),
+  },
+};
+
+/** Names of the records in the OpenAPI document. */
+export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
+  [auditStamp, "AuditStamp"],
+  [systemMetadata, "SystemMetadata"],
+  [genericAspect, "GenericAspect"],
+  [proposal, "MetadataChangeProposal"],
+  [snapshotEntity, "SnapshotEntity"],
+  [enveloped, "EnvelopedAspect"],
+  [entity, "EntityResponse"],
+  [criterion, "Criterion"],
+  [filter, "Filter"],
+  [sort, "SortCriterion"],
+  [timeseriesValues, "TimeseriesAspectValues"],
+  [usageAggregation, "UsageAggregation"],
+  [usageResult, "UsageQueryResult"],
+  [errorReply, "Error"],
+]);

@@ -1,0 +1,101 @@
+/**
+ * What to say to a request that no endpoint takes: what is wrong with it in the reference's words,
+ * and what there is instead.
+ */
+import { CatalogError } from "../core/errors.ts";
+import type { Address } from "./address.ts";
+import type { Endpoint, Resource } from "./endpoint.ts";
+import { type RouteTable, resourceOf } from "./route-table.ts";
+
+export interface Unrouted {
+  readonly error: CatalogError;
+  /** When it is not the error's own. */
+  readonly status?: number;
+  /** Methods of the path, for the Allow header. */
+  readonly allow?: string;
+}
+
+export interface UnroutedRequest {
+  readonly address: Address;
+  readonly method: string;
+  /** As it was sent. */
+  readonly target: string;
+  /** X-RestLi-Method, empty when absent. */
+  readonly restliMethod: string;
+}
+
+export function explainUnrouted(
+  request: UnroutedRequest,
+  table: RouteTable,
+  recordPrefix: string,
+): Unrouted {
+  const { address, method } = request;
+  const resource = table.resources.find(({ name }) => name === address.resource);
+  if (resource !== undefined) {
+    return { error: unroutedResource(request, resource, table.endpoints, recordPrefix) };
+  }
+  const path = shown(address.path);
+  const methods = table.endpoints
+    .filter((endpoint) => endpoint.kind === "page" && endpoint.path === address.path)
+    .flatMap((endpoint) => (endpoint.method === "GET" ? ["GET", "HEAD"] : [endpoint.method]));
+  if (methods.length === 0) {
+    return {
+      error: new CatalogError("not_found", `nothing is at "${path}"`, {
+        hint: "GET /restli/docs lists what there is",
+      }),
+    };
+  }
+  const allow = methods.join(", ");
+  return {
+    error: new CatalogError("malformed", `${method} is not for "${path}"`, {
+      hint: `Use ${allow}`,
+    }),
+    status: 405,
+    allow,
+  };
+}
+
+function unroutedResource(
+  { address, method, target, restliMethod }: UnroutedRequest,
+  resource: Resource,
+  endpoints: readonly Endpoint[],
+  recordPrefix: string,
+): CatalogError {
+  const own = endpoints.filter(
+    (endpoint) => endpoint.kind !== "page" && resourceOf(endpoint) === resource.name,
+  );
+  const offers = offersOf(resource, own);
+  const uri = shown(target);
+  if (address.action !== undefined && method !== "POST") {
+    return new CatalogError(
+      "malformed",
+      `All action methods (specified via 'action' in URI) must be submitted as a POST (was ${method})`,
+      { hint: offers },
+    );
+  }
+  if (address.action !== undefined) {
+    const implementation = `${recordPrefix}.metadata.resources.${resource.implementation}`;
+    return new CatalogError(
+      "malformed",
+      `POST operation named ${shown(address.action)} not supported on resource '${implementation}' URI: '${uri}'`,
+      { hint: offers },
+    );
+  }
+  return new CatalogError(
+    "malformed",
+    `${method} operation not supported for URI: '${uri}' with X-RestLi-Method: '${shown(restliMethod)}'`,
+    { hint: offers },
+  );
+}
+
+function offersOf(resource: Resource, own: readonly Endpoint[]): string {
+  const actions = own.filter(({ kind }) => kind === "action").map(({ name }) => name);
+  const reads = own.flatMap(({ kind }) => {
+    if (kind === "get") return [`GET /${resource.name}/<urn>`];
+    return kind === "batch_get" ? [`GET /${resource.name}?ids=List(<urn>,…)`] : [];
+  });
+  const posts = actions.length === 0 ? [] : [`POST /${resource.name}?action=${actions.join("|")}`];
+  return `There is ${[...reads, ...posts].join(", ")}`;
+}
+
+const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -1,0 +1,78 @@
+/**
+ * Brings node_modules in step with package-lock.json: `npm start`, `npm test` and the other scripts
+ * run it first, so each is the only command that a fresh clone needs.
+ *
+ * Plain JavaScript without dependencies, because it runs before there are any, on Node 18 and later.
+ * Says one line on stderr when there is something to do, and nothing when there is not; stdout stays
+ * the command's own.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Why an installation is needed; undefined when it is not. npm writes down what it installed in
+ * node_modules/.package-lock.json, last of all, so an interrupted installation lacks the file.
+ * Compared by content: file times say nothing in a copy or a fresh checkout.
+ */
+function reasonToInstall() {
+  const installed = readLock("node_modules/.package-lock.json");
+  if (installed === undefined) return "the packages are not installed yet";
+  const wanted = readLock("package-lock.json") ?? {};
+  const names = new Set([...Object.keys(wanted), ...Object.keys(installed)]);
+  names.delete("");
+  for (const name of names) {
+    const want = wanted[name];
+    const have = installed[name];
+    if (have === undefined && want.optional && !isOwnNode(name)) continue;
+    if (have?.version !== want?.version || have?.integrity !== want?.integrity) {
+      return `"${name.replace(/^.*node_modules\//, "")}" is not as package-lock.json wants it`;
+    }
+  }
+  return undefined;
+}
+
+/** Of what is optional only this one has to be there; the rest is mostly for other machines. */
+const isOwnNode = (name) => name === `node_modules/node-${process.platform}-${process.arch}`;
+
+function readLock(path) {
+  try {
+    return JSON.parse(readFileSync(join(root, path), "utf8")).packages;
+  } catch {
+    return undefined; // Absent or cut short: then npm has to look at it anyway.
+  }
+}
+
+function install() {
+  // Everything, whatever NODE_ENV or the options of an outer npm say: a part would be found out of
+  // step for ever. No package needs its install script here, and one of them would start a compiler.
+  const options = ["--include=dev", "--include=optional", "--ignore-scripts", "--no-audit"];
+  const [command, ...leading] = npm();
+  return spawnSync(command, [...leading, "ci", ...options, "--no-fund"], {
+    cwd: root,
+    stdio: ["ignore", process.stderr, process.stderr],
+    shell: process.platform === "win32",
+  });
+}
+
+/** The npm that runs this script, with the Node that it runs on; else the one of the path. */
+function npm() {
+  const { npm_execpath: path, npm_node_execpath: node } = process.env;
+  const known = path !== undefined && node !== undefined && /npm-cli\.c?js$/.test(path);
+  return known && process.platform !== "win32" ? [node, path] : ["npm"];
+}
+
+const reason = reasonToInstall();
+if (reason !== undefined) {
+  console.error(`annals: ${reason}; running "npm ci", which takes about half a minute`);
+  const { status, error } = install();
+  if (status !== 0) {
+    const why = error?.message ?? `npm ended with exit code ${status}`;
+    console.error(`annals: the packages could not be installed (${why})`);
+    console.error(`annals: mend the cause named above, then run "npm ci" in ${root}`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * CRC-64-AVRO, the Rabin fingerprint by which the Avro specification names a schema: taken of the
+ * schema's canonical form. Runs once per schema, so it is written for the reader.
+ */
+import type { Type } from "avsc";
+
+/** Also the fingerprint of the empty text (Avro specification, "Schema Fingerprints"). */
+const EMPTY = 0xc15d213aa4d7a795n;
+
+const TABLE: readonly bigint[] = Array.from({ length: 256 }, (_, byte) => {
+  let entry = BigInt(byte);
+  for (let bit = 0; bit < 8; bit++) entry = (entry >> 1n) ^ (entry & 1n ? EMPTY : 0n);
+  return entry;
+});
+
+/** An unsigned 64-bit number. */
+export const fingerprint = (type: Type): bigint => fingerprintOf(canonicalForm(type));
+
+/** avsc gives names, members and their order as the canonical form has them, without whitespace. */
+const canonicalForm = (type: Type): string => JSON.stringify(type.schema());
+
+function fingerprintOf(text: string): bigint {
+  let sum = EMPTY;
+  for (const byte of Buffer.from(text)) {
+    sum = (sum >> 8n) ^ (TABLE[Number((sum ^ BigInt(byte)) & 0xffn)] ?? 0n);
+  }
+  return sum;
+}

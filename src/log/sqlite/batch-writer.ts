@@ -1,0 +1,150 @@
+/**
+ * Appends a batch of calls in one transaction. Runs in the writer thread.
+ *
+ * A call is first checked whole, in memory, then inserted whole: a refused call leaves nothing
+ * behind and hurts no other call of the batch.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { ANY, type Batch, type BatchAnswer, type Refusal } from "./batch.ts";
+import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.ts";
+
+/** Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log. */
+export type BatchWriter = (batch: Batch) => BatchAnswer;
+
+/** One append as it came. */
+interface Asked {
+  readonly stream: string;
+  readonly expected: number;
+  readonly count: number;
+  readonly id: Uint8Array | undefined;
+  readonly row: Uint8Array;
+}
+
+/** One append, checked: to be inserted at this revision, or answered as an earlier one was. */
+interface Planned {
+  readonly asked: Asked;
+  readonly head: StreamHead;
+  readonly firstRevision: number;
+  /** The answer, or the index in the same call, of the append whose id this one repeats. */
+  readonly repeats: Answer | number | undefined;
+}
+
+export function createBatchWriter(database: DatabaseSync): BatchWriter {
+  const heads = createStreamHeads(database);
+  const insertRow = database.prepare(
+    "INSERT INTO log (position, stream, revision, count, id, data) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+
+  /** The call's appends, or the expectation that did not hold; then heads are as before. */
+  function plan(call: readonly Asked[]): readonly Planned[] | Omit<Refusal, "call"> {
+    const planned: Planned[] = [];
+    // A large call may touch more streams than `heads` keeps.
+    const touched = new Map<string, StreamHead>();
+    for (const asked of call) {
+      const { stream, expected, count, id } = asked;
+      const head = touched.get(stream) ?? heads.find(stream);
+      touched.set(stream, head);
+      const repeats = id === undefined ? undefined : findRepeated(planned, head, id);
+      if (repeats === undefined && expected !== ANY && expected !== head.revision) {
+        const actual = head.revision;
+        undo(planned);
+        return { stream, expected, actual };
+      }
+      planned.push({ asked, head, firstRevision: head.revision + 1, repeats });
+      if (repeats === undefined) head.revision += count;
+    }
+    return planned;
+  }
+
+  function findRepeated(
+    planned: readonly Planned[],
+    head: StreamHead,
+    id: Uint8Array,
+  ): Planned["repeats"] {
+    const inCall = planned.findIndex(
+      (other) => other.head === head && other.asked.id !== undefined && same(other.asked.id, id),
+    );
+    if (inCall < 0) return heads.findAppend(head, id);
+    return planned[inCall]?.repeats ?? inCall;
+  }
+
+  function insert({ asked, head, firstRevision }: Planned): Answer {
+    const { count, id, row } = asked;
+    const position = heads.lastPosition + 1;
+    insertRow.run(position, heads.number(head), firstRevision, count, id ?? null, row);
+    heads.lastPosition += count;
+    return { position: heads.lastPosition, revision: firstRevision + count - 1 };
+  }
+
+  function writeCalls(batch: Batch): BatchAnswer {
+    const asked = unpack(batch);
+    const position = new Array<number>(asked.length).fill(0);
+    const revision = new Array<number>(asked.length).fill(0);
+    const repeated = new Array<boolean>(asked.length).fill(false);
+    const refusals: Refusal[] = [];
+    let first = 0;
+    batch.calls.forEach((size, call) => {
+      const planned = plan(asked.slice(first, first + size));
+      if ("actual" in planned) refusals.push({ call, ...planned });
+      else {
+        const answers: Answer[] = [];
+        planned.forEach((append, i) => {
+          const { repeats } = append;
+          const answer =
+            (typeof repeats === "number" ? answers[repeats] : repeats) ?? insert(append);
+          answers.push(answer);
+          position[first + i] = answer.position;
+          revision[first + i] = answer.revision;
+          repeated[first + i] = repeats !== undefined;
+        });
+      }
+      first += size;
+    });
+    return { position, revision, repeated, refusals };
+  }
+
+  /** After some failures SQLite has rolled back by itself. */
+  function rollBack(): void {
+    if (database.isTransaction) database.exec("ROLLBACK");
+  }
+
+  return (batch) => {
+    rollBack();
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      heads.refresh();
+      const answer = writeCalls(batch);
+      database.exec("COMMIT");
+      return answer;
+    } catch (error) {
+      heads.forget();
+      rollBack();
+      throw error;
+    }
+  };
+}
+
+function undo(planned: readonly Planned[]): void {
+  for (const { head, firstRevision, repeats } of planned.toReversed()) {
+    if (repeats === undefined) head.revision = firstRevision - 1;
+  }
+}
+
+function unpack({ appends, data }: Batch): readonly Asked[] {
+  let at = 0;
+  return appends.stream.map((stream, i) => {
+    const idEnd = at + (appends.idBytes[i] ?? 0);
+    const rowEnd = idEnd + (appends.rowBytes[i] ?? 0);
+    const asked = {
+      stream,
+      expected: appends.expected[i] ?? ANY,
+      count: appends.count[i] ?? 0,
+      id: idEnd === at ? undefined : data.subarray(at, idEnd),
+      row: data.subarray(idEnd, rowEnd),
+    };
+    at = rowEnd;
+    return asked;
+  });
+}
+
+const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

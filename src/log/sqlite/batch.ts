@@ -1,0 +1,88 @@
+/**
+ * What goes to the writer thread and comes back. Flat, because cloning many small objects between
+ * threads costs more than the append itself; the records travel in one buffer that changes hands.
+ */
+import type { Append } from "../change-log.ts";
+import { rowBytes, writeRow } from "./row.ts";
+
+/** Calls in the order in which they were made. Members of `appends` have one entry per append. */
+export interface Batch {
+  /** How many appends each call has. */
+  readonly calls: readonly number[];
+  readonly appends: {
+    readonly stream: readonly string[];
+    /** ANY, or the stream's revision as the caller knows it. */
+    readonly expected: readonly number[];
+    /** Number of records. */
+    readonly count: readonly number[];
+    /** Bytes of its id in `data`; 0: it has none. */
+    readonly idBytes: readonly number[];
+    /** Bytes of its row in `data`, after those of the id. */
+    readonly rowBytes: readonly number[];
+  };
+  readonly data: Uint8Array;
+}
+
+export const ANY = -2;
+
+/** The first append of a call whose expectation did not hold. */
+export interface Refusal {
+  readonly call: number;
+  readonly stream: string;
+  readonly expected: number;
+  readonly actual: number;
+}
+
+/** Members have one entry per append of the batch; those of refused calls mean nothing. */
+export interface BatchAnswer {
+  readonly position: readonly number[];
+  readonly revision: readonly number[];
+  readonly repeated: readonly boolean[];
+  readonly refusals: readonly Refusal[];
+}
+
+/** The whole batch failed: nothing of it is in the log. */
+export interface BatchFailure {
+  readonly failure: string;
+}
+
+export type FromWriter = BatchAnswer | BatchFailure | { readonly closed: true };
+export type ToWriter = Batch | { readonly close: true };
+
+export const rowsBytes = (appends: readonly Append[]): number => {
+  let bytes = 0;
+  for (const { records, id } of appends) bytes += rowBytes(records) + (id?.length ?? 0);
+  return bytes;
+};
+
+/** `bytes` is the sum of the calls' rowsBytes. */
+export function packBatch(calls: readonly (readonly Append[])[], bytes: number): Batch {
+  const stream: string[] = [];
+  const expected: number[] = [];
+  const count: number[] = [];
+  const idBytes: number[] = [];
+  const rowSizes: number[] = [];
+  const data = new Uint8Array(bytes);
+  let at = 0;
+  for (const appends of calls) {
+    for (const append of appends) {
+      const { id, records } = append;
+      stream.push(append.stream);
+      expected.push(append.expected === "any" ? ANY : append.expected);
+      count.push(records.length);
+      idBytes.push(id?.length ?? 0);
+      if (id !== undefined) {
+        data.set(id, at);
+        at += id.length;
+      }
+      const end = writeRow(data, at, records);
+      rowSizes.push(end - at);
+      at = end;
+    }
+  }
+  return {
+    calls: calls.map((appends) => appends.length),
+    appends: { stream, expected, count, idBytes, rowBytes: rowSizes },
+    data,
+  };
+}

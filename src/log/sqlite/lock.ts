@@ -1,0 +1,68 @@
+/**
+ * One process per data directory. The lock is an exclusive lock on a small SQLite file: the
+ * operating system lets go of it when the process ends, however it ends, so there is nothing to
+ * clean up after a crash.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { CatalogError } from "../../core/errors.ts";
+
+export interface DirectoryLock {
+  release(): void;
+}
+
+/** Makes the directory if need be. Throws `unavailable` when another process has it. */
+export function lockDirectory(directory: string): DirectoryLock {
+  make(directory);
+  const file = join(directory, "lock.sqlite");
+  const holder = join(directory, "lock.pid");
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+    database.exec("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE;");
+    database.exec("BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT;");
+    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+  } catch (cause) {
+    database?.close();
+    throw refusal(directory, holder, cause);
+  }
+  return { release: () => database.close() };
+}
+
+function make(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new CatalogError("unavailable", `cannot make the data directory "${directory}"`, {
+      hint: `${String((cause as Error).message)}. Name another one with --data`,
+      cause,
+    });
+  }
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED: someone holds it. */
+const HELD = new Set([5, 6]);
+
+function refusal(directory: string, holder: string, cause: unknown): CatalogError {
+  const code = (cause as { errcode?: number }).errcode ?? 0;
+  if (!HELD.has(code & 0xff)) {
+    return new CatalogError("unavailable", `cannot use the data directory "${directory}"`, {
+      hint: `${String((cause as Error).message)}. Check that it may be written`,
+      cause,
+    });
+  }
+  return new CatalogError(
+    "unavailable",
+    `the data directory "${directory}" is in use by another process${pidOf(holder)}`,
+    { hint: "Stop that one first, or name another directory with --data" },
+  );
+}
+
+function pidOf(holder: string): string {
+  try {
+    return ` (pid ${readFileSync(holder, "utf8").trim()})`;
+  } catch {
+    return "";
+  }
+}

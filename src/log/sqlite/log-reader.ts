@@ -1,0 +1,207 @@
+/**
+ * Reads pages of records through a connection of its own. Synchronous: a page is read in one go,
+ * and so bounded, in records by the caller and in bytes here.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { assert, CatalogError } from "../../core/errors.ts";
+import { type Position, position, type Revision, revision } from "../../core/position.ts";
+import type { StreamName } from "../../core/stream.ts";
+import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
+import { readRow } from "./row.ts";
+import { reason } from "./schema.ts";
+
+export interface LogReader {
+  readAll(from: Position | "end", options: ReadOptions): readonly LogRecord[];
+  readStream(
+    stream: StreamName,
+    from: Revision | "end",
+    options: ReadOptions,
+  ): readonly LogRecord[];
+  findAppend(stream: StreamName, id: Uint8Array): Appended | undefined;
+  head(): Position;
+  /** Whether anybody has committed since this was last asked. */
+  changed(): boolean;
+}
+
+type Row = [position: number, name: string, revision: number, count: number, data: Uint8Array];
+
+/** The wanted places, both included: positions of the log, or revisions of a stream. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly backward: boolean;
+}
+
+/** A page ends after the record that takes it past `pageBytesMax`. */
+export function createLogReader(database: DatabaseSync, pageBytesMax: number): LogReader {
+  const prepare = (sql: string): StatementSync => {
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  };
+  // The row that holds the first wanted record may begin before it.
+  const selectAll = (order: "ASC" | "DESC"): StatementSync =>
+    prepare(`
+      SELECT l.position, s.name, l.revision, l.count, l.data
+      FROM log l JOIN stream s ON s.id = l.stream
+      WHERE l.position >= coalesce((SELECT max(position) FROM log WHERE position <= ?1), ?1)
+        AND l.position <= ?2
+      ORDER BY l.position ${order}`);
+  const selectStream = (order: "ASC" | "DESC"): StatementSync =>
+    prepare(`
+      SELECT position, ?4, revision, count, data
+      FROM log
+      WHERE stream = ?1
+        AND revision >= coalesce(
+          (SELECT max(revision) FROM log WHERE stream = ?1 AND revision <= ?2), ?2)
+        AND revision <= ?3
+      ORDER BY revision ${order}`);
+
+  const allForward = selectAll("ASC");
+  const allBackward = selectAll("DESC");
+  const streamForward = selectStream("ASC");
+  const streamBackward = selectStream("DESC");
+  const selectEnd = prepare("SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1");
+  const selectStreamId = prepare("SELECT id FROM stream WHERE name = ?");
+  const selectStreamEnd = prepare(
+    "SELECT revision + count - 1 FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
+  );
+  const selectAppend = prepare(
+    "SELECT position + count - 1, revision + count - 1 FROM log WHERE stream = ? AND id = ?",
+  );
+  const selectVersion = prepare("PRAGMA data_version");
+  let version = 0;
+
+  const one = (statement: StatementSync, ...parameters: (number | string)[]): number | undefined =>
+    translated(() => {
+      const row: unknown = statement.get(...parameters);
+      return Array.isArray(row) ? Number(row[0]) : undefined;
+    });
+
+  const head = (): number => one(selectEnd) ?? 0;
+
+  return {
+    readAll(from, { limit, backward = false }) {
+      checkPlace(from, limit, 0);
+      if (from === "end" && !backward) return [];
+      const end = backward ? head() : 0;
+      const before = from === "end" ? end + 1 : Math.min(from, end + 1);
+      const range = backward
+        ? { first: Math.max(before - limit, 1), last: before - 1, backward }
+        : { first: Number(from) + 1, last: Number(from) + limit, backward };
+      if (range.last < range.first) return [];
+      const statement = backward ? allBackward : allForward;
+      return translated(() => {
+        const rows = statement.iterate(range.first, range.last) as Iterable<unknown>;
+        return expand(rows as Iterable<Row>, range, (row) => row[0], pageBytesMax);
+      });
+    },
+
+    readStream(stream, from, { limit, backward = false }) {
+      checkPlace(from, limit, -1);
+      const id = one(selectStreamId, stream);
+      if (id === undefined || (from === "end" && !backward)) return [];
+      const end = backward ? (one(selectStreamEnd, id) ?? -1) : -1;
+      const at = from === "end" ? end : Number(from);
+      const last = Math.min(at, end);
+      const range = backward
+        ? { first: Math.max(last - limit + 1, 0), last, backward }
+        : { first: Math.max(at, 0), last: Math.max(at, 0) + limit - 1, backward };
+      if (range.last < range.first) return [];
+      const statement = backward ? streamBackward : streamForward;
+      return translated(() => {
+        const rows = statement.iterate(id, range.first, range.last, stream) as Iterable<unknown>;
+        return expand(rows as Iterable<Row>, range, (row) => row[2], pageBytesMax);
+      });
+    },
+
+    findAppend(stream, id) {
+      const number = one(selectStreamId, stream);
+      if (number === undefined) return undefined;
+      const row = translated(() => selectAppend.get(number, id)) as unknown;
+      if (!Array.isArray(row)) return undefined;
+      return {
+        position: position(Number(row[0])),
+        revision: revision(Number(row[1])),
+        repeated: true,
+      };
+    },
+
+    head: () => position(head()),
+
+    changed() {
+      const now = one(selectVersion) ?? 0;
+      const changed = now !== version;
+      version = now;
+      return changed;
+    },
+  };
+}
+
+/** Records of the rows whose place lies in the range, in the order of the rows. */
+function expand(
+  rows: Iterable<Row>,
+  range: Range,
+  placeOf: (row: Row) => number,
+  pageBytesMax: number,
+): readonly LogRecord[] {
+  const records: LogRecord[] = [];
+  let bytes = 0;
+  let expected: number | undefined;
+  for (const row of rows) {
+    const [firstPosition, stream, firstRevision, count, data] = row;
+    const place = placeOf(row);
+    const edge = range.backward ? place + count : place;
+    // Rows follow on each other; the first holds the first wanted record.
+    if (expected !== undefined ? edge !== expected : !range.backward && place > range.first) {
+      throw damaged(firstPosition, "records before it are missing");
+    }
+    expected = range.backward ? place : place + count;
+    const bodies = readRow(Buffer.from(data.buffer, data.byteOffset, data.byteLength), count);
+    if (bodies === undefined) throw damaged(firstPosition, `it does not hold ${count} records`);
+    for (let n = 0; n < count; n++) {
+      const i = range.backward ? count - 1 - n : n;
+      const body = bodies[i];
+      if (body === undefined || place + i < range.first || place + i > range.last) continue;
+      records.push({
+        position: position(firstPosition + i),
+        stream,
+        revision: revision(firstRevision + i),
+        data: body,
+      });
+      bytes += body.length;
+      if (bytes >= pageBytesMax) return records;
+    }
+  }
+  return records;
+}
+
+function checkPlace(from: number | "end", limit: number, least: number): void {
+  assert(from === "end" || (Number.isSafeInteger(from) && from >= least), `no place: ${from}`);
+  assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
+}
+
+const damaged = (at: number, how: string): CatalogError =>
+  new CatalogError("internal", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
+
+const RESTORE = "Restore the log from a backup";
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+function translated<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
+    const code = (cause as { errcode?: number }).errcode;
+    // The low byte of an extended code is the code it extends.
+    const plain = code === undefined ? undefined : code % 256;
+    if (plain === SQLITE_CORRUPT || plain === SQLITE_NOTADB) {
+      throw new CatalogError("internal", `log is damaged: ${reason(cause)}`, {
+        hint: RESTORE,
+        cause,
+      });
+    }
+    throw new CatalogError("unavailable", `cannot read the log: ${reason(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The file of the embedded log: its tables, its format number, its connections.
+ *
+ * One row of `log` is one append to one stream: `count` records, of which `position` and `revision`
+ * are the first's. Positions have no gaps: the next row's is this one's plus `count`. Streams are
+ * numbers, because an index over long names would cost more than all the rest.
+ */
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { CatalogError } from "../../core/errors.ts";
+
+/** "AnLg": tells a log from any other SQLite file. */
+const APPLICATION_ID = 0x416e4c67;
+const FORMAT = 1;
+
+const TABLES = `
+  CREATE TABLE stream (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE log (
+    position INTEGER PRIMARY KEY,
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    id BLOB,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX log_revision ON log (stream, revision);
+  CREATE UNIQUE INDEX log_id ON log (stream, id) WHERE id IS NOT NULL;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${FORMAT};
+`;
+
+/** How long a connection waits for another's lock. */
+const BUSY_MS_MAX = 10_000;
+/** After a burst the WAL file is cut back to this. */
+const WAL_BYTES_KEPT = 64 * 1024 * 1024;
+const WRITER_CACHE_KIB = 32 * 1024;
+const READER_CACHE_KIB = 4 * 1024;
+
+/**
+ * A connection that reads, to a file that is there and is a log this release knows. `create` makes
+ * the file first if need be.
+ */
+export function openForReading(file: string, options: { create: boolean }): DatabaseSync {
+  if (!options.create && !existsSync(file)) {
+    throw new CatalogError("unavailable", `there is no log "${file}"`, {
+      hint: "Open it for writing once, which creates it",
+    });
+  }
+  let setup: DatabaseSync | undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    if (options.create) setup = createOrCheck(file);
+    database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX });
+    checkFormat(database, file);
+    database.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
+    return database;
+  } catch (cause) {
+    database?.close();
+    throw cannotOpen(file, cause);
+  } finally {
+    // Only now: closing a file's last connection would first copy its whole WAL.
+    setup?.close();
+  }
+}
+
+/** The connection that appends: every commit is on disk when it returns. */
+export function openForWriting(file: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
+    // Fullfsync: macOS otherwise leaves the data in the drive's cache. Checkpoints: checkpoint.ts.
+    database.exec(`
+      PRAGMA synchronous = FULL;
+      PRAGMA fullfsync = ON;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
+      PRAGMA cache_size = -${WRITER_CACHE_KIB};
+    `);
+    return database;
+  } catch (cause) {
+    throw cannotOpen(file, cause);
+  }
+}
+
+function createOrCheck(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
+  try {
+    if (isEmpty(database)) {
+      database.exec("PRAGMA journal_mode = WAL");
+      database.exec("BEGIN IMMEDIATE");
+      // Another process may have been first.
+      if (isEmpty(database)) database.exec(TABLES);
+      database.exec("COMMIT");
+    }
+    checkFormat(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+const isEmpty = (database: DatabaseSync): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+
+function checkFormat(database: DatabaseSync, file: string): void {
+  if (pragma(database, "application_id") !== APPLICATION_ID) {
+    throw new CatalogError("unavailable", `"${file}" is not a log`, {
+      hint: "Name another data directory, or move the file away",
+    });
+  }
+  const format = pragma(database, "user_version");
+  if (format > FORMAT) {
+    throw new CatalogError(
+      "unavailable",
+      `log "${file}" has format ${format}; this release knows formats up to ${FORMAT}`,
+      { hint: "Start the release that wrote it, or a later one" },
+    );
+  }
+}
+
+function pragma(database: DatabaseSync, name: "application_id" | "user_version"): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+function cannotOpen(file: string, cause: unknown): CatalogError {
+  if (cause instanceof CatalogError) return cause;
+  return new CatalogError("unavailable", `cannot open log "${file}": ${reason(cause)}`, {
+    hint: "Look whether the directory exists, is writable and has room",
+    cause,
+  });
+}
+
+/** What SQLite or the system says, as a part of a sentence. */
+export const reason = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);

@@ -1,0 +1,135 @@
+/**
+ * The change log in one SQLite file (schema.ts). Appends go to a thread of their own, which commits
+ * them in groups; reads go through a connection of the calling thread.
+ *
+ * A log that is opened `readOnly`, in whatever thread or process, sees what others append: its tail
+ * is told at once by a writer in the same process, and looks for itself otherwise.
+ */
+import { assert, CatalogError } from "../../core/errors.ts";
+import { EMPTY_STREAM, type Position } from "../../core/position.ts";
+import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
+import { startAppender } from "./appender.ts";
+import { createLogReader } from "./log-reader.ts";
+import { openForReading } from "./schema.ts";
+import { createWaker } from "./wake.ts";
+
+export interface SqliteChangeLogOptions {
+  /** Made when it is not there, unless `readOnly`; its directory must be. */
+  readonly file: string;
+  /** Appends are `unavailable`. */
+  readonly readOnly?: boolean | undefined;
+  /** How often a waiting tail looks for appends of other processes; 40 when absent. */
+  readonly pollIntervalMs?: number | undefined;
+  /** A page ends with the record that takes it past this; 16 MiB when absent. */
+  readonly pageBytesMax?: number | undefined;
+}
+
+/** Largest append in bytes; SQLite's own limit of a row is some seven times that. */
+export const appendBytesMax = 128 * 1024 * 1024;
+
+const ID_BYTES = 16;
+const TAIL_PAGE = 1_000;
+
+/** Throws CatalogError `unavailable` when the file cannot be opened or is of a later release. */
+export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
+  const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
+  const database = openForReading(file, { create: !readOnly });
+  const reader = createLogReader(database, pageBytesMax);
+  const waker = createWaker(file, reader.changed, pollIntervalMs);
+  const appender = readOnly ? undefined : startAppender(file);
+  let closed: Promise<void> | undefined;
+
+  function checkOpen(): void {
+    if (closed !== undefined) {
+      throw new CatalogError("unavailable", `log "${file}" is closed`, {
+        hint: "The service is stopping; try again when it is back",
+      });
+    }
+  }
+
+  async function* pagesAfter(
+    after: Position,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly LogRecord[]> {
+    waker.listen();
+    let at = after;
+    while (!signal.aborted && closed === undefined) {
+      const page = reader.readAll(at, { limit: TAIL_PAGE });
+      const last = page.at(-1);
+      if (last === undefined) await waker.wait(signal);
+      else {
+        at = last.position;
+        yield page;
+      }
+    }
+  }
+
+  async function closeAll(): Promise<void> {
+    waker.close();
+    // Before the writer, whose connection is then the file's last one and leaves it tidy.
+    database.close();
+    await appender?.close();
+  }
+
+  return {
+    async append(appends) {
+      checkOpen();
+      if (appender === undefined) {
+        throw new CatalogError("unavailable", `log "${file}" is open for reading only`);
+      }
+      checkAppends(appends);
+      return appends.length === 0 ? [] : appender.append(appends);
+    },
+
+    async findAppend(stream, id) {
+      checkOpen();
+      return reader.findAppend(stream, id);
+    },
+
+    async readAll(from, readOptions) {
+      checkOpen();
+      return reader.readAll(from, readOptions);
+    },
+
+    async readStream(stream, from, readOptions) {
+      checkOpen();
+      return reader.readStream(stream, from, readOptions);
+    },
+
+    async head() {
+      checkOpen();
+      return reader.head();
+    },
+
+    async *tail(after, signal) {
+      checkOpen();
+      yield* pagesAfter(after, signal);
+    },
+
+    close() {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}
+
+function checkAppends(appends: readonly Append[]): void {
+  for (const { stream, expected, records, id } of appends) {
+    assert(stream.isWellFormed(), "a stream's name is whole characters");
+    assert(isExpectation(expected), `no revision: ${expected}`);
+    assert(records.length > 0, "an append has records");
+    assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
+    let bytes = 0;
+    for (const { length } of records) {
+      if (length > recordBytesMax) throw tooLarge(stream, "a record", length, recordBytesMax);
+      bytes += length;
+    }
+    if (bytes > appendBytesMax) throw tooLarge(stream, "an append", bytes, appendBytesMax);
+  }
+}
+
+const isExpectation = (expected: Append["expected"]): boolean =>
+  expected === "any" || (Number.isSafeInteger(expected) && expected >= EMPTY_STREAM);
+
+const tooLarge = (stream: string, what: string, bytes: number, max: number): CatalogError =>
+  new CatalogError("too_large", `${what} to "${stream}" has ${bytes} bytes of at most ${max}`);

@@ -1,0 +1,43 @@
+/**
+ * The thread that owns the log's write connection. Takes one batch at a time, answers when it is
+ * on disk, then keeps house. Told to close, it closes the file, says so and ends.
+ */
+import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../core/errors.ts";
+import type { FromWriter, ToWriter } from "./batch.ts";
+import { createBatchWriter } from "./batch-writer.ts";
+import { createCheckpointer } from "./checkpoint.ts";
+import { openForWriting, reason } from "./schema.ts";
+import { wakeChannelName } from "./wake.ts";
+
+assert(parentPort !== null, "the writer is a thread");
+const port = parentPort;
+const { file } = workerData as { readonly file: string };
+
+const database = openForWriting(file);
+const writeBatch = createBatchWriter(database);
+const checkpoint = createCheckpointer(database);
+const readers = new BroadcastChannel(wakeChannelName(file));
+
+const post = (message: FromWriter): void => port.postMessage(message);
+
+port.on("message", (message: ToWriter) => {
+  if ("close" in message) {
+    readers.close();
+    database.close();
+    post({ closed: true });
+    port.close();
+    return;
+  }
+  try {
+    post(writeBatch(message));
+    readers.postMessage(null);
+  } catch (error) {
+    post({ failure: reason(error) });
+  }
+  try {
+    checkpoint();
+  } catch {
+    // The records are safe where they are; the next batch meets the same trouble and reports it.
+  }
+});

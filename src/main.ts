@@ -1,0 +1,22 @@
+/**
+ * The process: arguments → command → exit code. What a command needs of the rest is loaded when it
+ * asks for it, so that `annals ingest` and `--help` start without opening any store.
+ *
+ * Start it through annals.mjs, which sees to the right Node.
+ */
+import { runProgram } from "./cli/program.ts";
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  async openService(config, options) {
+    const { openService } = await import("./service.ts");
+    return openService(config, options);
+  },
+  async *readLog(config, query) {
+    const { readLog } = await import("./stores.ts");
+    yield* readLog(config, query);
+  },
+  async rebuild(config, options) {
+    const { rebuild } = await import("./stores.ts");
+    return rebuild(config, options);
+  },
+});

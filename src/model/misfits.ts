@@ -1,0 +1,73 @@
+/**
+ * What is said about a value that does not fit. The sentences begin as the reference's do, which
+ * its clients know, and go on with what was expected:
+ *
+ *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
+ */
+import type { ErrorObject } from "ajv";
+import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
+import type { Misfit } from "./model.ts";
+
+/** Longer values are cut in the message. */
+const shownLengthMax = 120;
+/** A path holds keys of maps, which are as long as the sender likes. */
+const pathLengthMax = 500;
+
+export const tooDeep: Misfit = {
+  path: "",
+  message: "the value is nested too deeply: expected fewer levels",
+};
+
+/** The first misfitsMax. Takes the found values out of the errors, which ajv keeps for long. */
+export function misfitsOf(errors: readonly ErrorObject[]): readonly Misfit[] {
+  const misfits = errors
+    .slice(0, misfitsMax)
+    .map((error) => ({ path: pathOf(error), message: finding(error, error.parentSchema ?? {}) }));
+  for (const error of errors) {
+    error.data = undefined;
+    error.instancePath = "";
+  }
+  return misfits;
+}
+
+function pathOf({ keyword, instancePath, params }: ErrorObject): string {
+  const path = cut(instancePath, pathLengthMax);
+  return keyword === "required" ? `${path}/${params.missingProperty}` : path;
+}
+
+function finding({ keyword, params, data }: ErrorObject, schema: Schema): string {
+  const found = shown(data);
+  switch (keyword) {
+    case "required": {
+      const fields = schema.properties as Readonly<Record<string, Schema>> | undefined;
+      const field = fields?.[params.missingProperty]?.expects;
+      return `field is required but not found and has no default value${expected(field)}`;
+    }
+    case "enum":
+      return `${found} is not an enum symbol${expected(schema.expects)}`;
+    case "oneMember":
+      return `${found} is not a member type of union${expected(schema.expects)}`;
+    case "minimum":
+    case "maximum":
+      return `${found} is out of range for ${schema.expects?.type}${expected(schema.expects)}`;
+    default:
+      return `${found} cannot be coerced to ${schema.expects?.type}${expected(schema.expects)}`;
+  }
+}
+
+const expected = (expectation: Expectation | undefined): string =>
+  expectation === undefined ? "" : `: expected ${expectation.text}`;
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === "object" && value !== null) {
+    const keys = Object.keys(value);
+    if (keys.length === 0) return "{}";
+    return `{${cut(keys.slice(0, 3).join(", "))}${keys.length > 3 ? ", …" : ""}}`;
+  }
+  if (typeof value === "string") return `"${cut(value)}"`;
+  return String(value);
+}
+
+const cut = (text: string, lengthMax = shownLengthMax): string =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;

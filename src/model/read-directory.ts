@@ -1,0 +1,158 @@
+/**
+ * One directory of schemas → a part of a model, in either of two layouts, told apart by what lies
+ * there:
+ *
+ * own        entities.json, snapshots.json, types/**.avsc: one named type per file (avro/README.md)
+ * published  *.avsc beside each other, as the reference's Python package carries them: every file
+ *            defines its types inline, key records carry the registry (model facts of the reference)
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { CatalogError } from "../core/errors.ts";
+import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
+import { fromPublished } from "./published-layout.ts";
+import { withPrefix } from "./record-names.ts";
+
+/** An entity as one directory tells it: whole, or (in an extension) what it adds. */
+export interface EntityEntry {
+  readonly name: string;
+  readonly keyAspect: string | undefined;
+  readonly aspects: readonly string[];
+  readonly category: string | undefined;
+  readonly searchGroup: string | undefined;
+  readonly file: string;
+}
+
+export interface SnapshotEntry {
+  readonly record: string;
+  readonly entity: string;
+  readonly aspects: readonly string[];
+  readonly file: string;
+}
+
+export interface ModelPart {
+  /** By full name as the model gives it out. */
+  readonly types: ReadonlyMap<string, DefinedType>;
+  readonly entities: readonly EntityEntry[];
+  readonly snapshots: readonly SnapshotEntry[];
+}
+
+/** Throws CatalogError `invalid` when the directory holds no model or a broken one. */
+export function readDirectory(directory: string, prefix: string): ModelPart {
+  const names = list(directory);
+  if (names.some((name) => name === "types" || name === "entities.json")) {
+    return readOwn(directory, prefix);
+  }
+  const schemas = names.filter((name) => name.endsWith(".avsc"));
+  if (schemas.length === 0) {
+    throw new CatalogError("invalid", `model directory "${directory}" holds no schemas`, {
+      hint: "It needs a folder types with .avsc files and an entities.json, or .avsc files as the reference publishes them",
+    });
+  }
+  return fromPublished(
+    schemas.sort().map((name) => {
+      const file = join(directory, name);
+      return { file, schema: readJson(file) };
+    }),
+    prefix,
+  );
+}
+
+function readOwn(directory: string, prefix: string): ModelPart {
+  const types = new Map<string, DefinedType>();
+  const rename = (name: string) => withPrefix(name, prefix);
+  for (const file of schemaFiles(join(directory, "types"))) {
+    readSchema(readJson(file), {
+      file,
+      rename,
+      define(defined) {
+        const other = types.get(defined.type.name);
+        if (other) {
+          throw broken(file, `"${defined.type.name}" is defined in "${other.file}" already`);
+        }
+        types.set(defined.type.name, defined);
+      },
+    });
+  }
+  return {
+    types,
+    entities: readEntries(join(directory, "entities.json"), "name").map(({ entry, file }) => ({
+      name: text(entry, "name", file),
+      keyAspect: optionalText(entry, "keyAspect", file),
+      aspects: texts(entry, "aspects", file),
+      category: optionalText(entry, "category", file),
+      searchGroup: optionalText(entry, "searchGroup", file),
+      file,
+    })),
+    snapshots: readEntries(join(directory, "snapshots.json"), "record").map(({ entry, file }) => ({
+      record: rename(text(entry, "record", file)),
+      entity: text(entry, "entity", file),
+      aspects: texts(entry, "aspects", file).map(rename),
+      file,
+    })),
+  };
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The entries of a registry file; none when there is no such file. No two have the same name. */
+function readEntries(file: string, key: string): { entry: Entry; file: string }[] {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return [];
+  const entries = readJson(file);
+  if (!Array.isArray(entries)) throw broken(file, "is not a JSON array");
+  const names = new Set<unknown>();
+  return entries.map((entry) => {
+    if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+      throw broken(file, `has an entry that is not an object: ${JSON.stringify(entry)}`);
+    }
+    if (names.has(entry[key])) throw broken(file, `has two entries "${entry[key]}"`);
+    names.add(entry[key]);
+    return { entry, file };
+  });
+}
+
+function text(entry: Entry, key: string, file: string): string {
+  const value = optionalText(entry, key, file);
+  if (value === undefined) throw broken(file, `an entry has no "${key}": ${JSON.stringify(entry)}`);
+  return value;
+}
+
+function optionalText(entry: Entry, key: string, file: string): string | undefined {
+  const value = entry[key];
+  if (value === undefined || (typeof value === "string" && value !== "")) return value;
+  throw broken(file, `"${key}" is ${JSON.stringify(value)} where a name is needed`);
+}
+
+function texts(entry: Entry, key: string, file: string): readonly string[] {
+  const value = entry[key] ?? [];
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+  throw broken(file, `"${key}" is ${JSON.stringify(value)} where a list of names is needed`);
+}
+
+function schemaFiles(directory: string): string[] {
+  if (statSync(directory, { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".avsc"))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (cause) {
+    throw new CatalogError("invalid", `model directory "${directory}" cannot be read`, {
+      hint: "Name a directory that is there and may be read",
+      cause,
+    });
+  }
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CatalogError("invalid", `model file "${file}" is not JSON: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * What the rest of the service knows of the projector: how far each view is, and when it will be
+ * far enough. The embedded profile's projector runs in a thread of its own; this is its near end.
+ */
+import type { Position } from "../core/position.ts";
+
+export interface Progress {
+  /** Position of each view by name. */
+  positions(): Readonly<Record<string, Position>>;
+  /** What stops a view, by name; a view that works is not in it. */
+  errors(): Readonly<Record<string, string>>;
+  /**
+   * Resolves when the view has the position. Rejects with CatalogError `unavailable`, naming the
+   * view, its position and the wanted one, after `timeoutMs`, or when it cannot get there.
+   */
+  reached(view: string, position: Position, options: { timeoutMs: number }): Promise<void>;
+  /** Called with all positions whenever one has moved. */
+  onProgress(listener: (positions: Readonly<Record<string, Position>>) => void): void;
+  /** Says that the log has come to a position. */
+  poke(head: Position): void;
+}

@@ -1,0 +1,264 @@
+/**
+ * What every view in a SQLite file has in common: the file, its metadata, its checkpoint.
+ *
+ * The writer commits rows and checkpoint in one transaction and drops writes at or below the
+ * checkpoint: what is in the view stays as it is, whatever is told again. A lost transaction (the
+ * file is in WAL mode with synchronous=NORMAL, so a power cut may take the last ones) takes its
+ * checkpoint with it, and the log is read again from there.
+ *
+ * With `bulk` the view is regrown beside the one that is there, in a file without any protection,
+ * and takes its place when it is closed, made durable. A crash before that leaves the old view.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position } from "../../core/position.ts";
+
+/** The shape of one kind of view. */
+export interface ViewSchema {
+  readonly view: string;
+  /** Raised with every change to `tables`: a file of another version is refused. */
+  readonly version: number;
+  readonly tables: string;
+  /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
+  readonly reset: string;
+}
+
+export interface ViewFile {
+  readonly path: string;
+  /** Fingerprint of the model that the writer projects with; kept in the file. */
+  readonly model?: string | undefined;
+  /** Regrow from nothing: see above. */
+  readonly bulk?: boolean | undefined;
+}
+
+export interface SqliteView {
+  readonly db: DatabaseSync;
+  position(): Position;
+  /**
+   * One transaction: what `write` does, and the checkpoint. `write` gets the checkpoint so far and
+   * must pass over what lies at or below it. When it throws, nothing has happened.
+   */
+  commit(upTo: Position, write: (checkpoint: Position) => void): void;
+  /** Empties the view and begins the next generation. */
+  reset(): void;
+  close(): void;
+}
+
+/** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
+const PAGE_BYTES = 8_192;
+const CACHE_KIB = 64 * 1024;
+/** Pages in the write-ahead log that start a checkpoint: 16 MB, rewriting hot pages seldom. */
+const WAL_PAGES_MAX = 2_000;
+/** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
+const WAL_BYTES_MAX = 64 * 1024 * 1024;
+/** Another connection's lock is over within milliseconds; longer means a second process. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+const METADATA = `
+CREATE TABLE view (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  name TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  model TEXT,
+  position INTEGER NOT NULL
+) STRICT;
+`;
+
+/** Opens a view for writing; makes the file if there is none. There may be one writer at a time. */
+export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
+  const beside = `${file.path}.regrown`;
+  for (const leftover of filesOf(beside)) rmSync(leftover, { force: true });
+  const path = file.bulk ? beside : file.path;
+  const db = translated(schema, "opened", () => open(path, file.bulk === true, schema, file));
+  let checkpoint = translated(schema, "read", () => readPosition(db));
+  const savePosition = db.prepare("UPDATE view SET position = ?");
+
+  const usable = () => {
+    if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
+  };
+
+  function transaction(write: () => void): void {
+    usable();
+    translated(schema, "written", () => {
+      db.exec("BEGIN IMMEDIATE");
+      try {
+        write();
+        db.exec("COMMIT");
+      } catch (error) {
+        // A full disk or the like ends the transaction by itself.
+        if (db.isTransaction) db.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  return {
+    db,
+    position() {
+      usable();
+      return checkpoint;
+    },
+    commit(upTo, write) {
+      usable();
+      if (upTo <= checkpoint) return;
+      transaction(() => {
+        write(checkpoint);
+        savePosition.run(upTo);
+      });
+      checkpoint = upTo;
+    },
+    reset() {
+      transaction(() => {
+        db.exec(schema.reset);
+        db.exec("UPDATE view SET position = 0, generation = generation + 1");
+      });
+      checkpoint = position(0);
+    },
+    close() {
+      if (!db.isOpen) return;
+      db.close();
+      if (file.bulk) translated(schema, "put in place", () => replace(file.path, beside));
+    },
+  };
+}
+
+/** Opens a view for reading only, at any time after the writer has made the file. */
+export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
+  if (!existsSync(path)) {
+    throw new CatalogError("unavailable", `there is no view "${schema.view}" at "${path}"`, {
+      hint: `Run: annals rebuild ${schema.view}`,
+    });
+  }
+  return translated(schema, "opened", () => {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    try {
+      checkVersion(db, schema);
+      db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
+}
+
+/** Runs an operation of the driver; its errors become the catalog's own. */
+export function translated<T>(schema: ViewSchema, done: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof CatalogError || !isSqliteError(error)) throw error;
+    throw new CatalogError(
+      "unavailable",
+      `the view "${schema.view}" could not be ${done}: ${error.message}`,
+      { cause: error },
+    );
+  }
+}
+
+function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+    if (bulk) {
+      // A failed batch is rolled back from memory; a crash loses the file, which nobody reads yet.
+      db.exec(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF",
+      );
+    } else {
+      db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+      db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
+      db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
+    }
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+    if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
+      create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
+    checkVersion(db, schema);
+    db.prepare("UPDATE view SET model = ?").run(file.model ?? null);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function create(db: DatabaseSync, schema: ViewSchema, generation: number): void {
+  db.exec(`BEGIN; ${METADATA} ${schema.tables} PRAGMA user_version = ${schema.version};`);
+  db.prepare("INSERT INTO view (one, name, generation, position) VALUES (1, ?, ?, 0)").run(
+    schema.view,
+    generation,
+  );
+  db.exec("COMMIT");
+}
+
+function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
+  const hint = `Run: annals rebuild ${schema.view}`;
+  if (version !== schema.version) {
+    const release = version > schema.version ? "a newer" : "an older";
+    throw new CatalogError(
+      "unavailable",
+      `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`,
+      { hint: version > schema.version ? `Start that release, or run: annals rebuild` : hint },
+    );
+  }
+  const name = db.prepare("SELECT name FROM view").get()?.name;
+  if (name !== schema.view) {
+    throw new CatalogError(
+      "unavailable",
+      `the file holds the view "${name}", not "${schema.view}"`,
+      {
+        hint,
+      },
+    );
+  }
+}
+
+/** The generation of a view that is to be replaced; 0 when there is none that can be read. */
+function generationOf(path: string): number {
+  if (!existsSync(path)) return 0;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    return Number(db.prepare("SELECT generation FROM view").get()?.generation);
+  } catch {
+    // Whatever the file is, it is being replaced.
+    return 0;
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Puts one database in the place of another. The old one goes first: its write-ahead log must
+ * never meet the new file. A crash in between leaves no view, and it is regrown.
+ */
+function replace(path: string, by: string): void {
+  synchronise(by);
+  for (const old of filesOf(path)) rmSync(old, { force: true });
+  renameSync(by, path);
+  synchronise(dirname(path));
+}
+
+function synchronise(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const filesOf = (path: string): readonly string[] => [
+  path,
+  `${path}-journal`,
+  `${path}-wal`,
+  `${path}-shm`,
+];
+
+const readPosition = (db: DatabaseSync): Position =>
+  position(Number(db.prepare("SELECT position FROM view").get()?.position));
+
+const isSqliteError = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";

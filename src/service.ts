@@ -1,0 +1,124 @@
+/**
+ * The composition root: a configuration becomes a running service. Opened from the log outwards and
+ * closed from the door inwards, so that what was accepted is finished before its store goes.
+ */
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
+import type { Service } from "./cli/operations.ts";
+import type { Config } from "./config/config.ts";
+import { CatalogError } from "./core/errors.ts";
+import type { PatchRules } from "./core/patch.ts";
+import { createHttpDoor } from "./http/http-door.ts";
+import { encodeChange } from "./log/record-codec.ts";
+import { lockDirectory } from "./log/sqlite/lock.ts";
+import { startProjectorThread } from "./projector/projector-client.ts";
+import { openLog, openModel, openReaders } from "./stores.ts";
+import type { Logger } from "./telemetry/logger.ts";
+
+/** How long a read waits for a view to have what was answered. */
+const waitMsMax = 10_000;
+/** How long a start waits for the views to catch up after a crash; they tell how far they are. */
+const catchUpMsMax = 600_000;
+
+/** Throws CatalogError when the service cannot start; then nothing stays open. */
+export async function openService(
+  config: Config,
+  { logger }: { readonly logger: Logger },
+): Promise<Service> {
+  const opened: (() => unknown)[] = [];
+  const close = async () => {
+    for (const release of opened.splice(0).reverse()) await release();
+  };
+  try {
+    const lock = lockDirectory(config.data);
+    opened.push(() => lock.release());
+    const model = openModel(config);
+    const log = await openLog(config);
+    opened.push(() => log.close());
+    const projector = await startProjectorThread({ stores: storesOf(config), logger });
+    opened.push(() => projector.close());
+    await projector.reached(ASPECTS, await log.head(), { timeoutMs: catchUpMsMax });
+    const readers = openReaders(config);
+    opened.push(
+      () => readers.aspects.close(),
+      () => readers.timeseries.close(),
+    );
+
+    const catalog = await createCatalog({
+      model,
+      patchRules: patchRules(),
+      log,
+      encode: encodeChange,
+      aspects: readers.aspects,
+      timeseries: readers.timeseries,
+      progress: projector,
+      namespace: config.urnNamespace,
+      urnLimits: {
+        bytesMax: config.urnBytesMax,
+        schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
+      },
+      aspectBytesMax: config.aspectBytesMax,
+      cacheBytesMax: config.cacheBytes,
+      lagMax: config.projectorLagMax,
+      waitMsMax,
+      now: Date.now,
+      onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
+    });
+
+    const door = createHttpDoor({
+      catalog,
+      config: {
+        bodyBytesMax: config.bodyBytesMax,
+        actorHeaderTrusted: loopback(config.host),
+        urnNamespace: config.urnNamespace,
+        recordPrefix: config.recordPrefix,
+        version: version(),
+        modelFingerprint: model.fingerprint,
+      },
+      logger,
+    });
+    opened.push(() => door.close());
+    const address = await listen(
+      () => door.listen({ host: config.host, port: config.port }),
+      config,
+    );
+    return { address: () => address, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const storesOf = ({ data, model, modelExtension, recordPrefix, urnNamespace }: Config) => ({
+  data,
+  model,
+  modelExtension,
+  recordPrefix,
+  urnNamespace,
+});
+
+async function listen(start: () => Promise<string>, { host, port }: Config): Promise<string> {
+  try {
+    return await start();
+  } catch (cause) {
+    throw new CatalogError("unavailable", `cannot listen on ${host}:${port}`, {
+      hint: `${(cause as Error).message}. Name another port with --port, or 0 for a free one`,
+      cause,
+    });
+  }
+}
+
+/** Only programs of this machine reach such an address. */
+function loopback(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  return isIP(host) === 4 && host.startsWith("127.");
+}
+
+const besideSource = (path: string): URL => new URL(`../${path}`, import.meta.url);
+
+const version = (): string =>
+  JSON.parse(readFileSync(besideSource("package.json"), "utf8")).version;
+
+const patchRules = (): PatchRules =>
+  JSON.parse(readFileSync(besideSource("avro/patch-keys.json"), "utf8"));

@@ -1,0 +1,85 @@
+/**
+ * The timeseries view's writing side in SQLite.
+ *
+ * An event that was removed stays removed, though no row remembers it: rows and checkpoint move in
+ * one transaction, so that the log is always read on from where the rows are, in order. An older
+ * telling of the event can come again only at or below the checkpoint, where it is passed over.
+ */
+import { LRUCache } from "lru-cache";
+import type { Position } from "../../core/position.ts";
+import {
+  openSqliteView,
+  type SqliteView,
+  type ViewFile,
+} from "../../projector/sqlite/sqlite-view.ts";
+import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
+import { timeseriesSchema } from "./schema.ts";
+
+type Write<Op extends TimeseriesWrite["op"]> = Extract<TimeseriesWrite, { op: Op }>;
+
+/** Some 15 MB when full; a series that is not among them costs one look into the index. */
+const SERIES_MAX = 50_000;
+
+export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
+  const view = openSqliteView(timeseriesSchema, file);
+  const writer = createWriter(view);
+  return {
+    async apply(writes, upTo) {
+      try {
+        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
+      } catch (error) {
+        // The transaction went back: numbers given in it are not taken.
+        writer.forget();
+        throw error;
+      }
+    },
+    position: async () => view.position(),
+    reset: async () => view.reset(),
+    close: async () => view.close(),
+  };
+}
+
+function createWriter({ db }: SqliteView) {
+  const known = new LRUCache<string, number>({ max: SERIES_MAX });
+  const findSeries = db.prepare("SELECT id FROM series WHERE urn = ? AND aspect = ?");
+  const insertSeries = db.prepare("INSERT INTO series (urn, aspect) VALUES (?, ?)");
+  const insertEvent = db.prepare(`
+    INSERT INTO event (series, time, key, position, system, value) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (series, time, key) DO UPDATE SET
+      position = excluded.position, system = excluded.system, value = excluded.value`);
+  const removeEvents = db.prepare(`
+    DELETE FROM event WHERE time BETWEEN ? AND ? AND series IN
+      (SELECT id FROM series WHERE urn = ?3 AND (aspect = ?4 OR ?4 IS NULL))`);
+
+  function seriesOf(urn: string, aspect: string): number {
+    const name = `${aspect}\0${urn}`;
+    let series = known.get(name);
+    if (series === undefined) {
+      const found = findSeries.get(urn, aspect)?.id;
+      series = Number(found ?? insertSeries.run(urn, aspect).lastInsertRowid);
+      known.set(name, series);
+    }
+    return series;
+  }
+
+  function event({ urn, aspect, time, key, position, system, value }: Write<"event">): void {
+    insertEvent.run(seriesOf(urn, aspect), time, key, position, system, value);
+  }
+
+  function remove({ urn, aspect, from, to }: Write<"remove">): void {
+    removeEvents.run(
+      ...[from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY, urn, aspect ?? null],
+    );
+  }
+
+  return {
+    write(writes: readonly TimeseriesWrite[], checkpoint: Position): void {
+      for (const write of writes) {
+        if (write.position <= checkpoint) continue;
+        if (write.op === "event") event(write);
+        else remove(write);
+      }
+    },
+    forget: () => known.clear(),
+  };
+}

@@ -1,0 +1,71 @@
+/** Durable writes: single proposals, new and changed entities, and batches. */
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { startEcho } from "./echo.ts";
+import { type Load, load, type Measured, median } from "./load.ts";
+import { rate, report } from "./report.ts";
+import { batch, single } from "./sample.ts";
+
+const connections = 64;
+const seconds = 4;
+const rounds = 3;
+/** Entities that are changed again and again. */
+const entities = 20_000;
+const batchSize = 500;
+
+export async function benchIngest(): Promise<void> {
+  using directory = temporaryDirectory("annals-bench");
+  using echo = await startEcho();
+  const service = await startService(directory.path);
+  const ingest = "/aspects?action=ingestProposal";
+  const common = { method: "POST", connections, seconds } as const;
+  let edition = 0;
+  let fresh = entities;
+
+  const changed = (): Load["requests"] =>
+    bodies(entities, (n) => single(n, edition)).map((body) => ({ path: ingest, body }));
+  const created = (): Load["requests"] => {
+    const first = fresh;
+    fresh += 200_000;
+    return bodies(200_000, (n) => single(first + n, 0)).map((body) => ({ path: ingest, body }));
+  };
+  const echoed = bodies(entities, (n) => single(n, 0)).map((body) => ({ path: "/echo", body }));
+
+  // Every entity is there before it is changed; the first load is also the warm-up.
+  await load({ ...common, url: service.address, requests: changed(), seconds: 6 });
+  const results = { echo: [] as Measured[], changed: [] as Measured[], created: [] as Measured[] };
+  for (let round = 0; round < rounds; round++) {
+    results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
+    edition++;
+    results.changed.push(await load({ ...common, url: service.address, requests: changed() }));
+    results.created.push(await load({ ...common, url: service.address, requests: created() }));
+  }
+  const base = median(results.echo.map((one) => one.perSecond));
+  show("bare echo of one proposal", results.echo, undefined);
+  show("single durable proposals, entities that exist", results.changed, base);
+  show("single durable proposals, new entities (5 aspects)", results.created, base);
+
+  const batches: Measured[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const first = fresh;
+    fresh += 100_000;
+    const requests = bodies(400, (n) => batch(first + n * 250, batchSize, round)).map((body) => ({
+      path: "/aspects?action=ingestProposalBatch",
+      body,
+    }));
+    batches.push(await load({ ...common, connections: 4, url: service.address, requests }));
+  }
+  const perSecond = median(batches.map((one) => one.perSecond)) * batchSize;
+  report(`batches of ${batchSize}, new entities: proposed aspects`, rate(perSecond));
+  await service.stop();
+}
+
+const bodies = (count: number, body: (n: number) => string): readonly string[] =>
+  Array.from({ length: count }, (_, n) => body(n));
+
+function show(name: string, rounds: readonly Measured[], base: number | undefined): void {
+  const perSecond = median(rounds.map((one) => one.perSecond));
+  const p99 = median(rounds.map((one) => one.p99Ms));
+  const against = base === undefined ? undefined : { ratio: perSecond / base, target: 0.25 };
+  report(name, `${rate(perSecond)}, p99 ${p99} ms`, against);
+}

@@ -1,0 +1,62 @@
+/** Load from one process over HTTP: requests a second and latencies, by autocannon. */
+import autocannon from "autocannon";
+
+export interface Load {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  /** Paths and bodies, taken in turn. */
+  readonly requests: readonly { readonly path: string; readonly body?: string }[];
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Throws when an answer was not 2xx: a benchmark of errors says nothing. */
+export async function load({
+  url,
+  method,
+  requests,
+  connections,
+  seconds,
+}: Load): Promise<Measured> {
+  const headers = { "content-type": "application/json" };
+  const own = connectionShares(
+    requests.map(({ path, body }) => ({ method, path, body, headers })),
+    connections,
+  );
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    setupClient: (client) => client.setRequests(own()),
+  });
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${result.non2xx} answers were no success, ${result.errors} errors, at ${url}`);
+  }
+  return {
+    perSecond: result["2xx"] / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  };
+}
+
+/** Each connection takes its own share in turn, so that no two send the same request at once. */
+function connectionShares<T>(requests: readonly T[], connections: number): () => T[] {
+  const size = Math.max(1, Math.floor(requests.length / connections));
+  let next = 0;
+  return () => {
+    const share = requests.slice(next * size, (next + 1) * size);
+    next = (next + 1) % connections;
+    return share.length === 0 ? [...requests] : share;
+  };
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+};

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLanes, type Lanes } from "../../src/cli/lanes.ts";
+
+interface Item {
+  readonly key: string;
+  readonly number: number;
+  readonly kind: number;
+}
+
+function lanesTo(
+  send: (batch: readonly Item[]) => Promise<void>,
+  sizes: { count: number; batchMax: number; batchBytesMax?: number },
+): Lanes<Item> {
+  return createLanes({
+    batchBytesMax: 1000,
+    ...sizes,
+    keyOf: ({ key }) => key,
+    bytesOf: () => 10,
+    mix: (a, b) => a.kind === b.kind,
+    send,
+  });
+}
+
+test("every item is sent once, those of one key in order, batches unmixed and within bounds", async () => {
+  const items = fc.array(fc.record({ key: fc.constantFrom(..."abcdef"), kind: fc.nat(1) }));
+  const sizes = fc.record({
+    count: fc.integer({ min: 1, max: 5 }),
+    batchMax: fc.integer({ min: 1, max: 6 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(items, sizes, async (given, { count, batchMax }) => {
+      const sent: Item[] = [];
+      let underway = 0;
+      const lanes = lanesTo(
+        async (batch) => {
+          expect(batch.length).toBeLessThanOrEqual(batchMax);
+          expect(new Set(batch.map(({ kind }) => kind)).size).toBe(1);
+          expect(++underway).toBeLessThanOrEqual(count);
+          await sleep(batch.length % 2);
+          sent.push(...batch);
+          underway--;
+        },
+        { count, batchMax },
+      );
+      const all = given.map((item, number) => ({ ...item, number }));
+      for (const item of all) await lanes.add(item);
+      await lanes.drain();
+      for (const key of "abcdef") {
+        const ofKey = (list: readonly Item[]) => list.filter((item) => item.key === key);
+        expect(ofKey(sent)).toEqual(ofKey(all));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a batch ends at its bytes", async () => {
+  const batches: number[] = [];
+  const lanes = lanesTo(async (batch) => void batches.push(batch.length), {
+    count: 1,
+    batchMax: 100,
+    batchBytesMax: 35,
+  });
+  for (let number = 0; number < 7; number++) await lanes.add({ key: "a", kind: 0, number });
+  await lanes.drain();
+  expect(batches).toEqual([3, 3, 1]);
+});
+
+test("a full lane makes the giver wait, so that no more than two batches of it are held", async () => {
+  const sending = Promise.withResolvers<void>();
+  const lanes = lanesTo(() => sending.promise, { count: 1, batchMax: 2 });
+  let added = 0;
+  const adding = (async () => {
+    for (let number = 0; number < 10; number++) {
+      await lanes.add({ key: "a", kind: 0, number });
+      added++;
+    }
+  })();
+  await sleep(5);
+  expect(added).toBe(4);
+  sending.resolve();
+  await adding;
+  expect(added).toBe(10);
+});
+
+test("what was not sent is told, by the next of its lane and at the end", async () => {
+  const lanes = lanesTo(() => Promise.reject(new Error("gone")), { count: 1, batchMax: 1 });
+  await lanes.add({ key: "a", kind: 0, number: 0 });
+  await lanes.add({ key: "a", kind: 0, number: 1 });
+  await expect(lanes.add({ key: "a", kind: 0, number: 2 })).rejects.toThrow("gone");
+  await expect(lanes.drain()).rejects.toThrow("gone");
+});

@@ -1,0 +1,63 @@
+/**
+ * The command line with made-up operations behind it, run as a process of its own because signals,
+ * exit codes and pipes belong to processes. FAKE holds, as JSON, how the operations behave.
+ */
+import { createServer } from "node:net";
+import type { LoggedRecord } from "../../src/cli/operations.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { position, revision } from "../../src/core/position.ts";
+
+export interface Fake {
+  /** How long closing takes; absent: for ever. */
+  readonly closeMs?: number;
+  /** Port that the service really listens on; taken, if another has it. */
+  readonly listen?: number;
+  readonly failLaterMs?: number;
+  readonly records?: number;
+}
+
+const fake: Fake = JSON.parse(process.env.FAKE ?? "{}");
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  async openService({ host, port }) {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen(fake.listen ?? 0, host, resolve);
+    });
+    if (fake.failLaterMs !== undefined) {
+      setTimeout(() => Promise.reject(new Error("a fault of ours")), fake.failLaterMs);
+    }
+    return {
+      address: () => `http://${host}:${port}`,
+      async close() {
+        if (fake.closeMs === undefined) return new Promise(() => {});
+        await new Promise((resolve) => setTimeout(resolve, fake.closeMs));
+        server.close();
+      },
+    };
+  },
+
+  async *readLog({ data }, query) {
+    for (let at = 0; at < Math.min(fake.records ?? 0, query.limit); at++) {
+      yield [record(at + 1, JSON.stringify({ ...query, data }))];
+    }
+  },
+
+  async rebuild(_, { views, onProgress }) {
+    onProgress(position(5), position(10));
+    return views.map((view) => ({ view, records: 10 }));
+  },
+});
+
+function record(at: number, value: string): LoggedRecord {
+  const urn = "urn:li:tag:rare";
+  const created = { time: 1, actor: "urn:li:corpuser:ada" };
+  const change = { urn, entityType: "tag", aspect: "tagProperties", created };
+  const system = { lastObserved: 1, runId: "r", version: "1" };
+  return {
+    position: position(at),
+    stream: `entity-${urn}`,
+    revision: revision(at - 1),
+    change: { ...change, changeType: "UPSERT", value, system },
+  };
+}

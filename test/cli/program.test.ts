@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { settingsMarkdown } from "../../src/config/settings-table.ts";
+import { freeAddress } from "./recording-catalog.ts";
+import { runProgram, startProgram } from "./run-program.ts";
+
+describe("the command line", () => {
+  test("prints version and help to stdout", async () => {
+    expect(await runProgram(["--version"])).toEqual({
+      code: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: "",
+    });
+    const { code, stdout, stderr } = await runProgram(["serve", "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("--shutdown-timeout-seconds <seconds>");
+    expect(stdout).toContain("ANNALS_PORT");
+    expect(stdout).toContain("Exit codes:");
+  });
+
+  test.each([
+    [["serve", "--prot", "1"], "unknown option '--prot'", "--port"],
+    [["serv"], "unknown command 'serv'", "serve"],
+    [["ingest"], "missing required argument 'file'", ""],
+    [["ingest", "a.json", "--batch", "0"], "It is a whole number from 1 to 10000", ""],
+    [["ingest", "a.json", "--server", "localhost:8080"], "It is a URL like http://", ""],
+    [["log", "--from", "end"], "It is a whole number", ""],
+    [["serve", "--port", "http"], '--port cannot be "http"', "from 0 to 65,535"],
+    [["rebuild", "--port", "1"], "unknown option '--port'", ""],
+    [["serve", "extra"], "too many arguments", ""],
+  ])("%j ends with 2 and says why", async (args, message, hint) => {
+    const { code, stdout, stderr } = await runProgram(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+  });
+
+  test("a misspelt variable stops every command that reads settings", async () => {
+    for (const args of [["serve"], ["log"], ["rebuild"], ["settings"], ["ingest", "x"]]) {
+      const { code, stderr } = await runProgram(args, {}, { ANNALS_HOTS: "0.0.0.0" });
+      expect(code, args[0]).toBe(2);
+      expect(stderr).toContain('"ANNALS_HOTS", which is no setting. Did you mean "ANNALS_HOST"');
+    }
+  });
+
+  test("prints the settings, as a list with their sources or as the README's table", async () => {
+    const list = await runProgram(["settings"], {}, { ANNALS_PORT: "9000" });
+    expect(list.stdout).toMatch(/^port +9000 +environment$/m);
+    expect(list.stdout).toMatch(/^host +127\.0\.0\.1 +default$/m);
+    expect((await runProgram(["settings", "--markdown"])).stdout).toBe(`${settingsMarkdown()}\n`);
+  });
+});
+
+describe("annals log", () => {
+  test("prints records as JSON lines, the value as an object", async () => {
+    const args = ["log", "--from", "7", "--limit", "2", "--stream", "s", "--backward"];
+    const { code, stdout } = await runProgram([...args, "--data", "/x/y"], { records: 5 });
+    expect(code).toBe(0);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatchObject({
+      position: 2,
+      stream: "entity-urn:li:tag:rare",
+      revision: 1,
+      changeType: "UPSERT",
+      value: { from: 7, limit: 2, stream: "s", backward: true, data: resolve("/x/y") },
+    });
+  });
+
+  test("ends quietly when the reader of its pipe has seen enough", async () => {
+    const { child, said, ended } = startProgram(["log"], { records: 1_000_000 });
+    await said("\n");
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("annals rebuild", () => {
+  test("tells each view that was rebuilt", async () => {
+    const { code, stdout, stderr } = await runProgram(["rebuild", "aspects", "timeseries"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^aspects: rebuilt from 10 records in [\d.]+ s\ntimeseries: rebuilt/);
+  });
+});
+
+describe("annals ingest", () => {
+  test("ends with 2 for a file that is not there and with 1 for a server that is not", async () => {
+    const absent = await runProgram(["ingest", "absent.json"]);
+    expect(absent).toMatchObject({ code: 2, stdout: "" });
+    expect(absent.stderr).toBe('annals: file "absent.json" cannot be read (ENOENT)\n');
+    const server = await freeAddress();
+    const { child, ended } = startProgram(["ingest", "package.json", "--server", server]);
+    await once(child.stderr ?? child, "data");
+    child.kill("SIGINT");
+    expect(await ended).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `waiting for ${server} (ECONNREFUSED)\nannals: interrupted\n`,
+    });
+  });
+});

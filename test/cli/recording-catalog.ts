@@ -1,0 +1,126 @@
+/**
+ * A catalog as `annals ingest` sees one: it writes down what it is sent, in order, and refuses what
+ * a test tells it to. It keeps to the statuses, bodies and headers of the real one.
+ */
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Told {
+  readonly urn: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly systemMetadata: unknown;
+}
+
+export interface Received {
+  readonly path: string;
+  readonly idempotencyKey: string;
+  readonly members: readonly Told[];
+  readonly status: number;
+}
+
+export interface RecordingCatalog extends AsyncDisposable {
+  readonly address: string;
+  /** Every write, in the order of arrival. */
+  readonly received: Received[];
+  /** Members of writes that were accepted, in order. */
+  accepted(): readonly Told[];
+}
+
+export interface Answers {
+  /** Why a write is refused; undefined: it is accepted. */
+  readonly refuse?: (members: readonly Told[], attempt: number) => Refusal | undefined;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly retryAfter?: string;
+}
+
+export async function openRecordingCatalog(answers: Answers = {}): Promise<RecordingCatalog> {
+  const received: Received[] = [];
+  let position = 0;
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? "";
+    if (request.method === "GET") {
+      response.end(JSON.stringify(answers.config ?? { noCode: "true" }));
+      return;
+    }
+    const members = membersOf(path, JSON.parse(await textOf(request)));
+    const refusal = answers.refuse?.(members, received.length);
+    const status = refusal?.status ?? 200;
+    const idempotencyKey = String(request.headers["idempotency-key"]);
+    received.push({ path, idempotencyKey, members, status });
+    if (refusal === undefined) {
+      position += members.length;
+      response.setHeader("x-annals-position", position);
+      response.end('{"value":"success"}');
+      return;
+    }
+    if (refusal.retryAfter !== undefined) response.setHeader("retry-after", refusal.retryAfter);
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ status, message: refusal.message, exceptionClass: "x" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    received,
+    accepted: () =>
+      received.filter(({ status }) => status === 200).flatMap(({ members }) => members),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A port at which nobody listens. */
+export async function freeAddress(): Promise<string> {
+  const catalog = await openRecordingCatalog();
+  await catalog[Symbol.asyncDispose]();
+  return catalog.address;
+}
+
+interface Snapshot {
+  readonly value: Readonly<Record<string, { readonly urn: string }>>;
+}
+
+interface Proposal {
+  readonly entityUrn: string;
+  readonly systemMetadata: unknown;
+}
+
+/** Throws, and so never answers, for a request that no catalog understands. */
+function membersOf(path: string, body: Record<string, unknown>): readonly Told[] {
+  const proposal = (told: Proposal): Told => ({
+    urn: told.entityUrn,
+    body: { ...told },
+    systemMetadata: told.systemMetadata,
+  });
+  const snapshot = (told: Snapshot, systemMetadata: unknown): Told => ({
+    urn: Object.values(told.value)[0]?.urn ?? "",
+    body: { ...told },
+    systemMetadata,
+  });
+  switch (path) {
+    case "/aspects?action=ingestProposal":
+      return [proposal(body.proposal as Proposal)];
+    case "/aspects?action=ingestProposalBatch":
+      return (body.proposals as Proposal[]).map(proposal);
+    case "/entities?action=ingest":
+      return [snapshot(body.entity as Snapshot, body.systemMetadata)];
+    case "/entities?action=batchIngest": {
+      const metadata = body.systemMetadata as unknown[];
+      return (body.entities as Snapshot[]).map((told, at) => snapshot(told, metadata[at]));
+    }
+    default:
+      throw new Error(`no catalog has ${path}`);
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  return Buffer.concat(await Array.fromAsync<Buffer>(request)).toString();
+}

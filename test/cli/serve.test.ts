@@ -1,0 +1,87 @@
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { runProgram, startProgram } from "./run-program.ts";
+
+const ready = "annals is ready at http://127.0.0.1:8080\n";
+
+describe("annals serve", () => {
+  test("says its address in one line on stdout, logs JSON on stderr, and ends with 0", async () => {
+    const { child, said, ended } = startProgram(["serve"], { closeMs: 100 });
+    await said(ready);
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: ready });
+    const messages = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(messages.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
+      "info: ready",
+      "info: stopping; requests in flight finish",
+      "info: stopped",
+    ]);
+  });
+
+  test("takes a signal that arrives twice within a moment for one", async () => {
+    const { child, said, ended } = startProgram(["serve"], { closeMs: 400 });
+    await said(ready);
+    child.kill("SIGINT");
+    await sleep(100);
+    child.kill("SIGINT");
+    expect((await ended).code).toBe(0);
+  });
+
+  test("is stopped by force with a second signal", async () => {
+    const { child, said, ended } = startProgram(["serve"]);
+    await said(ready);
+    child.kill("SIGTERM");
+    await sleep(700);
+    child.kill("SIGTERM");
+    const { code, stderr } = await ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("stopped by force");
+  });
+
+  test("is stopped by force when the shutdown timeout is over", async () => {
+    const { child, said, ended } = startProgram(["serve", "--shutdown-timeout-seconds", "1"]);
+    await said(ready);
+    const start = performance.now();
+    child.kill("SIGTERM");
+    const { code, stderr } = await ended;
+    expect(code).toBe(1);
+    expect(performance.now() - start).toBeGreaterThan(950);
+    expect(stderr).toContain('"reason":"timeout"');
+  });
+
+  test("says in a sentence that its port is in use", async () => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, "127.0.0.1", () => {
+        const address = other.address();
+        resolve(address !== null && typeof address === "object" ? address.port : 0);
+      });
+    });
+    const { code, stdout, stderr } = await runProgram(["serve"], { listen: port });
+    other.close();
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `annals: port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port\n`,
+    });
+  });
+
+  test("logs a fault that nobody caught, and ends with 1", async () => {
+    const { code, stderr } = await runProgram(["serve"], { failLaterMs: 50 });
+    expect(code).toBe(1);
+    const last = JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
+    expect(last).toMatchObject({ level: "fatal", err: { message: "a fault of ours" } });
+  });
+
+  test("logs from the level that is set", async () => {
+    const { child, said, ended } = startProgram(["serve", "--log-level", "warn"], { closeMs: 0 });
+    await said(ready);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 0, stdout: ready, stderr: "" });
+  });
+});

@@ -1,0 +1,135 @@
+import { delimiter, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  type Environment,
+  explainConfig,
+  type Flags,
+  readConfig,
+} from "../../src/config/config.ts";
+import { type Setting, settingKeys, settings, variableOf } from "../../src/config/settings.ts";
+import { CatalogError } from "../../src/core/errors.ts";
+
+/** What the start is refused with. */
+function refusal(flags: Flags, environment: Environment): string {
+  try {
+    readConfig(flags, environment);
+  } catch (error) {
+    if (error instanceof CatalogError) return error.text;
+    throw error;
+  }
+  return "not refused";
+}
+
+describe("settings", () => {
+  test("have defaults that run the whole service from an empty directory", () => {
+    expect(readConfig({}, {})).toEqual({
+      host: "127.0.0.1",
+      port: 8080,
+      data: resolve("data"),
+      model: resolve("avro"),
+      modelExtension: [],
+      urnNamespace: "li",
+      recordPrefix: "com.linkedin",
+      bodyBytesMax: 67_108_864,
+      aspectBytesMax: 16_000_000,
+      urnBytesMax: 512,
+      schemaFieldUrnBytesMax: 2048,
+      cacheBytes: 67_108_864,
+      projectorLagMax: 20_000,
+      shutdownTimeoutSeconds: 30,
+      logLevel: "info",
+    });
+  });
+
+  test("come from the flag, else the environment, else the default", () => {
+    const environment = { ANNALS_PORT: "9000", ANNALS_HOST: "::1" };
+    const { port, host, logLevel } = readConfig({ port: "9001" }, environment);
+    expect({ port, host, logLevel }).toEqual({ port: 9001, host: "::1", logLevel: "info" });
+    const sources = explainConfig({ port: "9001" }, environment).slice(0, 3);
+    expect(sources).toEqual([
+      { key: "host", value: "::1", source: "environment" },
+      { key: "port", value: "9001", source: "flag" },
+      { key: "data", value: resolve("data"), source: "default" },
+    ]);
+  });
+
+  test("are frozen, lists too", () => {
+    const config = readConfig({}, {});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.modelExtension)).toBe(true);
+  });
+
+  test("of an empty variable are as if it were not set", () => {
+    expect(readConfig({}, { ANNALS_PORT: "" }).port).toBe(8080);
+  });
+
+  test("pass over variables of others", () => {
+    expect(readConfig({}, { PORT: "1", MY_ANNALS_PORT: "2" }).port).toBe(8080);
+  });
+
+  test.each([
+    ["64MiB", 67_108_864],
+    ["64 MiB", 67_108_864],
+    ["2GB", undefined],
+    ["100MB", 100_000_000],
+    ["5000", 5000],
+    ["64mib", undefined],
+    ["1.5MiB", undefined],
+    ["-5000", undefined],
+    ["99999999999999999999", undefined],
+  ])("read %j as a size: %j", (given, expected) => {
+    expect(settings.bodyBytesMax.kind.parse(given)).toBe(expected);
+  });
+
+  test("take several directories in one text", () => {
+    const given = ["/models/a", "b"].join(delimiter);
+    expect(readConfig({ modelExtension: given }, {}).modelExtension).toEqual([
+      "/models/a",
+      resolve("b"),
+    ]);
+  });
+
+  test("show each default as a text that gives the same value again", () => {
+    for (const key of settingKeys) {
+      const { kind, fallback } = settings[key] as Setting<unknown>;
+      const value = kind.parse(fallback);
+      expect(value, key).not.toBeUndefined();
+      expect(kind.parse(kind.show(value)), key).toEqual(value);
+    }
+  });
+});
+
+describe("a wrong setting stops the start", () => {
+  test("with the names near an unknown variable", () => {
+    expect(refusal({}, { ANNALS_PROT: "9000" })).toContain(
+      'the environment sets "ANNALS_PROT", which is no setting. Did you mean "ANNALS_PORT"',
+    );
+    expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain('"annals settings"');
+  });
+
+  test("with name, value and what is allowed", () => {
+    expect(refusal({}, { ANNALS_PORT: "http" })).toBe(
+      'ANNALS_PORT cannot be "http". Allowed is a whole number from 0 to 65,535',
+    );
+    expect(refusal({ port: "65536" }, {})).toBe(
+      '--port cannot be "65536". Allowed is a whole number from 0 to 65,535',
+    );
+  });
+
+  test.each([
+    ["host", "a b"],
+    ["port", "-1"],
+    ["port", "8080.5"],
+    ["data", " "],
+    ["model", "a\0b"],
+    ["modelExtension", `a${delimiter}`],
+    ["urnNamespace", "l:i"],
+    ["recordPrefix", "com..linkedin"],
+    ["aspectBytesMax", "16000001"],
+    ["projectorLagMax", "0"],
+    ["logLevel", "INFO"],
+  ] as const)("%s: %j", (key, given) => {
+    expect(refusal({ [key]: given }, {})).toContain(`cannot be "${given}"`);
+    expect(refusal({}, { [variableOf(key)]: given })).toContain(`${variableOf(key)} cannot be`);
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * A change log as an array in memory: what a real one must look like after any history of calls.
+ * Histories are random, calls are made several at a time.
+ */
+import fc from "fast-check";
+import { expect } from "vitest";
+import { revision, START } from "../../src/core/position.ts";
+import { type Append, type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
+import { bytes, idOf, readEverything, readWholeStream, text } from "./change-log-driver.ts";
+
+/** An append as it is drawn; what it expects is relative to where the stream is by then. */
+interface DrawnAppend {
+  readonly stream: string;
+  readonly expects: "any" | "right" | "low" | "high";
+  readonly texts: readonly string[];
+  readonly id: number | undefined;
+}
+
+type Call = readonly DrawnAppend[];
+
+/** Calls of one step are made at the same time; then the step is awaited, perhaps. */
+export type History = readonly { readonly calls: readonly Call[]; readonly awaited: boolean }[];
+
+const STREAMS = ["a", "b", "entity-urn:li:tag:ü"];
+
+export function historyArbitrary(supports: {
+  readonly atomicAcrossStreams: boolean;
+  readonly idsUnderAnyExpectation: boolean;
+}): fc.Arbitrary<History> {
+  const append = fc.record<DrawnAppend>({
+    stream: fc.constantFrom(...STREAMS),
+    expects: fc.constantFrom("any", "any", "right", "right", "right", "low", "high"),
+    texts: fc.array(fc.string({ maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+    id: supports.idsUnderAnyExpectation
+      ? fc.option(fc.nat({ max: 5 }), { nil: undefined })
+      : fc.constant(undefined),
+  });
+  const call = fc.array(append, {
+    minLength: 1,
+    maxLength: supports.atomicAcrossStreams ? 4 : 1,
+  });
+  return fc.array(
+    fc.record({
+      calls: fc.array(call, { minLength: 1, maxLength: 5 }),
+      awaited: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  );
+}
+
+interface ModelRecord {
+  readonly stream: string;
+  readonly revision: number;
+  readonly text: string;
+}
+
+/** Undefined: any. No revision is lower than that of an empty stream. */
+function expectationOf(expects: DrawnAppend["expects"], actual: number): number | undefined {
+  if (expects === "any") return undefined;
+  if (expects === "right") return actual;
+  return expects === "high" || actual < 0 ? actual + 1 : actual - 1;
+}
+
+/** What a call comes to: revisions and repetitions, or the stream that refused it. */
+type Outcome =
+  | { readonly refusedBy: string; readonly actual: number }
+  | readonly { readonly revision: number; readonly repeated: boolean }[];
+
+function createModel() {
+  let records: readonly ModelRecord[] = [];
+  let ids: ReadonlyMap<string, number> = new Map();
+  const endOf = (list: readonly ModelRecord[], stream: string): number =>
+    list.filter((record) => record.stream === stream).length - 1;
+
+  /** The call with expectations filled in, and what it comes to. */
+  function apply(call: Call): { readonly appends: readonly Append[]; readonly outcome: Outcome } {
+    const draft = [...records];
+    const draftIds = new Map(ids);
+    const appends: Append[] = [];
+    const answers: { revision: number; repeated: boolean }[] = [];
+    let refused: { refusedBy: string; actual: number } | undefined;
+    for (const { stream, expects, texts, id } of call) {
+      const actual = endOf(draft, stream);
+      const expected = expectationOf(expects, actual);
+      appends.push({
+        stream,
+        expected: expected === undefined ? "any" : revision(expected),
+        records: texts.map(bytes),
+        id: id === undefined ? undefined : idOf(id),
+      });
+      if (refused !== undefined) continue;
+      const known = id === undefined ? undefined : draftIds.get(`${id} ${stream}`);
+      if (known !== undefined) answers.push({ revision: known, repeated: true });
+      else if (expected !== undefined && expected !== actual)
+        refused = { refusedBy: stream, actual };
+      else {
+        for (const [i, each] of texts.entries()) {
+          draft.push({ stream, revision: actual + 1 + i, text: each });
+        }
+        const last = actual + texts.length;
+        answers.push({ revision: last, repeated: false });
+        if (id !== undefined) draftIds.set(`${id} ${stream}`, last);
+      }
+    }
+    if (refused !== undefined) return { appends, outcome: refused };
+    records = draft;
+    ids = draftIds;
+    return { appends, outcome: answers };
+  }
+
+  return { apply, records: () => records };
+}
+
+/** Plays the history on a log that is empty, and compares every answer and all that is read. */
+export async function checkHistory(log: ChangeLog, history: History): Promise<void> {
+  const model = createModel();
+  const checks: Promise<void>[] = [];
+  for (const { calls, awaited } of history) {
+    for (const call of calls) {
+      const { appends, outcome } = model.apply(call);
+      checks.push(checkAnswer(log, appends, outcome));
+    }
+    if (awaited) await Promise.all(checks);
+  }
+  await Promise.all(checks);
+  await checkReads(log, model.records());
+}
+
+async function checkAnswer(
+  log: ChangeLog,
+  appends: readonly Append[],
+  outcome: Outcome,
+): Promise<void> {
+  const call = log.append(appends);
+  if ("refusedBy" in outcome) {
+    await expect(call).rejects.toThrow(WrongRevision);
+    await expect(call).rejects.toMatchObject({
+      stream: outcome.refusedBy,
+      actual: outcome.actual,
+    });
+  } else {
+    expect(await call).toMatchObject(outcome.map((answer) => ({ ...answer })));
+  }
+}
+
+async function checkReads(log: ChangeLog, model: readonly ModelRecord[]): Promise<void> {
+  const all = await readEverything(log);
+  expect(all.map((r) => ({ stream: r.stream, revision: r.revision, text: text(r) }))).toEqual(
+    model,
+  );
+  expect(await log.head()).toBe(all.at(-1)?.position ?? START);
+  expect(await log.readAll("end", { limit: 1_000, backward: true })).toEqual(all.toReversed());
+  for (const stream of STREAMS) {
+    const own = all.filter((record) => record.stream === stream);
+    expect(await readWholeStream(log, stream)).toEqual(own);
+    const backward = await log.readStream(stream, "end", { limit: 1_000, backward: true });
+    expect(backward).toEqual(own.toReversed());
+  }
+}

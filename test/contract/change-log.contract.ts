@@ -1,0 +1,648 @@
+/**
+ * What every change log promises (src/log/change-log.ts), whatever keeps it. An adapter's test
+ * calls changeLogContract with a harness and adds only what is peculiar to it.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EMPTY_STREAM, position, revision, START } from "../../src/core/position.ts";
+import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
+import { type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
+import { bytes, entry, idOf, readEverything, readWholeStream, text } from "./change-log-driver.ts";
+import { checkHistory, historyArbitrary } from "./change-log-model.ts";
+
+/** Where one log lives. */
+export interface LogPlace {
+  /** Every call opens the same log anew, beside those that are open already. */
+  open(): Promise<ChangeLog>;
+  /** Called when all are closed. */
+  remove(): Promise<void>;
+}
+
+export interface ChangeLogHarness {
+  /** A place with an empty log. */
+  createPlace(): Promise<LogPlace>;
+  /** Largest record that the store takes: the port's limit, unless the store has a lower one. */
+  readonly recordBytesMax: number;
+  /** What the store cannot do is `false`, with its reason beside it in the adapter's test. */
+  readonly supports: {
+    /** A refused call leaves nothing in any of its streams. */
+    readonly atomicAcrossStreams: boolean;
+    /** The n-th record of the log has position n. */
+    readonly gaplessPositions: boolean;
+    /** A repeated id is answered as the first time whatever the append expects. */
+    readonly idsUnderAnyExpectation: boolean;
+  };
+}
+
+export function changeLogContract(name: string, harness: ChangeLogHarness): void {
+  const { supports } = harness;
+  let place: LogPlace;
+  let opened: ChangeLog[];
+  let log: ChangeLog;
+
+  async function open(): Promise<ChangeLog> {
+    const another = await place.open();
+    opened.push(another);
+    return another;
+  }
+
+  async function reopen(): Promise<ChangeLog> {
+    await Promise.all(opened.map((each) => each.close()));
+    opened = [];
+    return open();
+  }
+
+  describe(`change log: ${name}`, () => {
+    beforeEach(async () => {
+      place = await harness.createPlace();
+      opened = [];
+      log = await open();
+    });
+
+    afterEach(async () => {
+      await Promise.all(opened.map((each) => each.close()));
+      await place.remove();
+    });
+
+    describe("append", () => {
+      test("gives every record of a stream the next revision, and the log one order", async () => {
+        const first = await log.append([entry("a", "any", "a0", "a1")]);
+        const second = await log.append([entry("b", "any", "b0")]);
+        const third = await log.append([entry("a", "any", "a2")]);
+
+        const records = await readEverything(log);
+        expect(records.map((r) => [r.stream, r.revision, text(r)])).toEqual([
+          ["a", 0, "a0"],
+          ["a", 1, "a1"],
+          ["b", 0, "b0"],
+          ["a", 2, "a2"],
+        ]);
+        const positions = records.map((r) => r.position);
+        expect(positions).toEqual(positions.toSorted((x, y) => x - y));
+        expect(new Set(positions).size).toBe(4);
+        expect(first).toEqual([{ position: positions[1], revision: 1, repeated: false }]);
+        expect(second).toEqual([{ position: positions[2], revision: 0, repeated: false }]);
+        expect(third).toEqual([{ position: positions[3], revision: 2, repeated: false }]);
+      });
+
+      test(`${supports.gaplessPositions ? "counts" : "may not count"} positions from 1 without gaps`, async () => {
+        await log.append([entry("a", "any", "a0", "a1"), entry("b", "any", "b0")]);
+        await expect(log.append([entry("a", 7, "no")])).rejects.toThrow(WrongRevision);
+        await log.append([entry("b", "any", "b1")]);
+        const positions = (await readEverything(log)).map((r) => r.position);
+        if (supports.gaplessPositions) expect(positions).toEqual([1, 2, 3, 4]);
+        else expect(positions.every((at) => at > START)).toBe(true);
+      });
+
+      describe.each([
+        { state: "an unknown stream", records: 0 },
+        { state: "a stream of one record", records: 1 },
+        { state: "a stream of three records", records: 3 },
+      ])("to $state", ({ records }) => {
+        test.each([-1, 0, 1, 2, 3])("expecting revision %i", async (expected) => {
+          for (let i = 0; i < records; i++) await log.append([entry("a", "any", `old ${i}`)]);
+          const actual = records - 1;
+          const outcome = log.append([entry("a", expected, "new")]);
+          if (expected === actual) {
+            expect(await outcome).toMatchObject([{ revision: records, repeated: false }]);
+            expect((await readWholeStream(log, "a")).map(text).at(-1)).toBe("new");
+          } else {
+            await expect(outcome).rejects.toThrow(WrongRevision);
+            await expect(outcome).rejects.toMatchObject({ stream: "a", expected, actual });
+            expect(await readWholeStream(log, "a")).toHaveLength(records);
+          }
+        });
+
+        test("expecting any revision", async () => {
+          for (let i = 0; i < records; i++) await log.append([entry("a", "any", `old ${i}`)]);
+          expect(await log.append([entry("a", "any", "new")])).toMatchObject([
+            { revision: records },
+          ]);
+        });
+      });
+
+      test("writes to several streams in one call, in the order of its appends", async () => {
+        const answers = await log.append([
+          entry("a", -1, "a0", "a1"),
+          entry("b", -1, "b0"),
+          entry("c", "any", "c0"),
+        ]);
+        expect(answers.map((answer) => answer.revision)).toEqual([1, 0, 0]);
+        const records = await readEverything(log);
+        expect(records.map(text)).toEqual(["a0", "a1", "b0", "c0"]);
+        expect(answers.map((answer) => answer.position)).toEqual(
+          [1, 2, 3].map((i) => records[i]?.position),
+        );
+      });
+
+      test("takes the same stream twice in one call, one after the other", async () => {
+        const answers = await log.append([
+          entry("a", -1, "a0"),
+          entry("b", -1, "b0"),
+          entry("a", 0, "a1"),
+        ]);
+        expect(answers.map((answer) => answer.revision)).toEqual([0, 0, 1]);
+        expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0", "a1"]);
+      });
+
+      test("with a wrong revision refuses the whole call", async () => {
+        await log.append([entry("b", -1, "b0")]);
+        const call = log.append([
+          entry("a", -1, "a0"),
+          entry("b", -1, "refused"),
+          entry("c", -1, "c0"),
+        ]);
+        await expect(call).rejects.toMatchObject({ stream: "b", expected: -1, actual: 0 });
+        expect((await readWholeStream(log, "b")).map(text)).toEqual(["b0"]);
+        if (supports.atomicAcrossStreams) {
+          expect((await readEverything(log)).map(text)).toEqual(["b0"]);
+          // What was refused left no trace in what the log knows of its streams either.
+          expect(await log.append([entry("a", -1, "a0")])).toMatchObject([{ revision: 0 }]);
+        } else {
+          // What was appended to others stands whole or not at all.
+          for (const stream of ["a", "c"]) {
+            expect((await readWholeStream(log, stream)).length).toBeLessThanOrEqual(1);
+          }
+        }
+      });
+
+      test("that fails halfway writes nothing", async () => {
+        const tooLarge = new Uint8Array(harness.recordBytesMax + 1);
+        const call = log.append([
+          entry("a", -1, "a0"),
+          { stream: "b", expected: "any", records: [bytes("b0"), tooLarge] },
+        ]);
+        await expect(call).rejects.toMatchObject({ name: "CatalogError", code: "too_large" });
+        expect(await readEverything(log)).toEqual([]);
+        expect(await log.head()).toBe(START);
+      });
+
+      test("that is refused hurts no call made beside it", async () => {
+        const tooLarge = new Uint8Array(harness.recordBytesMax + 1);
+        const outcomes = await Promise.allSettled([
+          log.append([entry("a", -1, "a0")]),
+          log.append([entry("a", -1, "refused")]),
+          log.append([entry("a", 0, "a1")]),
+          log.append([{ stream: "a", expected: "any", records: [tooLarge] }]),
+          log.append([entry("b", 5, "refused")]),
+          log.append([entry("a", 1, "a2")]),
+        ]);
+        expect(outcomes.map((outcome) => outcome.status)).toEqual([
+          "fulfilled",
+          "rejected",
+          "fulfilled",
+          "rejected",
+          "rejected",
+          "fulfilled",
+        ]);
+        expect((await readEverything(log)).map(text)).toEqual(["a0", "a1", "a2"]);
+      });
+
+      test("keeps the order in which calls were made", async () => {
+        const count = 300;
+        const names = Array.from({ length: count }, (_, i) => String(i));
+        await Promise.all(
+          names.map((each, i) => log.append([entry(`stream ${i % 7}`, "any", each)])),
+        );
+        expect((await readEverything(log)).map(text)).toEqual(names);
+      });
+
+      test("lets one of two racing writers win", async () => {
+        const other = await open();
+        for (let round = 0; round < 10; round++) {
+          const outcomes = await Promise.allSettled([
+            log.append([entry("a", round - 1, "one")]),
+            other.append([entry("a", round - 1, "other")]),
+          ]);
+          const lost = outcomes.filter((outcome) => outcome.status === "rejected");
+          expect(lost).toHaveLength(1);
+          expect(lost[0]?.reason).toMatchObject({ name: "WrongRevision", actual: round });
+        }
+        expect(await readWholeStream(log, "a")).toHaveLength(10);
+      });
+
+      test("of nothing is answered with nothing", async () => {
+        expect(await log.append([])).toEqual([]);
+        expect(await log.head()).toBe(START);
+      });
+    });
+
+    describe("an append with an id", () => {
+      test("happens once, and is answered as the first time", async () => {
+        const [first] = await log.append([entry("a", -1, "a0", "a1").withId(1)]);
+        await log.append([entry("b", "any", "b0")]);
+        const [again] = await log.append([entry("a", -1, "a0", "a1").withId(1)]);
+        expect(again).toEqual({ ...first, repeated: true });
+        expect((await readEverything(log)).map(text)).toEqual(["a0", "a1", "b0"]);
+      });
+
+      test("happens once when it is made twice at the same time", async () => {
+        const answers = await Promise.all([
+          log.append([entry("a", -1, "a0").withId(1)]),
+          log.append([entry("a", -1, "a0").withId(1)]),
+        ]);
+        expect(answers.map(([answer]) => answer?.repeated).sort()).toEqual([false, true]);
+        expect(answers[0]?.[0]?.position).toBe(answers[1]?.[0]?.position);
+        expect(await readEverything(log)).toHaveLength(1);
+      });
+
+      test("is known after the log was closed and opened", async () => {
+        const [first] = await log.append([entry("a", -1, "a0").withId(1)]);
+        const later = await reopen();
+        expect(await later.append([entry("a", -1, "a0").withId(1)])).toEqual([
+          { ...first, repeated: true },
+        ]);
+        expect(await readEverything(later)).toHaveLength(1);
+      });
+
+      test("is another one on another stream, and with another id", async () => {
+        await log.append([entry("a", "any", "a0").withId(1)]);
+        const answers = await log.append([
+          entry("b", "any", "b0").withId(1),
+          entry("a", "any", "a1").withId(2),
+        ]);
+        expect(answers.map((answer) => answer.repeated)).toEqual([false, false]);
+        expect((await readEverything(log)).map(text)).toEqual(["a0", "b0", "a1"]);
+      });
+
+      test("may be repeated beside new ones in one call", async () => {
+        const [first] = await log.append([entry("a", -1, "a0").withId(1)]);
+        const answers = await log.append([
+          entry("a", -1, "a0").withId(1),
+          entry("b", -1, "b0").withId(2),
+        ]);
+        expect(answers).toMatchObject([
+          { ...first, repeated: true },
+          { revision: 0, repeated: false },
+        ]);
+        expect((await readEverything(log)).map(text)).toEqual(["a0", "b0"]);
+      });
+
+      test("is not known when its call was refused", async () => {
+        const refused = log.append([entry("a", 4, "a0").withId(1)]);
+        await expect(refused).rejects.toThrow(WrongRevision);
+        expect(await log.append([entry("a", -1, "a0").withId(1)])).toMatchObject([
+          { revision: 0, repeated: false },
+        ]);
+      });
+
+      test.runIf(supports.idsUnderAnyExpectation)(
+        "is known whatever the repetition expects, and wherever the stream is by then",
+        async () => {
+          const [first] = await log.append([entry("a", "any", "a0").withId(1)]);
+          await log.append([entry("a", "any", "a1")]);
+          for (const expected of ["any", -1, 1, 17] as const) {
+            const [again] = await log.append([entry("a", expected, "changed").withId(1)]);
+            expect(again).toEqual({ ...first, repeated: true });
+          }
+          expect((await readEverything(log)).map(text)).toEqual(["a0", "a1"]);
+        },
+      );
+
+      test.runIf(supports.idsUnderAnyExpectation)(
+        "happens once when one call has it twice",
+        async () => {
+          const answers = await log.append([
+            entry("a", -1, "a0").withId(1),
+            entry("a", -1, "a0").withId(1),
+          ]);
+          expect(answers.map((answer) => answer.repeated)).toEqual([false, true]);
+          expect(answers[0]?.position).toBe(answers[1]?.position);
+          expect(await readEverything(log)).toHaveLength(1);
+        },
+      );
+
+      test.runIf(!supports.idsUnderAnyExpectation)(
+        "that expects another revision when it is repeated is never appended a second time unseen",
+        async () => {
+          await log.append([entry("a", -1, "a0").withId(1)]);
+          const [again] = await log.append([entry("a", "any", "a0").withId(1)]);
+          const records = await readEverything(log);
+          expect(records).toHaveLength(again?.repeated ? 1 : 2);
+        },
+      );
+    });
+
+    describe("what goes in", () => {
+      test("comes out byte for byte", async () => {
+        const every = Uint8Array.from({ length: 256 }, (_, i) => i);
+        const records = [every, new Uint8Array(0), every.toReversed()];
+        await log.append([{ stream: "a", expected: "any", records }]);
+        const read = await readWholeStream(log, "a");
+        expect(read.map((r) => [...r.data])).toEqual(records.map((r) => [...r]));
+      });
+
+      test("may be a record of 1 MB, and many of them", async () => {
+        const records = [1, 2, 3, 4].map((fill) => new Uint8Array(1_000_000).fill(fill));
+        await log.append([{ stream: "a", expected: "any", records }]);
+        const read = await readWholeStream(log, "a");
+        expect(read.map((r) => [r.data.length, r.data[0], r.data.at(-1)])).toEqual([
+          [1_000_000, 1, 1],
+          [1_000_000, 2, 2],
+          [1_000_000, 3, 3],
+          [1_000_000, 4, 4],
+        ]);
+      });
+
+      test("may be the largest record, but not one byte more", async () => {
+        const largest = new Uint8Array(harness.recordBytesMax).fill(7);
+        await log.append([{ stream: "a", expected: "any", records: [largest] }]);
+        const [read] = await log.readStream("a", revision(0), { limit: 1 });
+        expect(Buffer.compare(read?.data ?? new Uint8Array(), largest)).toBe(0);
+        const over = new Uint8Array(harness.recordBytesMax + 1);
+        await expect(
+          log.append([{ stream: "a", expected: "any", records: [over] }]),
+        ).rejects.toMatchObject({ code: "too_large" });
+        expect((await log.readStream("a", "end", { limit: 1, backward: true }))[0]?.revision).toBe(
+          0,
+        );
+      });
+
+      test("may be of streams whose names hold every odd character", async () => {
+        const urns = [
+          "urn:li:dataset:(urn:li:dataPlatform:hive,a b/c%2Cd#e?f&g=h+i,PROD)",
+          "urn:li:dataset:(urn:li:dataPlatform:s3,straße/東京/🚀/é,PROD)",
+          "urn:li:dataset:(urn:li:dataPlatform:s3,straße/東京/🚀/e\u0301,PROD)",
+          'urn:li:tag:it\'s "quoted" `x` \\ ; -- /* */ $all [1] {2} <3> %_* ',
+          'urn:li:tag:it\'s "quoted" `x` \\ ; -- /* */ $all [1] {2} <3> %_*',
+          "urn:li:tag:Case",
+          "urn:li:tag:case",
+          `urn:li:tag:${"long ".repeat(400)}`,
+        ];
+        const streams = urns.flatMap((urn) => [
+          entityStream(urn),
+          timeseriesStream(urn, "datasetProfile"),
+        ]);
+        for (const stream of streams) await log.append([entry(stream, -1, stream)]);
+        expect((await readEverything(log)).map((r) => r.stream)).toEqual(streams);
+        for (const stream of streams) {
+          expect((await readWholeStream(log, stream)).map((r) => [r.stream, text(r)])).toEqual([
+            [stream, stream],
+          ]);
+        }
+      });
+    });
+
+    describe("an empty log", () => {
+      test("has nothing to read, and its head is START", async () => {
+        expect(await log.head()).toBe(START);
+        for (const backward of [false, true]) {
+          for (const from of [START, position(5), "end"] as const) {
+            expect(await log.readAll(from, { limit: 10, backward })).toEqual([]);
+          }
+          for (const from of [EMPTY_STREAM, revision(0), revision(5), "end"] as const) {
+            expect(await log.readStream("a", from, { limit: 10, backward })).toEqual([]);
+          }
+        }
+      });
+    });
+
+    describe("reads", () => {
+      const all = ["a0", "a1", "b0", "a2", "c0", "c1", "c2", "c3", "b1", "a3"];
+
+      beforeEach(async () => {
+        await log.append([entry("a", -1, "a0", "a1")]);
+        await log.append([entry("b", -1, "b0"), entry("a", 1, "a2")]);
+        await log.append([entry("c", -1, "c0", "c1", "c2", "c3")]);
+        await log.append([entry("b", 0, "b1")]);
+        await log.append([entry("a", 2, "a3")]);
+      });
+
+      test("give every limit of the log after and before every position", async () => {
+        const records = await readEverything(log);
+        expect(records.map(text)).toEqual(all);
+        const froms = [START, ...records.map((r) => r.position)];
+        for (const [index, from] of froms.entries()) {
+          for (const limit of [1, 2, 3, 100]) {
+            const after = await log.readAll(from, { limit });
+            expect(after).toEqual(records.slice(index, index + limit));
+            const before = await log.readAll(from, { limit, backward: true });
+            const end = Math.max(index - 1, 0);
+            expect(before).toEqual(records.slice(0, end).toReversed().slice(0, limit));
+          }
+        }
+      });
+
+      test("from the end of the log see nothing forward and the newest backward", async () => {
+        expect(await log.readAll("end", { limit: 3 })).toEqual([]);
+        const newest = await log.readAll("end", { limit: 3, backward: true });
+        expect(newest.map(text)).toEqual(["a3", "b1", "c3"]);
+        const whole = await log.readAll("end", { limit: 100, backward: true });
+        expect(whole.map(text)).toEqual(all.toReversed());
+      });
+
+      test("from beyond the end see nothing forward and the newest backward", async () => {
+        const beyond = position((await log.head()) + 1_000);
+        expect(await log.readAll(beyond, { limit: 3 })).toEqual([]);
+        const newest = await log.readAll(beyond, { limit: 2, backward: true });
+        expect(newest.map(text)).toEqual(["a3", "b1"]);
+        expect(await log.readStream("c", revision(900), { limit: 3 })).toEqual([]);
+        const last = await log.readStream("c", revision(900), { limit: 2, backward: true });
+        expect(last.map(text)).toEqual(["c3", "c2"]);
+      });
+
+      test.each(["a", "b", "c"])("give every limit of stream %s from every revision", async (s) => {
+        const records = (await readEverything(log)).filter((r) => r.stream === s);
+        expect(records.map((r) => r.revision)).toEqual(records.map((_, i) => i));
+        for (let from = -1; from <= records.length; from++) {
+          for (const limit of [1, 2, 100]) {
+            const at = Math.max(from, 0);
+            const after = await log.readStream(s, revision(from), { limit });
+            expect(after).toEqual(records.slice(at, at + limit));
+            const before = await log.readStream(s, revision(from), { limit, backward: true });
+            expect(before).toEqual(
+              records
+                .slice(0, from + 1)
+                .toReversed()
+                .slice(0, limit),
+            );
+          }
+        }
+        const newest = await log.readStream(s, "end", { limit: 2, backward: true });
+        expect(newest).toEqual(records.toReversed().slice(0, 2));
+        expect(await log.readStream(s, "end", { limit: 2 })).toEqual([]);
+      });
+
+      test("of an unknown stream give none", async () => {
+        expect(await log.readStream("A", revision(0), { limit: 10 })).toEqual([]);
+        expect(await log.readStream("", "end", { limit: 10, backward: true })).toEqual([]);
+      });
+
+      test("know the position of the last record", async () => {
+        expect(await log.head()).toBe((await readEverything(log)).at(-1)?.position);
+      });
+
+      test("see what was appended through another opening of the log", async () => {
+        const other = await open();
+        const [answer] = await other.append([entry("d", -1, "d0")]);
+        expect(await log.head()).toBe(answer?.position);
+        expect((await readWholeStream(log, "d")).map(text)).toEqual(["d0"]);
+        expect(await log.append([entry("d", 0, "d1")])).toMatchObject([{ revision: 1 }]);
+      });
+
+      test("find everything in its place after the log was closed and opened", async () => {
+        const before = await readEverything(log);
+        const later = await reopen();
+        expect(await readEverything(later)).toEqual(before);
+        const [answer] = await later.append([entry("a", 3, "a4")]);
+        expect(answer?.revision).toBe(4);
+        expect(answer?.position).toBeGreaterThan(before.at(-1)?.position ?? 0);
+      });
+    });
+
+    describe("tail", () => {
+      test("gives what is there, then what comes, without gap or repeat", async () => {
+        const count = 500;
+        const half = count / 2;
+        for (let i = 0; i < half; i++) void log.append([entry(`s${i % 5}`, "any", String(i))]);
+        const stop = new AbortController();
+        const seen: string[] = [];
+        const positions: number[] = [];
+        const writing = (async () => {
+          for (let i = half; i < count; i++) {
+            const call = log.append([entry(`s${i % 5}`, "any", String(i))]);
+            if (i % 10 === 0) await call;
+          }
+        })();
+        for await (const page of log.tail(START, stop.signal)) {
+          expect(page.length).toBeGreaterThan(0);
+          seen.push(...page.map(text));
+          positions.push(...page.map((r) => r.position));
+          if (seen.length >= count) stop.abort();
+        }
+        await writing;
+        expect(seen).toEqual(Array.from({ length: count }, (_, i) => String(i)));
+        expect(positions).toEqual((await readEverything(log)).map((r) => r.position));
+      });
+
+      test("begins after the position it is given", async () => {
+        await log.append([entry("a", "any", "a0", "a1", "a2")]);
+        const [, second] = await readEverything(log);
+        const stop = new AbortController();
+        const seen: string[] = [];
+        for await (const page of log.tail(second?.position ?? START, stop.signal)) {
+          seen.push(...page.map(text));
+          if (seen.length === 1) await log.append([entry("b", "any", "b0")]);
+          if (seen.length === 2) stop.abort();
+        }
+        expect(seen).toEqual(["a2", "b0"]);
+      });
+
+      test("sees what is appended through another opening of the log", async () => {
+        const other = await open();
+        const stop = new AbortController();
+        const seen: string[] = [];
+        setTimeout(() => void other.append([entry("a", "any", "later")]), 30);
+        for await (const page of log.tail(START, stop.signal)) {
+          seen.push(...page.map(text));
+          stop.abort();
+        }
+        expect(seen).toEqual(["later"]);
+      });
+
+      test("serves several at once", async () => {
+        const stop = new AbortController();
+        const follow = async (): Promise<string[]> => {
+          const seen: string[] = [];
+          for await (const page of log.tail(START, stop.signal)) {
+            seen.push(...page.map(text));
+            if (seen.length >= 20) return seen;
+          }
+          return seen;
+        };
+        const following = Promise.all([follow(), follow(), follow()]);
+        const expected = Array.from({ length: 20 }, (_, i) => String(i));
+        for (const each of expected) await log.append([entry("a", "any", each)]);
+        expect(await following).toEqual([expected, expected, expected]);
+      });
+
+      test("ends at once when the signal is aborted, before, while waiting and between pages", async () => {
+        const before = log.tail(START, AbortSignal.abort());
+        expect(await Array.fromAsync(before)).toEqual([]);
+
+        const waiting = new AbortController();
+        const ending = Array.fromAsync(log.tail(START, waiting.signal));
+        setTimeout(() => waiting.abort(), 20);
+        expect(await ending).toEqual([]);
+
+        await log.append([entry("a", "any", "a0")]);
+        const between = new AbortController();
+        const pages: string[][] = [];
+        for await (const page of log.tail(START, between.signal)) {
+          pages.push(page.map(text));
+          await log.append([entry("a", "any", "a1")]);
+          between.abort();
+        }
+        expect(pages).toEqual([["a0"]]);
+      });
+
+      test("ends without an error when the log closes", async () => {
+        const { signal } = new AbortController();
+        const ending = Array.fromAsync(log.tail(START, signal));
+        setTimeout(() => void log.close(), 20);
+        expect(await ending).toEqual([]);
+      });
+    });
+
+    describe("close", () => {
+      test("waits for the appends that were begun", async () => {
+        const calls = Array.from({ length: 50 }, (_, i) =>
+          log.append([entry("a", "any", String(i))]),
+        );
+        await log.close();
+        expect(await Promise.all(calls)).toHaveLength(50);
+        const later = await reopen();
+        expect(await readWholeStream(later, "a")).toHaveLength(50);
+      });
+
+      test("makes every later call unavailable", async () => {
+        await log.append([entry("a", "any", "a0")]);
+        const closing = log.close();
+        const refused = { name: "CatalogError", code: "unavailable" };
+        // 1. While it closes.
+        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
+        await closing;
+        // 2. And after.
+        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
+        await expect(log.append([])).rejects.toMatchObject(refused);
+        await expect(log.readAll(START, { limit: 1 })).rejects.toMatchObject(refused);
+        await expect(log.readStream("a", "end", { limit: 1 })).rejects.toMatchObject(refused);
+        await expect(log.head()).rejects.toMatchObject(refused);
+        const tail = Array.fromAsync(log.tail(START, new AbortController().signal));
+        await expect(tail).rejects.toMatchObject(refused);
+      });
+
+      test("may be called twice", async () => {
+        await Promise.all([log.close(), log.close()]);
+        await log.close();
+      });
+    });
+
+    test("behaves as a simple model does, whatever is appended in whatever order", async () => {
+      await fc.assert(
+        fc.asyncProperty(historyArbitrary(supports), async (history) => {
+          const fresh = await harness.createPlace();
+          const random = await fresh.open();
+          try {
+            await checkHistory(random, history);
+          } finally {
+            await random.close();
+            await fresh.remove();
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    test("remembers ids of 16 bytes that differ in any byte", async () => {
+      const ids = Array.from({ length: 16 }, (_, i) => idOf(0).fill(1, i, i + 1));
+      for (const id of ids) {
+        const [answer] = await log.append([
+          { stream: "a", expected: "any", records: [bytes("x")], id },
+        ]);
+        expect(answer?.repeated).toBe(false);
+      }
+      expect(await readWholeStream(log, "a")).toHaveLength(16);
+    });
+  });
+}

@@ -1,0 +1,229 @@
+/**
+ * Deciding, as given a state / when these intents / then these changes; and versions under random
+ * histories against a model so simple that it can be seen to be right.
+ */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Change } from "../../src/core/change.ts";
+import { type DecisionContext, decide, type Intent } from "../../src/core/decide.ts";
+import { currentAspect, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
+
+const URN = "urn:li:tag:a";
+const SYSTEM = "urn:li:corpuser:__datahub_system";
+const settled = (value: Record<string, unknown>) => ({ value, text: JSON.stringify(value) });
+
+const context = (over: Partial<DecisionContext> = {}): DecisionContext => ({
+  entityType: "tag",
+  keyAspect: "tagKey",
+  created: { time: 1000, actor: "urn:li:corpuser:ann" },
+  systemActor: SYSTEM,
+  given: () => [
+    { aspect: "tagKey", settled: settled({ name: "a" }), schemaVersion: 1 },
+    { aspect: "browsePaths", settled: settled({ paths: ["/x"] }), schemaVersion: 1 },
+  ],
+  ...over,
+});
+
+const intent = (over: Partial<Intent> = {}): Intent => ({
+  aspect: "tagProperties",
+  kind: "put",
+  value: settled({ name: "a" }),
+  schemaVersion: 1,
+  system: {},
+  conditions: {},
+  label: "",
+  ...over,
+});
+
+const given = (...batches: Intent[][]): EntityState =>
+  batches.reduce((state, intents) => decide(state, intents, context()).next, unknownEntity(URN));
+
+const brief = (changes: readonly Change[]) =>
+  changes.map(
+    (c) => `${c.changeType} ${c.aspect}${c.system.version ? ` ${c.system.version}` : ""}`,
+  );
+
+describe("deciding", () => {
+  test("gives a new entity its key first and its defaults last", () => {
+    const { changes, next } = decide(unknownEntity(URN), [intent()], context());
+    expect(brief(changes)).toEqual([
+      "UPSERT tagKey 1",
+      "UPSERT tagProperties 1",
+      "UPSERT browsePaths 1",
+    ]);
+    expect(next.revision).toBe(2);
+  });
+
+  test("leaves a default aspect to the request that brings it, by CREATE too", () => {
+    const own = intent({
+      aspect: "browsePaths",
+      kind: "create",
+      value: settled({ paths: ["/own"] }),
+    });
+    const { next } = decide(unknownEntity(URN), [own], context());
+    expect(next.aspects.get("browsePaths")?.value).toBe('{"paths":["/own"]}');
+    expect(next.aspects.get("browsePaths")?.version).toBe(1);
+  });
+
+  test("confirms a value that is there, whatever the order of its members", () => {
+    const state = given([intent({ value: settled({ name: "a", description: "b" }) })]);
+    const again = intent({
+      value: settled({ description: "b", name: "a" }),
+      system: { runId: "r2" },
+    });
+    const { changes, next } = decide(state, [again], context());
+    expect(brief(changes)).toEqual(["RESTATE tagProperties 1"]);
+    expect(changes[0]?.value).toBeUndefined();
+    expect(next.aspects.get("tagProperties")?.system).toMatchObject({ runId: "r2", version: "1" });
+  });
+
+  test("keeps the stamp of a value that is only confirmed", () => {
+    const state = given([intent()]);
+    const later = context({ created: { time: 9000, actor: "urn:li:corpuser:bob" } });
+    const { next } = decide(state, [intent()], later);
+    expect(next.aspects.get("tagProperties")).toMatchObject({
+      time: 1000,
+      actor: "urn:li:corpuser:ann",
+    });
+  });
+
+  test("tells values of equal length apart", () => {
+    const state = given([intent({ value: settled({ name: "a" }) })]);
+    const { changes } = decide(state, [intent({ value: settled({ name: "b" }) })], context());
+    expect(brief(changes)).toEqual(["UPSERT tagProperties 2"]);
+  });
+
+  test("goes on counting after a delete", () => {
+    const state = given([intent()], [intent({ kind: "delete", value: undefined })], [intent()]);
+    expect(currentAspect(state, "tagProperties")?.version).toBe(2);
+  });
+
+  test("does not say success for a delete of nothing", () => {
+    const gone = intent({ kind: "delete", value: undefined, label: "proposals[3]: " });
+    expect(() => decide(unknownEntity(URN), [gone], context())).toThrow(
+      'proposals[3]: there is no "tagProperties" to delete',
+    );
+  });
+
+  test("deletes the whole entity with its key, and lets it come back with its numbers", () => {
+    const remove = intent({ aspect: "tagKey", kind: "delete", value: undefined });
+    const deleted = decide(given([intent()]), [remove], context());
+    expect(brief(deleted.changes)).toEqual(["DELETE tagKey 1"]);
+    expect([...deleted.next.aspects.values()].every((aspect) => aspect.removed)).toBe(true);
+    const back = decide(deleted.next, [intent()], context());
+    expect(brief(back.changes)).toEqual([
+      "UPSERT tagKey 2",
+      "UPSERT tagProperties 2",
+      "UPSERT browsePaths 2",
+    ]);
+  });
+
+  test("puts a new life after the deletion that a request begins with", () => {
+    const remove = intent({ aspect: "tagKey", kind: "delete", value: undefined });
+    const { changes } = decide(given([intent()]), [remove, intent()], context());
+    expect(brief(changes)).toEqual([
+      "DELETE tagKey 1",
+      "UPSERT tagKey 2",
+      "UPSERT tagProperties 2",
+      "UPSERT browsePaths 2",
+    ]);
+  });
+
+  test.each([
+    ["create", "the aspect already exists"],
+    ["create_entity", "the entity key already exists"],
+  ] as const)("refuses %s of what exists, and passes it over with If-None-Match", (kind, why) => {
+    const state = given([intent()]);
+    expect(() => decide(state, [intent({ kind })], context())).toThrow(why);
+    const lenient = intent({ kind, conditions: { noneMatch: true } });
+    expect(decide(state, [lenient], context())).toEqual({ changes: [], next: state });
+  });
+
+  test.each([
+    [{ versionMatch: 1 }, undefined],
+    [{ versionMatch: 77 }, "Expected version 77, actual version 1"],
+    [{ versionMatch: -1 }, "Expected version -1, actual version 1"],
+    [{ modifiedSince: 999 }, undefined],
+    [{ modifiedSince: 1000 }, "not modified since"],
+    [{ unmodifiedSince: 1000 }, undefined],
+    [{ unmodifiedSince: 999 }, "modified since"],
+  ])("holds the condition %j against the aspect as it is", (conditions, refusal) => {
+    const run = () => decide(given([intent()]), [intent({ conditions })], context());
+    if (refusal === undefined) expect(run().changes).toHaveLength(1);
+    else expect(run).toThrow(refusal);
+  });
+
+  test("stamps creation and modification for users, not for the system", () => {
+    const bySystem = context({ created: { time: 5, actor: SYSTEM } });
+    const first = decide(unknownEntity(URN), [intent()], bySystem);
+    expect(first.changes[0]?.system.aspectCreated).toBeUndefined();
+    const second = decide(first.next, [intent({ value: settled({ name: "b" }) })], context());
+    expect(second.changes[0]?.system).toMatchObject({
+      lastRunId: "no-run-id-provided",
+      aspectModified: { time: 1000, actor: "urn:li:corpuser:ann" },
+    });
+  });
+});
+
+describe("versions under random histories", () => {
+  const aspects = ["tagProperties", "ownership", "status"];
+  const action = fc.oneof(
+    fc.record({
+      do: fc.constant("put" as const),
+      aspect: fc.constantFrom(...aspects),
+      value: fc.nat(2),
+    }),
+    fc.record({ do: fc.constant("delete" as const), aspect: fc.constantFrom(...aspects) }),
+    fc.record({ do: fc.constant("deleteEntity" as const) }),
+  );
+
+  test("are gapless, counted per aspect, and never used twice", () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 40 }), (history) => {
+        let state = unknownEntity(URN);
+        let revision = -1;
+        // The simple model: all values that each aspect ever had, and which it has now.
+        const values = new Map<string, string[]>();
+        const current = new Map<string, string>();
+        for (const step of history) {
+          const aspect = "aspect" in step ? step.aspect : "tagKey";
+          const exists = current.size > 0;
+          const put = step.do === "put";
+          const value = settled({ n: "value" in step ? step.value : 0 });
+          const one = intent({
+            aspect,
+            kind: put ? "put" : "delete",
+            value: put ? value : undefined,
+          });
+          const possible = put || (step.do === "delete" ? current.has(aspect) : exists);
+          if (!possible) {
+            expect(() => decide(state, [one], context())).toThrow("to delete");
+            continue;
+          }
+          const { changes, next } = decide(state, [one], context());
+          if (put) {
+            if (!exists) {
+              for (const { aspect: name, settled: made } of context().given()) {
+                values.set(name, [...(values.get(name) ?? []), made.text]);
+                current.set(name, made.text);
+              }
+            }
+            if (current.get(aspect) !== value.text) {
+              values.set(aspect, [...(values.get(aspect) ?? []), value.text]);
+              current.set(aspect, value.text);
+            }
+          } else if (step.do === "delete") current.delete(aspect);
+          else current.clear();
+          revision += changes.length;
+          state = next;
+          expect(state.revision).toBe(revision);
+          for (const [name, all] of values) {
+            expect(state.aspects.get(name)?.version).toBe(all.length);
+            expect(currentAspect(state, name)?.value).toBe(current.get(name));
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,120 @@
+/**
+ * The promise that stands above all others: what was acknowledged survives. The real process is
+ * killed (SIGKILL) under load again and again; after every restart each acknowledged write is read
+ * back, and in the end the views equal ones that are grown from the log anew.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { type Client, createClient, encoded, proposal } from "../support/client.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const kills = 20;
+const writers = 16;
+const entities = 40;
+
+const urnOf = (n: number): string => `urn:li:dataset:(urn:li:dataPlatform:hive,crash.t${n},PROD)`;
+
+/** What writers were told: per entity the last acknowledged number and how many values there were. */
+interface Acknowledged {
+  readonly properties: Map<string, number>;
+  readonly profiles: Map<string, Set<number>>;
+  /** The highest position that an answer named. */
+  position: number;
+}
+
+test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
+  using directory = temporaryDirectory("annals-crash");
+  const acknowledged: Acknowledged = { properties: new Map(), profiles: new Map(), position: 0 };
+  let written = 0;
+  for (let round = 0; round < kills; round++) {
+    const service = await startService(directory.path);
+    const client = createClient(service.address);
+    await findAll(client, acknowledged);
+    const stop = { now: false };
+    const load = Array.from({ length: writers }, (_, writer) =>
+      write(client, { writer, round }, acknowledged, stop),
+    );
+    await sleep(30 + Math.random() * 250);
+    await service.stop("SIGKILL");
+    stop.now = true;
+    written += (await Promise.all(load)).reduce((sum, n) => sum + n, 0);
+  }
+  expect(written).toBeGreaterThan(kills * writers);
+
+  const last: ServiceProcess = await startService(directory.path);
+  await findAll(createClient(last.address), acknowledged);
+  expect(await last.stop()).toBe(0);
+  const { records, differences } = await differencesFromRegrown(directory.path);
+  expect(differences).toEqual([]);
+  // Positions are gapless: the log holds a record for every position it ever named.
+  expect(records).toBeGreaterThanOrEqual(acknowledged.position);
+  console.log(
+    `${kills} kills, ${written} acknowledged requests, ${records} records in ${join(directory.path)}`,
+  );
+});
+
+/** Each writer owns its entities, so that it knows what they must say. */
+async function write(
+  client: Client,
+  { writer, round }: { writer: number; round: number },
+  acknowledged: Acknowledged,
+  stop: { now: boolean },
+): Promise<number> {
+  let answers = 0;
+  for (let n = 0; !stop.now; n++) {
+    const number = round * 1_000_000 + n;
+    const urn = urnOf(writer * entities + (n % entities));
+    const time = 1_700_000_000_000 + number;
+    try {
+      const properties = await client.upsert(urn, "datasetProperties", {
+        name: "t",
+        customProperties: { number: String(number) },
+      });
+      if (properties.status !== 200) throw new Error(JSON.stringify(properties.body));
+      acknowledged.properties.set(urn, number);
+      const both = await client.call("POST", "/aspects?action=ingestProposalBatch", {
+        proposals: [
+          proposal(urn, "datasetProfile", { timestampMillis: time, rowCount: number }),
+          proposal(urn, "status", { removed: n % 2 === 0 }),
+        ],
+      });
+      if (both.status !== 200) throw new Error(JSON.stringify(both.body));
+      const profiles = acknowledged.profiles.get(urn) ?? new Set();
+      acknowledged.profiles.set(urn, profiles.add(time));
+      acknowledged.position = Math.max(acknowledged.position, both.position ?? 0);
+      answers += 2;
+    } catch (error) {
+      // The connection breaks with the process; anything else is a fault.
+      if (!(error instanceof TypeError)) throw error;
+      return answers;
+    }
+  }
+  return answers;
+}
+
+async function findAll(client: Client, acknowledged: Acknowledged): Promise<void> {
+  for (const [urn, number] of acknowledged.properties) {
+    const { body } = await client.get(
+      `/aspects/${encoded(urn)}?aspect=datasetProperties&version=0`,
+    );
+    const found = body.aspect["com.linkedin.dataset.DatasetProperties"].customProperties.number;
+    // A write whose answer the kill cut off may be there: it is then the next one, of its round.
+    expect(Number(found)).toBeGreaterThanOrEqual(number);
+  }
+  for (const [urn, times] of acknowledged.profiles) {
+    const { body } = await client.call("POST", "/aspects?action=getTimeseriesAspectValues", {
+      urn,
+      entity: "dataset",
+      aspect: "datasetProfile",
+    });
+    const found = new Set(
+      body.value.values.map(
+        (event: { aspect: { value: string } }) => JSON.parse(event.aspect.value).timestampMillis,
+      ),
+    );
+    expect([...times].filter((time) => !found.has(time))).toEqual([]);
+  }
+}

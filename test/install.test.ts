@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+/** A project with src/install.mjs and an npm that writes down what it is called with. */
+let project: string;
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "annals-install-"));
+  const source = fileURLToPath(new URL("../src/install.mjs", import.meta.url));
+  cpSync(source, join(project, "src", "install.mjs"), { recursive: true });
+  writeFileSync(
+    join(project, "npm-cli.js"),
+    `require("node:fs").writeFileSync("called", JSON.stringify(process.argv.slice(2)));
+     console.log("added 7 packages");
+     process.exit(Number(process.env.NPM_ENDS_WITH ?? 0));`,
+  );
+});
+
+afterEach(() => rmSync(project, { recursive: true }));
+
+interface Package {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+}
+
+type Packages = Readonly<Record<string, Package>>;
+
+function write(path: string, packages: Packages): void {
+  const file = join(project, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, JSON.stringify({ packages }));
+}
+
+function install(environment: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/install.mjs"], {
+    cwd: project,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      npm_execpath: join(project, "npm-cli.js"),
+      npm_node_execpath: process.execPath,
+      ...environment,
+    },
+  });
+  return { status, stdout, stderr };
+}
+
+const called = (): readonly string[] | undefined => {
+  const file = join(project, "called");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+};
+
+const ajv: Packages = { "node_modules/ajv": { version: "8.0.0", integrity: "sha512-a" } };
+const root: Packages = { "": { version: "0.1.0" } };
+
+describe("the installation before a script", () => {
+  test("is not needed when what is installed is what the lock wants", () => {
+    const foreign = { "node_modules/node-plan9-mips": { version: "24.0.0", optional: true } };
+    write("package-lock.json", { ...root, ...ajv, ...foreign });
+    write("node_modules/.package-lock.json", ajv);
+    expect(install()).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(called()).toBeUndefined();
+  });
+
+  test("runs npm ci when nothing is installed, and leaves stdout to the command", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    const { status, stdout, stderr } = install();
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+    expect(stderr).toMatch(/^annals: the packages are not installed yet; running "npm ci"/);
+    expect(stderr).toContain("added 7 packages");
+    expect(called()).toEqual(expect.arrayContaining(["ci", "--include=dev", "--include=optional"]));
+  });
+
+  const outOfStep: readonly (readonly [string, Packages, Packages])[] = [
+    ["another version", ajv, { "node_modules/ajv": { version: "8.0.1", integrity: "sha512-a" } }],
+    ["another content", ajv, { "node_modules/ajv": { version: "8.0.0", integrity: "sha512-b" } }],
+    ["a package too few", { ...ajv, "node_modules/b/node_modules/c": { version: "1.0.0" } }, ajv],
+    ["a package too many", ajv, { ...ajv, "node_modules/b": { version: "1.0.0" } }],
+    [
+      "the project's own Node missing",
+      {
+        [`node_modules/node-${process.platform}-${process.arch}`]: {
+          version: "24.0.0",
+          optional: true,
+        },
+      },
+      {},
+    ],
+  ];
+  test.each(outOfStep)("is needed for %s", (_, wanted, installed) => {
+    write("package-lock.json", { ...root, ...wanted });
+    write("node_modules/.package-lock.json", installed);
+    const { status, stderr } = install();
+    expect(status).toBe(0);
+    expect(stderr).toContain("is not as package-lock.json wants it");
+    expect(called()?.[0]).toBe("ci");
+  });
+
+  test("is needed after an interrupted one", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    mkdirSync(join(project, "node_modules"));
+    writeFileSync(join(project, "node_modules", ".package-lock.json"), '{"packages": {"node_mod');
+    install();
+    expect(called()?.[0]).toBe("ci");
+  });
+
+  test("stops the script with a reason when it fails", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    const { status, stderr } = install({ NPM_ENDS_WITH: "7" });
+    expect(status).toBe(1);
+    expect(stderr).toContain("could not be installed (npm ended with exit code 7)");
+    expect(stderr).toContain('run "npm ci" in ');
+  });
+});

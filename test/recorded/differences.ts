@@ -1,0 +1,75 @@
+/**
+ * Where this service answers otherwise than the recorded reference, each with its reason. Keyed by
+ * the recording's name. `status`: the status given instead. `body: "other"`: the body is not
+ * compared beyond its being an error body (4xx) or JSON.
+ */
+export interface Difference {
+  readonly why: string;
+  readonly status?: number;
+  /** Members (JSON paths without indexes) that differ on purpose. */
+  readonly without?: readonly RegExp[];
+  readonly body?: "other";
+}
+
+const noServerFaults = "a fault of the request is the caller's: 4xx, never 500";
+const urnsAreChecked = "a urn that does not fit its entity type is refused, not stored";
+const listEverywhere = "List(…) is understood whatever protocol version the request names";
+
+export const differences: Readonly<Record<string, Difference>> = {
+  config: {
+    why: "it names this service's own version and capabilities",
+    without: [
+      /^\/managedIngestion/,
+      /^\/versions/,
+      /^\/telemetry/,
+      /^\/datahub\/serverType/,
+      /^\/timeZone/,
+    ],
+  },
+  health: { why: "the recorded deployment had no health servlet", status: 200, body: "other" },
+  "value not json": { why: noServerFaults, status: 400 },
+  "bad urn": { why: noServerFaults, status: 400 },
+  "no aspect name": { why: noServerFaults, status: 400 },
+  "no value": { why: noServerFaults, status: 400 },
+  "dataset urn with two parts": { why: urnsAreChecked, status: 400, body: "other" },
+  "unknown env": { why: urnsAreChecked, status: 422, body: "other" },
+  "long urn": { why: urnsAreChecked, status: 400, body: "other" },
+  "legacy bad field": {
+    why: "a value that does not fit is content: 422 like everywhere",
+    status: 422,
+  },
+  "v2 odd": { why: "what was written can be read", status: 200, body: "other" },
+  "v2 bad urn": { why: noServerFaults, status: 400 },
+  "v2 protocol 1": { why: listEverywhere, body: "other" },
+  "v2 no header": { why: listEverywhere, body: "other" },
+  "legacy read bad": { why: noServerFaults, status: 400 },
+  "legacy read orders": {
+    why: "the deleted institutionalMemory is gone, so that the lists differ",
+    body: "other",
+  },
+  "legacy read chart": { why: "browsePaths (v1) is made as well", body: "other" },
+  "v2 orders": {
+    why: "the deleted institutionalMemory is gone; a deletion is done, not only answered",
+    without: [/institutionalMemory/],
+  },
+  "aspect version 4": {
+    why: "the n-th value has number n for ever, the newest too",
+    status: 200,
+    body: "other",
+  },
+  "aspect no version": { why: "without version the latest is meant", status: 200, body: "other" },
+  "aspect no aspect": { why: noServerFaults, status: 400 },
+  "aspect deleted": { why: "DELETE deletes", status: 404, body: "other" },
+  "timeseries without limit": { why: "without limit 10,000", status: 200, body: "other" },
+  "timeseries unknown aspect": { why: noServerFaults, status: 422 },
+  "timeseries versioned aspect": { why: noServerFaults, status: 422 },
+  "timeseries unknown entity": { why: "an unknown name is content: 422", status: 422 },
+  "timeseries latest": { why: "the latest value is one value", body: "other" },
+  "list urns": {
+    why: "the two malformed urns of the recording were refused here; the bootstrap entities differ",
+    body: "other",
+  },
+  count: { why: "as for list urns", body: "other" },
+  "delete dry": { why: "browsePaths (v1) is one aspect more", body: "other" },
+  delete: { why: "browsePaths (v1) is one aspect more", body: "other" },
+};

@@ -1,0 +1,84 @@
+/**
+ * What the reference answered to 265 requests, replayed in order: this service answers the same or
+ * more, and where it answers otherwise the reason is listed (differences.ts). Recordings of routes
+ * that are not here yet are passed over by their path, and counted.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { differences } from "./differences.ts";
+import { missingFrom } from "./superset.ts";
+
+interface Recording {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  };
+  readonly response: { readonly status: number; readonly body: unknown };
+}
+
+const file = fileURLToPath(new URL("../data/recorded.jsonl", import.meta.url));
+const recordings = readFileSync(file, "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as Recording);
+
+const ACTIONS = new Set(
+  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount fly".split(
+    " ",
+  ),
+);
+
+/** Routes of ingestion, reads and the service itself. */
+function belongs({ method, path }: Recording["request"]): boolean {
+  const { pathname, searchParams } = new URL(path, "http://host");
+  if (["/config", "/health", "/nowhere"].includes(pathname)) return true;
+  if (!/^\/(aspects|entities|entitiesV2)(\/|$)/.test(pathname)) return false;
+  const action = searchParams.get("action");
+  return action === null || method === "GET" || ACTIONS.has(action);
+}
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+describe.sequential("answers as recorded, or more", () => {
+  const replayed = recordings.filter(({ request }) => belongs(request));
+  test("replays more than half of the recordings", () => {
+    expect(replayed.length).toBeGreaterThan(recordings.length / 2);
+  });
+
+  for (const { name, request, response } of replayed) {
+    test.sequential(name, async () => {
+      const { method, path, headers, body } = request;
+      const reply = await service.client.call(method, path, body ?? undefined, { ...headers });
+      const difference = differences[name];
+      expect({ status: reply.status, body: reply.body }).toMatchObject({
+        status: difference?.status ?? response.status,
+      });
+      if (reply.status >= 400) {
+        expect(reply.body).toMatchObject({ status: reply.status, code: expect.any(String) });
+        expect(reply.body).not.toHaveProperty("stackTrace");
+        return;
+      }
+      if (difference?.body === "other") return;
+      const missing = missingFrom(response.body, reply.body).filter(
+        (finding) => !difference?.without?.some((allowed) => allowed.test(finding)),
+      );
+      expect(missing).toEqual([]);
+    });
+  }
+
+  test("lists no difference that is none", () => {
+    const names = new Set(replayed.map(({ name }) => name));
+    expect(Object.keys(differences).filter((name) => !names.has(name))).toEqual([]);
+  });
+});

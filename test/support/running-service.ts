@@ -1,0 +1,39 @@
+/** The real service in this process, on a free port and a directory of its own. */
+import { readConfig } from "../../src/config/config.ts";
+import { openService } from "../../src/service.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { type Client, createClient } from "./client.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+export interface RunningService extends AsyncDisposable {
+  readonly client: Client;
+  readonly address: string;
+  readonly directory: string;
+  /** Closes and opens it again on the same directory. */
+  restart(): Promise<void>;
+}
+
+type Flags = Parameters<typeof readConfig>[0];
+
+export async function runningService(flags: Flags = {}): Promise<RunningService> {
+  const directory = temporaryDirectory();
+  const config = readConfig({ port: "0", data: directory.path, logLevel: "warn", ...flags }, {});
+  const logger = createLogger(config.logLevel);
+  let service = await openService(config, { logger });
+  const running = {
+    client: createClient(service.address()),
+    address: service.address(),
+    directory: directory.path,
+    async restart() {
+      await service.close();
+      service = await openService(config, { logger });
+      running.client = createClient(service.address());
+      running.address = service.address();
+    },
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      directory[Symbol.dispose]();
+    },
+  };
+  return running;
+}

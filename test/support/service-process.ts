@@ -1,0 +1,72 @@
+/** The real service as a process of its own, started the way `npm start` starts it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** How long a start may take before the test says so. */
+const startMsMax = 30_000;
+
+export interface ServiceProcess {
+  readonly address: string;
+  readonly pid: number;
+  /** Milliseconds from the start of the process to its line. */
+  readonly startedInMs: number;
+  /** What it wrote to stderr so far. */
+  readonly stderr: () => string;
+  /** Sends the signal and waits for the end; the exit code, or the signal that ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+export async function startService(
+  data: string,
+  options: {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<ServiceProcess> {
+  const started = performance.now();
+  const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, ANNALS_LOG_LEVEL: "warn", ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-20_000);
+  });
+  const address = await firstAddress(child, () => stderr);
+  return {
+    address,
+    pid: child.pid ?? 0,
+    startedInMs: performance.now() - started,
+    stderr: () => stderr,
+    async stop(signal = "SIGTERM") {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        return child.exitCode ?? child.signalCode;
+      }
+      const ended = once(child, "exit");
+      child.kill(signal);
+      const [code, by] = await ended;
+      return code ?? by;
+    },
+  };
+}
+
+async function firstAddress(child: ChildProcess, stderr: () => string): Promise<string> {
+  if (child.stdout === null) throw new Error("the service has no stdout");
+  const lines = createInterface({ input: child.stdout });
+  const failed = once(child, "exit").then(([code]) => {
+    throw new Error(`the service ended with ${code} before it answered: ${stderr()}`);
+  });
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`no address after ${startMsMax} ms`)), startMsMax).unref();
+  });
+  const [line] = await Promise.race([once(lines, "line"), failed, late]);
+  failed.catch(() => {});
+  const address = /https?:\/\/\S+/.exec(line)?.[0];
+  if (address === undefined) throw new Error(`no address in "${line}"`);
+  return address;
+}
