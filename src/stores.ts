@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
-import { projectTimeseries } from "../projections/timeseries.ts";
+import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
@@ -61,6 +61,7 @@ export async function openViews(
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk } = options;
   const model = openModel(config);
+  const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const file = (name: ViewName) => ({
     path: fileOf(config, name),
     model: model.fingerprint,
@@ -70,13 +71,13 @@ export async function openViews(
     aspects: () =>
       ({
         name: "aspects",
-        project: createAspectProjection((type) => model.entities.get(type)?.keyAspect),
+        project: createAspectProjection(keyAspectOf),
         sink: openSqliteAspectSink(file("aspects")),
       }) as View,
     timeseries: () =>
       ({
         name: "timeseries",
-        project: projectTimeseries,
+        project: createTimeseriesProjection(keyAspectOf),
         sink: openSqliteTimeseriesSink(file("timeseries")),
       }) as View,
   };

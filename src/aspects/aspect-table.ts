@@ -67,3 +67,21 @@ export interface AspectReader {
 
   close(): Promise<void>;
 }
+
+/**
+ * A value with all that the table knows of it, for verification (projector/compare.ts): in byte
+ * order of urn and aspect, then by version.
+ */
+export interface AspectRow extends StoredValue {
+  readonly urn: string;
+  readonly aspect: string;
+  /** Of the record that made the value. */
+  readonly position: Position;
+  /** Of the last record that told the value. */
+  readonly revision: Revision;
+  /** Positions of the last record that confirmed it, and of the one that removed it. */
+  readonly confirmed: Position | undefined;
+  readonly removed: Position | undefined;
+  /** Whether the entity exists. */
+  readonly exists: boolean;
+}

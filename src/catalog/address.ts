@@ -12,6 +12,8 @@ import { nearest } from "./nearest.ts";
 export interface Address {
   readonly urn: string;
   readonly entity: Entity;
+  /** The key aspect's value, as the urn says it. */
+  readonly key: Readonly<Record<string, unknown>>;
 }
 
 export interface Addresses {
@@ -19,10 +21,6 @@ export interface Addresses {
   writable(urn: string): Address;
   /** For reading. An entity type that the model has not is `not_found`. */
   known(urn: string): Address;
-  /** The key aspect of the urn as JSON text; the urn must have passed. */
-  keyText(urn: string): string;
-  /** The key aspect's value. */
-  keyOf(urn: string): Record<string, unknown>;
 }
 
 /** Most callers name the same urns again and again: the parsed ones are remembered. */
@@ -41,8 +39,7 @@ export function createAddresses(
     const { entityType } = parseUrn(urn, options.limits);
     const entity = model.entities.get(entityType);
     if (entity === undefined) return { unknownType: entityType };
-    keyValue(entity, urn);
-    const address = { urn, entity };
+    const address = { urn, entity, key: Object.freeze(keyValue(entity, urn)) };
     remembered.set(text, address);
     return address;
   }
@@ -53,14 +50,9 @@ export function createAddresses(
     throw unknownEntityType(model, address.unknownType, code);
   }
 
-  const keyOf = (urn: string): Record<string, unknown> =>
-    keyValue(addressed(urn, "not_found").entity, urn);
-
   return {
     writable: (text) => addressed(text, "invalid"),
     known: (text) => addressed(text, "not_found"),
-    keyOf,
-    keyText: (urn) => JSON.stringify(keyOf(urn)),
   };
 }
 

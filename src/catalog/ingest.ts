@@ -61,6 +61,14 @@ interface Decided {
   readonly timeseries: boolean;
 }
 
+/** What all decisions of one request have in common. */
+interface Request {
+  readonly stamp: AuditStamp;
+  readonly key: string | undefined;
+  /** What separates the parts of a dataset's name on its platform. */
+  readonly delimiterOf: (platformUrn: string) => string | undefined;
+}
+
 export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
 
@@ -77,9 +85,13 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       if (earlier !== undefined) return earlier;
     }
     for (let attempt = 1; ; attempt++) {
-      const entries = await states.load(demands.map((demand) => demand.urn));
+      // One load, so that nothing is awaited between the last entity and the first decision.
+      const platforms = platformsOf(demands);
+      const urns = demands.map((demand) => demand.urn);
+      const entries = await states.load([...urns, ...platforms]);
+      const delimiterOf = delimiters(platforms, entries.slice(urns.length));
       try {
-        return await appendAll(decideAll(demands, entries, stamp, key), key);
+        return await appendAll(decideAll(demands, entries, { stamp, key, delimiterOf }), key);
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
         if (attempt < attemptsMax) continue;
@@ -89,6 +101,14 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         });
       }
     }
+  }
+
+  /** The platforms whose datasets may come to be. */
+  function platformsOf(demands: readonly Demand[]): readonly string[] {
+    const platforms = demands
+      .filter(({ entity }) => entity.name === "dataset")
+      .map(({ urn }) => String(addresses.known(urn).key.platform));
+    return [...new Set(platforms)];
   }
 
   async function prepareAll(
@@ -130,17 +150,15 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   function decideAll(
     demands: readonly Demand[],
     entries: readonly Entry[],
-    created: AuditStamp,
-    key: string | undefined,
+    request: Request,
   ): readonly Decided[] {
-    return demands.map((demand, i) => decideEntity(demand, entries[i] as Entry, created, key));
+    return demands.map((demand, i) => decideEntity(demand, entries[i] as Entry, request));
   }
 
   function decideEntity(
     demand: Demand,
     entry: Entry,
-    created: AuditStamp,
-    key: string | undefined,
+    { stamp: created, key, delimiterOf }: Request,
   ): Decided {
     const { urn, entity, intents, events } = demand;
     const state = entry.state as EntityState;
@@ -150,7 +168,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       created,
       systemActor,
       toldOfExistence: events.find(({ intent }) => intent.kind !== "delete")?.intent.system,
-      given: () => preparation.given(entity, urn),
+      given: () => preparation.given(entity, urn, delimiterOf),
     });
     const appends: Append[] = [];
     if (changes.length > 0) {
@@ -221,6 +239,17 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       dependencies.onAppended(position, { timeseries: true });
       return { position };
     },
+  };
+}
+
+function delimiters(
+  platforms: readonly string[],
+  entries: readonly Entry[],
+): (platformUrn: string) => string | undefined {
+  return (platformUrn) => {
+    const state = entries[platforms.indexOf(platformUrn)]?.state;
+    const info = state && currentAspect(state, "dataPlatformInfo")?.value;
+    return info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
   };
 }
 

@@ -40,7 +40,11 @@ export interface Preparation {
   /** Urns of other entities whose existence must be known before `prepare`. */
   needs(addressed: Addressed): readonly string[];
   /** The key and default aspects of an entity that comes to be. */
-  given(entity: Entity, urn: string): readonly GivenAspect[];
+  given(
+    entity: Entity,
+    urn: string,
+    delimiterOf: (platformUrn: string) => string | undefined,
+  ): readonly GivenAspect[];
 }
 
 interface Dependencies {
@@ -74,14 +78,14 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return labelled(label, () => {
       const stated = model.findEntity(proposal.entityType);
       if (stated === undefined) throw unknownEntityType(model, proposal.entityType, "invalid");
-      const { urn, entity } = addresses.writable(entityUrn(proposal, stated));
+      const { urn, entity, key } = addresses.writable(entityUrn(proposal, stated));
       if (entity !== stated) {
         throw new CatalogError(
           "invalid",
           `urn "${urn}" is of entity type "${entity.name}", the proposal says "${stated.name}"`,
         );
       }
-      return { urn, entity, aspect: aspectOf(proposal, entity), proposal, label };
+      return { urn, entity, key, aspect: aspectOf(proposal, entity), proposal, label };
     });
   }
 
@@ -165,7 +169,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
 
   /** The urn decides; a sent key is looked at only to be counted when it says something else. */
   function keyOf(urn: string, aspect: Aspect, sent: unknown): Settled {
-    const value = addresses.keyOf(urn);
+    const value = addresses.known(urn).key;
     const checked = model.check(aspect, sent);
     const text = JSON.stringify(value);
     if (!checked.ok || JSON.stringify(checked.value) !== text) dependencies.onContradictedKey(urn);
@@ -240,11 +244,11 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       return [...new Set(text.match(STRUCTURED_PROPERTY) ?? [])];
     },
 
-    given(entity, urn) {
-      const key = addresses.keyOf(urn);
+    given(entity, urn, delimiterOf) {
+      const { key } = addresses.known(urn);
       const made: Record<string, unknown> = {
         [entity.keyAspect]: key,
-        ...defaultAspects(entity, key, { namespace }),
+        ...defaultAspects(entity, key, { namespace, delimiterOf }),
       };
       return Object.entries(made).map(([name, value]) => ({
         aspect: name,

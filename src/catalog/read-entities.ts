@@ -124,6 +124,7 @@ export function createReads(dependencies: Dependencies): Reads {
 
 /** JSON texts of entities, remembered as long as the state that they were made from. */
 function createEnvelopes({ model, addresses, systemActor, now }: Dependencies) {
+  const keyText = (urn: string): string => JSON.stringify(addresses.known(urn).key);
   const aspectTexts = new WeakMap<AspectState, string>();
   const entityTexts = new WeakMap<EntityState, string>();
 
@@ -144,7 +145,7 @@ function createEnvelopes({ model, addresses, systemActor, now }: Dependencies) {
 
   /** The key of an entity that is not stored follows from its urn (contract §4.1). */
   const madeUpKey = (entity: Entity, urn: string): string =>
-    `${envelopeHead(entity.keyAspect)}${addresses.keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
+    `${envelopeHead(entity.keyAspect)}${keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
 
   function entity(type: Entity, state: EntityState, names?: readonly string[]): string {
     const whole = names === undefined;
@@ -159,7 +160,7 @@ function createEnvelopes({ model, addresses, systemActor, now }: Dependencies) {
   }
 
   function snapshot(type: Entity, state: EntityState, names?: readonly string[]): string {
-    const key = currentAspect(state, type.keyAspect)?.value ?? addresses.keyText(state.urn);
+    const key = currentAspect(state, type.keyAspect)?.value ?? keyText(state.urn);
     const union = (name: string, value: string) =>
       `{${JSON.stringify(model.aspects.get(name)?.record ?? name)}:${value}}`;
     const aspects = selected(type, state, names);

@@ -21,32 +21,15 @@ export class UsageError extends Error {
 export function describeFailure(error: unknown): string {
   if (error instanceof CatalogError) return `annals: ${error.text}`;
   if (error instanceof UsageError) return `annals: ${error.message}`;
-  if (isSystemError(error)) return `annals: ${describeSystem(error)}`;
+  if (isSystemError(error)) return `annals: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** What Node throws when the operating system refused. */
+/** What Node throws when the operating system refused; its message names the call and the path. */
 interface SystemError extends Error {
   readonly code: string;
   readonly syscall: string;
-  readonly address?: string;
-  readonly port?: number;
 }
 
 export const isSystemError = (error: unknown): error is SystemError =>
   error instanceof Error && "syscall" in error && "code" in error;
-
-function describeSystem({ code, syscall, message, address, port }: SystemError): string {
-  if (syscall === "getaddrinfo") return `${message}. Choose another host with --host`;
-  if (syscall !== "listen") return message;
-  switch (code) {
-    case "EADDRINUSE":
-      return `port ${port} of ${address} is in use. Stop what listens there, or choose another with --port`;
-    case "EACCES":
-      return `port ${port} of ${address} needs more rights than this user has. Choose one above 1023`;
-    case "EADDRNOTAVAIL":
-      return `this machine has no address ${address}. Choose another with --host`;
-    default:
-      return message;
-  }
-}

@@ -39,18 +39,15 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   let path = mark < 0 ? relative : relative.slice(0, mark);
   path = path.replace(LEADING_SLASHES, "/").replace(PREFIX, "").replace(LEADING_SLASHES, "/");
 
-  const slash = path.indexOf("/", 1);
+  // A target without a slash in front is no path ("*", or nonsense): no resource is named by it.
+  const slash = path.charCodeAt(0) === 0x2f ? path.indexOf("/", 1) : -1;
   const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
   const action = rawQuery === "" ? undefined : ACTION.exec(rawQuery)?.[1];
-  if (!resources.has(first)) {
-    return { path: path === "" ? "/" : path.replace(TRAILING_SLASHES, ""), rawQuery, action };
+  if (path.charCodeAt(0) !== 0x2f || !resources.has(first)) {
+    const trimmed = path === "" ? "/" : path.replace(TRAILING_SLASHES, "");
+    return { path: trimmed, resource: undefined, rawKey: undefined, rawQuery, action };
   }
   const rawKey = slash < 0 || slash === path.length - 1 ? undefined : path.slice(slash + 1);
-  return {
-    path: rawKey === undefined ? `/${first}` : path,
-    resource: first,
-    rawKey,
-    rawQuery,
-    action,
-  };
+  const whole = rawKey === undefined ? `/${first}` : path;
+  return { path: whole, resource: first, rawKey, rawQuery, action };
 }

@@ -1,4 +1,9 @@
-/** Requests that node cannot read as HTTP: there is no request to answer, only a connection. */
+/**
+ * Requests that node cannot read as HTTP: there is no request to answer, only a connection.
+ *
+ * A target with raw blanks or bytes beyond ASCII is one of them. It is not guessed at, since what
+ * stands between might read it otherwise, but sent on to its encoded self (RFC 9112 §3).
+ */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorBody } from "./errors.ts";
@@ -6,6 +11,14 @@ import type { ErrorBody } from "./errors.ts";
 interface ParseError extends Error {
   readonly code?: string;
   readonly reason?: string;
+  /** What came last on the connection. */
+  readonly rawPacket?: unknown;
+}
+
+interface Verdict {
+  readonly status: number;
+  readonly message: string;
+  readonly location?: string | undefined;
 }
 
 /** Answers with the error body, as far as the connection allows, and closes it. */
@@ -15,7 +28,11 @@ export function answerClientError(
   options: { readonly recordPrefix: string; readonly headerBytesMax: number },
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const [status, message] = explain(error, options.headerBytesMax);
+  if (!socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const { status, message, location } = judge(error, options.headerBytesMax);
   const body: ErrorBody = {
     status,
     message,
@@ -25,29 +42,53 @@ export function answerClientError(
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...(location === undefined ? [] : [`Location: ${location}`]),
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,
     "X-RestLi-Error-Response: true",
     "X-Content-Type-Options: nosniff",
     "Connection: close",
-  ].join("\r\n");
-  if (socket.writable) socket.end(`${head}\r\n\r\n${text}`);
-  else socket.destroy(error);
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
-function explain({ code, reason }: ParseError, headerBytesMax: number): readonly [number, string] {
-  switch (code) {
+function judge(error: ParseError, headerBytesMax: number): Verdict {
+  switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return [408, "the request did not arrive in time. Send it whole, and at once"];
+      return {
+        status: 408,
+        message: "the request did not arrive in time. Send it whole, and at once",
+      };
     case "HPE_HEADER_OVERFLOW":
-      return [
-        431,
-        `target and headers have more than ${headerBytesMax} bytes. Ask for fewer urns at a time`,
-      ];
-    default:
-      return [
-        400,
-        `the request is not HTTP (${reason ?? code ?? "unknown"}). Percent-encode the path: a blank is %20`,
-      ];
+      return {
+        status: 431,
+        message: `target and headers have more than ${headerBytesMax} bytes. Ask for fewer urns at a time`,
+      };
   }
+  const location = encodedTarget(error.rawPacket);
+  if (location !== undefined) {
+    const message =
+      "the path holds blanks or bytes beyond ASCII. Percent-encode it, as Location does";
+    return { status: 301, message, location };
+  }
+  const reason = error.reason ?? error.code ?? "unknown";
+  return {
+    status: 400,
+    message: `the request is not HTTP (${reason}). Percent-encode the path: a blank is %20`,
+  };
+}
+
+const READ_LINE = /^(?:GET|HEAD) (\/[^\r\n]*[^\r\n ]) HTTP\/1\.[01]\r?\n/;
+const UNFIT = /[^\u0021-\u007e]/g;
+
+/** The target of a read, encoded where it must be; undefined when that is not what is wrong. */
+function encodedTarget(packet: Buffer | undefined): string | undefined {
+  const target = READ_LINE.exec(packet?.toString("latin1") ?? "")?.[1];
+  if (target === undefined || target.search(UNFIT) < 0) return undefined;
+  const encoded = target.replace(
+    UNFIT,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+  // Two slashes in front would name another host.
+  return encoded.replace(/^\/+/, "/");
 }

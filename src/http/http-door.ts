@@ -170,7 +170,7 @@ function addBodyParsers(app: FastifyInstance): void {
   // What is left: no content type at all, and those that are not read.
   app.addContentTypeParser<Buffer>("*", parser, (request, body, done) => {
     const type = request.headers["content-type"];
-    if (type === undefined || type.trim() === "") read(request, body, done);
+    if (type === undefined || request.is404) read(request, body, done);
     else done(unreadableContentType(type));
   });
 }

@@ -45,7 +45,7 @@ export function readProtocol(headers: IncomingHttpHeaders): Protocol {
   return readUncommon(
     [reference, other].filter((value) => value !== undefined).join(","),
     reference === undefined ? "interface" : "reference",
-    [reference === undefined ? [] : [REFERENCE], other === undefined ? [] : [INTERFACE]].flat(),
+    other === undefined ? [REFERENCE] : [REFERENCE, INTERFACE],
   );
 }
 
@@ -61,11 +61,10 @@ function readUncommon(text: string, dialect: Dialect, echo: readonly string[]): 
     version: shown,
     dialect,
     plusIsBlank: false,
-    echo: echo.includes(REFERENCE) ? echo : [REFERENCE, ...echo],
+    echo,
     fault: new CatalogError(
       "malformed",
       `Rest.li protocol version ${shown} used by the client is not supported!`,
-      { hint: "Send 2.0.0, or no protocol header" },
     ),
   };
 }

@@ -48,7 +48,7 @@ export function explainUnrouted(
   const allow = methods.join(", ");
   return {
     error: new CatalogError("malformed", `${method} is not for "${path}"`, {
-      hint: `Use ${allow}`,
+      hint: `Use ${methods.join(" or ")}`,
     }),
     status: 405,
     allow,
@@ -90,12 +90,12 @@ function unroutedResource(
 
 function offersOf(resource: Resource, own: readonly Endpoint[]): string {
   const actions = own.filter(({ kind }) => kind === "action").map(({ name }) => name);
-  const reads = own.flatMap(({ kind }) => {
+  const offers = own.flatMap(({ kind }) => {
     if (kind === "get") return [`GET /${resource.name}/<urn>`];
     return kind === "batch_get" ? [`GET /${resource.name}?ids=List(<urn>,…)`] : [];
   });
-  const posts = actions.length === 0 ? [] : [`POST /${resource.name}?action=${actions.join("|")}`];
-  return `There is ${[...reads, ...posts].join(", ")}`;
+  if (actions.length > 0) offers.push(`POST /${resource.name}?action=${actions.join("|")}`);
+  return `Use ${offers.join(", or ")}`;
 }
 
 const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

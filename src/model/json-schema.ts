@@ -65,7 +65,7 @@ function typeSchema(type: FieldType, types: ReadonlyMap<string, NamedType>): Sch
       const items = typeSchema(type.items, types);
       return {
         type: "array",
-        items,
+        items: { ...items, misfitsMax },
         expects: { type: "Array", text: `an array of ${nameOf(items)}` },
       };
     }

@@ -2,8 +2,7 @@
  * The layout of the reference's published schemas (the folder `datahub/metadata/schemas` of its
  * Python package) → a part of a model. What it does otherwise than our own:
  *
- * - names carry an infix: com.linkedin.pegasus2avro.common.Status; what was outside of the model,
- *   com.linkedin.avro2pegasus.X, lost its infix and is now com.linkedin.X;
+ * - names carry an infix: com.linkedin.pegasus2avro.common.Status;
  * - a type is defined at its first use in each file, so the same type is met in many files;
  * - the registry lies in the key records' "Aspect": keyForEntity, entityAspects, entityCategory;
  * - legacy snapshots are the union of MetadataChangeEvent.avsc, whose key records lack that;
@@ -29,7 +28,8 @@ const NO_CATEGORY = "_unset_";
 const DISCRIMINATOR = "fieldDiscriminator";
 
 export function fromPublished(files: readonly SchemaFile[], prefix: string): ModelPart {
-  const rename = renaming(files, prefix);
+  const rename = (name: string) =>
+    name.startsWith(INFIX) ? `${prefix}.${name.slice(INFIX.length)}` : withPrefix(name, prefix);
   // The first definition counts; they are all the same.
   const readAll = (of: readonly SchemaFile[]): Types => {
     const types: Types = new Map();
@@ -49,18 +49,6 @@ export function fromPublished(files: readonly SchemaFile[], prefix: string): Mod
 
 const holdsAspect = ({ schema }: SchemaFile): boolean =>
   typeof schema === "object" && schema !== null && "Aspect" in schema;
-
-/** The names as they were before publication, where the files carry the infix at all. */
-function renaming(files: readonly SchemaFile[], prefix: string): (name: string) => string {
-  const infixed = files.some(({ schema }) => JSON.stringify(schema).includes(`"${INFIX}`));
-  return (name) => {
-    if (name.startsWith(INFIX)) return `${prefix}.${name.slice(INFIX.length)}`;
-    const outside = infixed && name.startsWith(`${WRITTEN_PREFIX}.`);
-    return outside
-      ? `${prefix}.avro2pegasus.${name.slice(WRITTEN_PREFIX.length + 1)}`
-      : withPrefix(name, prefix);
-  };
-}
 
 function entityOf({ aspect, file }: DefinedType): EntityEntry[] {
   if (typeof aspect?.keyForEntity !== "string") return [];

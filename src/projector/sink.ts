@@ -20,7 +20,11 @@ export interface Sink<W> {
   /** Empties the view; its checkpoint is START again. */
   reset(): Promise<void>;
 
-  close(): Promise<void>;
+  /**
+   * Releases the view. One that was regrown beside another takes that one's place now, durable;
+   * with "discard" it is dropped and the other stays. Else the word changes nothing.
+   */
+  close(outcome?: "keep" | "discard"): Promise<void>;
 }
 
 /** A pure function from a change to a view's writes (projections/). */

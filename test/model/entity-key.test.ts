@@ -78,7 +78,7 @@ describe("a key that makes no urn", () => {
     ["corpuser", "mira", 'no "username"'],
     ["corpuser", { username: "" }, "not a urn"],
     ["chart", { dashboardTool: "looker", chartId: "a,b" }, "key parts"],
-    ["dataFlow", { orchestrator: "a)", flowId: "(b", cluster: "c" }, "urn"],
+    ["chart", { dashboardTool: "a,(b", chartId: "c)" }, 'give back its "dashboardTool"'],
   ])("%s %j", (name, key, says) => {
     expect(() => urnOfKey(entity(name), key, "li")).toThrow(says);
     expect(() => urnOfKey(entity(name), key, "li")).toThrow(CatalogError);

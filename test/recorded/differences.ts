@@ -15,6 +15,8 @@ const noServerFaults = "a fault of the request is the caller's: 4xx, never 500";
 const urnsAreChecked = "a urn that does not fit its entity type is refused, not stored";
 const listEverywhere = "List(…) is understood whatever protocol version the request names";
 
+const onceTold = "an event that is told again is the later telling; the reference mixes the two";
+
 export const differences: Readonly<Record<string, Difference>> = {
   config: {
     why: "it names this service's own version and capabilities",
@@ -24,6 +26,7 @@ export const differences: Readonly<Record<string, Difference>> = {
       /^\/telemetry/,
       /^\/datahub\/serverType/,
       /^\/timeZone/,
+      /^\/supportsImpactAnalysis/,
     ],
   },
   health: { why: "the recorded deployment had no health servlet", status: 200, body: "other" },
@@ -69,6 +72,15 @@ export const differences: Readonly<Record<string, Difference>> = {
     why: "the two malformed urns of the recording were refused here; the bootstrap entities differ",
     body: "other",
   },
+  "legacy read term": {
+    why: "the aspects stand in the order of the registry, the reference's in none",
+    body: "other",
+  },
+  "timeseries all": { why: onceTold, without: [/fieldProfiles/] },
+  "timeseries range": { why: onceTold, without: [/fieldProfiles/] },
+  "timeseries after truncate": { why: onceTold, without: [/fieldProfiles/] },
+  "timeseries after truncate by query": { why: "truncation is not replayed here", body: "other" },
+  "token entity": { why: "the GraphQL request that makes it is not replayed here", body: "other" },
   count: { why: "as for list urns", body: "other" },
   "delete dry": { why: "browsePaths (v1) is one aspect more", body: "other" },
   delete: { why: "browsePaths (v1) is one aspect more", body: "other" },

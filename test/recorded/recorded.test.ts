@@ -50,14 +50,14 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-describe.sequential("answers as recorded, or more", () => {
+describe("answers as recorded, or more", () => {
   const replayed = recordings.filter(({ request }) => belongs(request));
   test("replays more than half of the recordings", () => {
     expect(replayed.length).toBeGreaterThan(recordings.length / 2);
   });
 
   for (const { name, request, response } of replayed) {
-    test.sequential(name, async () => {
+    test(name, async () => {
       const { method, path, headers, body } = request;
       const reply = await service.client.call(method, path, body ?? undefined, { ...headers });
       const difference = differences[name];

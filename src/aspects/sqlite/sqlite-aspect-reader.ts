@@ -9,8 +9,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { revision } from "../../core/position.ts";
+import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
-import type { AspectReader, StoredValue } from "../aspect-table.ts";
+import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
 
@@ -18,13 +19,14 @@ import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
 const ENTITIES_PER_SLICE_MAX = 200;
 const URNS_PER_SLICE_MAX = 2_000;
 
-export function openSqliteAspectReader(path: string): AspectReader {
+export function openSqliteAspectReader(path: string): AspectReader & Dump<AspectRow> {
   const db = openSqliteViewReader(aspectSchema, path);
   const begin = db.prepare("BEGIN");
   const end = db.prepare("COMMIT");
   const numbers = createNumbers(db);
   const { getEntity, findValue } = createEntityQueries(db, numbers);
   const { listUrns, countEntities, countAspectIn } = createListQueries(db, numbers);
+  const rowsOf = createDumpQuery(db);
 
   async function read<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
@@ -68,6 +70,18 @@ export function openSqliteAspectReader(path: string): AspectReader {
         }
       }
       return count;
+    },
+    async *dump() {
+      for (const { id, prefix } of await read(numbers.kinds)) {
+        let from: string | undefined = "";
+        while (from !== undefined) {
+          const start: string = from;
+          const slice = await read(() => rowsOf(id, prefix, start));
+          yield* slice.rows;
+          from = slice.next;
+          await turn();
+        }
+      }
     },
     async close() {
       if (db.isOpen) db.close();
@@ -256,13 +270,46 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
         if (!urn.startsWith(pattern.prefix)) return { count, next: undefined };
         if (pattern.matches(urn) && hasAspect.get(id, number)?.has === 1) count++;
       }
-      const last = rows.at(-1)?.[1];
-      const full = rows.length === URNS_PER_SLICE_MAX && last !== undefined;
-      // The first text after another, in byte order, is that text and a NUL.
-      return { count, next: full ? `${last}\0` : undefined };
+      return { count, next: nextFrom(rows, URNS_PER_SLICE_MAX) };
     },
   };
 }
+
+function createDumpQuery(db: DatabaseSync) {
+  const entitiesFrom = arrays(
+    db.prepare(
+      "SELECT id, rest, living FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
+    ),
+  );
+  const valuesOf = db.prepare(`
+    SELECT name AS aspect, version, value, time, actor, system, position, revision, confirmed,
+      removed
+    FROM aspect_value JOIN aspect_name ON id = aspect WHERE entity = ? ORDER BY name, version`);
+
+  return (kind: number, prefix: string, from: string) => {
+    const entities = entitiesFrom.all(kind, from, ENTITIES_PER_SLICE_MAX) as unknown as [
+      ...RestRow,
+      living: number,
+    ][];
+    const rows = entities.flatMap(([id, rest, living]) =>
+      valuesOf.all(id).map((row) => ({
+        ...(row as unknown as AspectRow),
+        urn: prefix + rest,
+        exists: living === 1,
+        confirmed: (row.confirmed ?? undefined) as AspectRow["confirmed"],
+        removed: (row.removed ?? undefined) as AspectRow["removed"],
+      })),
+    );
+    return { rows, next: nextFrom(entities, ENTITIES_PER_SLICE_MAX) };
+  };
+}
+
+/** Where the slice after a full one begins: the first text after another is that and a NUL. */
+function nextFrom(rows: readonly (readonly unknown[])[], full: number): string | undefined {
+  return rows.length === full ? `${rows.at(-1)?.[1]}\0` : undefined;
+}
+
+type RestRow = readonly [id: number, rest: string];
 
 /** Rows as arrays: half the cost of objects with named members. */
 function arrays(statement: StatementSync): StatementSync {

@@ -35,7 +35,7 @@ export function openSqliteAspectSink(file: ViewFile): AspectSink {
       view.reset();
       writer.forget();
     },
-    close: async () => view.close(),
+    close: async (outcome = "keep") => view.close(outcome),
   };
 }
 

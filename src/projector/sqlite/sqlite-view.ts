@@ -43,7 +43,8 @@ export interface SqliteView {
   commit(upTo: Position, write: (checkpoint: Position) => void): void;
   /** Empties the view and begins the next generation. */
   reset(): void;
-  close(): void;
+  /** "discard" drops a view that was regrown beside another. */
+  close(outcome: "keep" | "discard"): void;
 }
 
 /** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
@@ -116,10 +117,12 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       });
       checkpoint = position(0);
     },
-    close() {
+    close(outcome) {
       if (!db.isOpen) return;
       db.close();
-      if (file.bulk) translated(schema, "put in place", () => replace(file.path, beside));
+      if (!file.bulk) return;
+      if (outcome === "keep") replace(file.path, beside);
+      else rmSync(beside);
     },
   };
 }

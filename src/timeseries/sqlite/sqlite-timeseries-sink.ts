@@ -35,7 +35,7 @@ export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
     },
     position: async () => view.position(),
     reset: async () => view.reset(),
-    close: async () => view.close(),
+    close: async (outcome = "keep") => view.close(outcome),
   };
 }
 

@@ -1,0 +1,40 @@
+/**
+ * Whether two views tell the same: everything that each holds, row by row. Numbers that a view
+ * gives for itself are not in its rows, so that one that was regrown equals the one that grew.
+ */
+import { isDeepStrictEqual } from "node:util";
+
+export interface Dump<Row> {
+  /** Every row, in an order that follows from the rows alone (given where the row is defined). */
+  dump(): AsyncIterable<Row>;
+}
+
+export interface Difference<Row> {
+  /** Rows that are equal before this one. */
+  readonly index: number;
+  /** Undefined where a view has ended. */
+  readonly left: Row | undefined;
+  readonly right: Row | undefined;
+}
+
+/** The first difference; undefined when the views are equal. */
+export async function findDifference<Row>(
+  left: Dump<Row>,
+  right: Dump<Row>,
+): Promise<Difference<Row> | undefined> {
+  const others = right.dump()[Symbol.asyncIterator]();
+  let index = 0;
+  try {
+    for await (const row of left.dump()) {
+      const other = await others.next();
+      if (other.done || !isDeepStrictEqual(row, other.value)) {
+        return { index, left: row, right: other.done ? undefined : other.value };
+      }
+      index++;
+    }
+    const other = await others.next();
+    return other.done ? undefined : { index, left: undefined, right: other.value };
+  } finally {
+    await others.return?.();
+  }
+}

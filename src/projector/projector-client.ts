@@ -1,0 +1,263 @@
+/**
+ * The near end of the projector's thread (projector-thread.ts): its progress, and its life.
+ *
+ *   starting → running      the thread tells its first progress
+ *   starting → (rejected)   the first thread cannot open its stores: the service cannot start
+ *   running  → pausing      the thread ended by itself; logged, shown by errors()
+ *   pausing  → running      another thread runs, after a pause that doubles with each crash
+ *   pausing  → given up     too many crashes without any progress between them; waits are refused
+ *   any      → closed       close()
+ *
+ * A thread that starts again reads the checkpoints from the views: a crash loses no more than the
+ * batch that was in flight, which comes again.
+ */
+import { Worker } from "node:worker_threads";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Progress } from "./progress.ts";
+import type { ProjectorProgress } from "./projector.ts";
+import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
+
+export interface ProjectorClient extends Progress {
+  /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
+  close(): Promise<void>;
+}
+
+export interface ProjectorThreadOptions {
+  /** What the thread opens its stores with; plain data. */
+  readonly stores: unknown;
+  /** The module that opens them (ThreadStores); src/stores.ts when absent. */
+  readonly module?: URL | undefined;
+  readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /** Milliseconds until a crashed thread is started again, first and at most; how often. */
+  readonly restart?:
+    | { readonly firstMs: number; readonly maxMs: number; readonly crashesMax: number }
+    | undefined;
+}
+
+const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
+/** A batch takes milliseconds: a thread that has not stopped by then never will. */
+const STOP_MS_MAX = 30_000;
+
+/** Resolves when the thread runs; rejects when it cannot open its stores. */
+export async function startProjectorThread(
+  options: ProjectorThreadOptions,
+): Promise<ProjectorClient> {
+  const { logger, restart = RESTART } = options;
+  const data: ThreadData = {
+    module: options.module?.href,
+    config: options.stores,
+  };
+  let progress: ProjectorProgress = {};
+  let positions: Readonly<Record<string, Position>> = {};
+  /** Why no thread runs. */
+  let down: CatalogError | undefined;
+  let thread: Worker | undefined;
+  let running = false;
+  let crashes = 0;
+  let restarting: NodeJS.Timeout | undefined;
+  let ended: "closed" | "given up" | undefined;
+  const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
+  const waits = createWaits();
+  const pokes = createPokes(() => send("poke"));
+
+  const send = (message: ToThread): boolean => {
+    if (running) thread?.postMessage(message);
+    return running;
+  };
+
+  /** Resolves when the thread tells its first progress; rejects when it ends before. */
+  function start(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const worker = new Worker(new URL("projector-thread.ts", import.meta.url), {
+      workerData: data,
+      name: "projector",
+    });
+    thread = worker;
+    let reason: CatalogError | undefined;
+    worker.on("message", (message: FromThread) => {
+      if (message.kind === "failed") {
+        const { code, hint } = message;
+        reason = new CatalogError(code, message.message, hint === undefined ? {} : { hint });
+        return;
+      }
+      if (down !== undefined) logger.info({}, "projector runs again");
+      down = undefined;
+      running = true;
+      resolve();
+      onMessage(message.progress);
+    });
+    worker.on("error", (cause) => {
+      reason = new CatalogError("internal", `the projector ended: ${cause}`, { cause });
+    });
+    worker.on("exit", (code) => {
+      reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
+      thread = undefined;
+      if (running) onCrash(reason);
+      else reject(reason);
+    });
+    return promise;
+  }
+
+  function onMessage(next: ProjectorProgress): void {
+    tellErrors(progress, next, logger);
+    progress = next;
+    const before = positions;
+    positions = Object.fromEntries(
+      Object.entries(next).map(([view, { position }]) => [view, position]),
+    );
+    pokes.reached(Math.max(0, ...Object.values(positions)));
+    const moved = Object.keys(positions).some((view) => positions[view] !== before[view]);
+    if (!moved) return;
+    crashes = 0;
+    waits.reached(positions);
+    for (const listener of listeners) listener(positions);
+  }
+
+  function onCrash(reason: CatalogError): void {
+    running = false;
+    if (ended !== undefined) return;
+    crashes++;
+    down = reason;
+    if (crashes > restart.crashesMax) {
+      ended = "given up";
+      logger.error({ err: reason, crashes }, "projector given up");
+      waits.refuse(reason);
+      return;
+    }
+    const pauseMs = Math.min(restart.firstMs * 2 ** (crashes - 1), restart.maxMs);
+    logger.error({ err: reason, crashes, pauseMs }, "projector crashed");
+    restarting = setTimeout(() => start().catch(onCrash), pauseMs);
+  }
+
+  await start();
+  return {
+    positions: () => positions,
+    errors() {
+      const texts = Object.entries(progress).map(([view, { error }]) => [
+        view,
+        down?.text ?? error,
+      ]);
+      return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
+    },
+    reached(view, position, { timeoutMs, signal }: WaitOptions) {
+      const at = positions[view];
+      if (at === undefined) return Promise.reject(unreached(view, at, position, "there is none"));
+      if (at >= position) return Promise.resolve();
+      if (ended !== undefined) {
+        return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
+      }
+      return waits.add(view, position, { timeoutMs, signal }, (why) =>
+        unreached(view, positions[view], position, down?.text ?? progress[view]?.error ?? why),
+      );
+    },
+    onProgress: (listener) => void listeners.push(listener),
+    poke: pokes.poke,
+    async close() {
+      if (ended === "closed") return;
+      ended = "closed";
+      clearTimeout(restarting);
+      waits.refuse(new CatalogError("unavailable", "the projector is closed"));
+      if (thread !== undefined) await stopped(thread);
+    },
+  };
+}
+
+type WaitOptions = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
+
+async function stopped(thread: Worker): Promise<void> {
+  const exit = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
+  const impatience = setTimeout(() => void thread.terminate(), STOP_MS_MAX);
+  thread.postMessage("stop" satisfies ToThread);
+  await exit;
+  clearTimeout(impatience);
+}
+
+function tellErrors(
+  before: ProjectorProgress,
+  now: ProjectorProgress,
+  logger: ProjectorThreadOptions["logger"],
+): void {
+  for (const [view, { error, position }] of Object.entries(now)) {
+    const last = before[view]?.error;
+    if (error === last) continue;
+    if (error !== undefined)
+      logger.error({ view, position, error }, "view does not follow the log");
+    else logger.info({ view, position }, "view follows the log again");
+  }
+}
+
+/** One poke at a time is on its way: the next is sent when the thread has answered the last. */
+function createPokes(send: () => boolean) {
+  let head = 0;
+  let sent = false;
+  const sendOnce = (): void => {
+    if (!sent) sent = send();
+  };
+  return {
+    poke(position: Position): void {
+      if (position <= head) return;
+      head = position;
+      sendOnce();
+    },
+    /** The foremost view is there. What it read may have been read before the last poke. */
+    reached(position: number): void {
+      sent = false;
+      if (position < head) sendOnce();
+    },
+  };
+}
+
+interface Wait {
+  readonly view: string;
+  readonly position: Position;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Who waits for a view to reach a position. */
+function createWaits() {
+  const waiting = new Set<Wait>();
+  return {
+    add(
+      view: string,
+      position: Position,
+      { timeoutMs, signal }: WaitOptions,
+      error: (why: string) => Error,
+    ): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const wait: Wait = { view, position, resolve, reject };
+      const timer = setTimeout(() => reject(error(`waited ${timeoutMs} ms`)), timeoutMs);
+      const abort = () => reject(error("the wait was given up"));
+      signal?.addEventListener("abort", abort);
+      waiting.add(wait);
+      if (signal?.aborted) abort();
+      return promise.finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+        waiting.delete(wait);
+      });
+    },
+    reached(positions: Readonly<Record<string, Position>>): void {
+      for (const { view, position, resolve } of waiting) {
+        if ((positions[view] ?? -1) >= position) resolve();
+      }
+    },
+    refuse(error: Error): void {
+      for (const { reject } of waiting) reject(error);
+    },
+  };
+}
+
+const unreached = (
+  view: string,
+  at: Position | undefined,
+  wanted: Position,
+  why: string,
+): CatalogError =>
+  new CatalogError(
+    "unavailable",
+    `the view "${view}" is at position ${at ?? "none"} and has not reached ${wanted}: ${why}`,
+    { hint: "Try again; /health tells how far each view is" },
+  );

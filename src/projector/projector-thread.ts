@@ -1,0 +1,83 @@
+/**
+ * The projector's thread: opens its own log reader and views, and runs until it is told to stop.
+ * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeRecord } from "../log/record-codec.ts";
+import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
+import type { View } from "./sink.ts";
+
+export interface ThreadData {
+  /** Address of the module that opens the stores (ThreadStores); src/stores.ts when absent. */
+  readonly module: string | undefined;
+  /** What its functions are called with. */
+  readonly config: unknown;
+}
+
+/** What that module exports. */
+export interface ThreadStores<Config = unknown> {
+  openViews(config: Config): Promise<readonly View[]>;
+  openLogReader(config: Config): Promise<ChangeLog>;
+}
+
+export type ToThread = "poke" | "stop";
+
+export type FromThread =
+  /** After every batch, and once as soon as everything is open. */
+  | { readonly kind: "progress"; readonly progress: ProjectorProgress }
+  /** The stores could not be opened; the thread ends. */
+  | {
+      readonly kind: "failed";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly hint: string | undefined;
+    };
+
+const port = parentPort;
+assert(port !== null, "this file is a thread's own");
+const tell = (message: FromThread): void => port.postMessage(message);
+
+try {
+  await open(workerData as ThreadData);
+} catch (error) {
+  tell(failure(error));
+  // Nothing that was opened before the failure may keep the thread alive.
+  process.exit();
+}
+
+async function open({ module, config }: ThreadData): Promise<void> {
+  const stores: ThreadStores = await import(
+    module ?? new URL("../stores.ts", import.meta.url).href
+  );
+  const views = await stores.openViews(config);
+  const log = await stores.openLogReader(config);
+  const projector = await startProjector({
+    log,
+    views,
+    decode: decodeRecord,
+    onProgress: (progress) => tell({ kind: "progress", progress }),
+  });
+  tell({ kind: "progress", progress: projector.progress() });
+  port?.on("message", (message: ToThread) => {
+    if (message === "poke") projector.poke();
+    else void close(projector, views, log);
+  });
+}
+
+async function close(projector: Projector, views: readonly View[], log: ChangeLog): Promise<void> {
+  await projector.stop();
+  for (const { sink } of views) await sink.close();
+  await log.close();
+  port?.close();
+}
+
+function failure(error: unknown): FromThread {
+  if (error instanceof CatalogError) {
+    const { code, message, hint } = error;
+    return { kind: "failed", code, message, hint };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { kind: "failed", code: "internal", message, hint: undefined };
+}

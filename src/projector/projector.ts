@@ -1,0 +1,246 @@
+/**
+ * The projector: brings the log's records into the views, and goes on doing so.
+ *
+ * Views that are at the same position form a group: the log is read and decoded once for it. Each
+ * turn takes every group one batch further, the foremost first.
+ *
+ * State of a view (`Follower`)
+ *
+ *   following    its position is its checkpoint; `failure` is undefined
+ *   failing      the last batch could not be read, decoded, projected or applied; `failure` says why
+ *                and when it is tried again
+ *
+ *   following → following   a batch was applied                                   feed
+ *   following → failing     something threw                                       fail
+ *   failing   → failing     the same on a later attempt; the pause doubles        fail
+ *   failing   → following   a batch was applied after the pause                   feed
+ *
+ * State of the projector: running → (stop) → stopping → stopped, the batch in flight finished.
+ *
+ * Invariants
+ *
+ *   1. A view gets every record after its checkpoint once per attempt, in the order of the log.
+ *      (advance reads from the group's position; a view's position moves only in feed and recover)
+ *   2. A checkpoint is never ahead of what was applied. (the sink stores it with the rows; after a
+ *      failure the projector asks for it again, for it cannot know what was kept: recover)
+ *   3. A view that fails holds nobody up, and comes back by itself. (ready leaves it out until its
+ *      pause is over; then it is a group of its own until it has caught up)
+ *   4. A view that is behind meets the next one ahead and shares its reading from there.
+ *      (advance cuts the batch at `ahead`)
+ *   5. Work is bounded: records and bytes of a batch, the pause between attempts, the time in which
+ *      nobody else gets a turn in the thread (one turn).
+ *   6. New records are found without a poke too. (rest ends after idleMs)
+ */
+import { setImmediate as otherTurns } from "node:timers/promises";
+import type { PlacedChange } from "../core/change.ts";
+import type { Position } from "../core/position.ts";
+import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { type Batch, type Decode, decodeBatch, projectBatch } from "./batch.ts";
+import type { View } from "./sink.ts";
+
+export interface ViewProgress {
+  readonly position: Position;
+  /** Why it does not move on; it is tried again and again. */
+  readonly error?: string | undefined;
+}
+
+export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
+
+export interface ProjectorParts {
+  readonly log: Pick<ChangeLog, "readAll">;
+  readonly views: readonly View[];
+  readonly decode: Decode;
+  /** Called after every batch, whatever came of it. */
+  readonly onProgress: (progress: ProjectorProgress) => void;
+  /** Records of a batch; 2,000 when absent. */
+  readonly batchMax?: number | undefined;
+  /** Milliseconds until a failed batch is tried again, first and at most. */
+  readonly retryMs?: { readonly first: number; readonly max: number } | undefined;
+  /** Milliseconds after which the log is looked at without a poke. */
+  readonly idleMs?: number | undefined;
+}
+
+export interface Projector {
+  progress(): ProjectorProgress;
+  /** The log has new records: do not wait any longer. */
+  poke(): void;
+  /** Resolves when the batch in flight is done; log and views stay open. */
+  stop(): Promise<void>;
+}
+
+/** Large enough to make a transaction cheap, small enough to take some ten milliseconds. */
+const BATCH_MAX = 2_000;
+/** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
+const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+const RETRY_MS = { first: 100, max: 30_000 };
+const IDLE_MS = 200;
+
+interface Follower {
+  readonly view: View;
+  position: Position;
+  failure:
+    | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
+    | undefined;
+}
+
+/** Reads the checkpoints and begins. Rejects when a view cannot tell its own. */
+export async function startProjector(parts: ProjectorParts): Promise<Projector> {
+  const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
+  const { retryMs = RETRY_MS, idleMs = IDLE_MS } = parts;
+  const followers: readonly Follower[] = await Promise.all(
+    parts.views.map(async (view) => ({
+      view,
+      position: await view.sink.position(),
+      failure: undefined,
+    })),
+  );
+  let stopping = false;
+  let poked = false;
+  let wake: () => void = () => {};
+
+  function progress(): ProjectorProgress {
+    return Object.fromEntries(
+      followers.map(({ view, position, failure }) => [
+        view.name,
+        failure === undefined ? { position } : { position, error: textOf(failure.error) },
+      ]),
+    );
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      poked = false;
+      const moved = await turn();
+      if (!moved && !poked && !stopping) await rest();
+      // Sinks may work without ever waiting: messages must get in between all the same.
+      await otherTurns();
+    }
+  }
+
+  /** One batch for every group; whether any record was taken. */
+  async function turn(): Promise<boolean> {
+    let moved = false;
+    let ahead: Position | undefined;
+    for (const group of groupsOf(await ready())) {
+      if (stopping) return moved;
+      if (await advance(group, ahead)) moved = true;
+      ahead = group[0]?.position;
+    }
+    return moved;
+  }
+
+  /** The views that follow, and those whose pause is over. */
+  async function ready(): Promise<readonly Follower[]> {
+    const due = followers.filter(({ failure }) => (failure?.retryAt ?? 0) <= Date.now());
+    for (const follower of due) if (follower.failure !== undefined) await recover(follower);
+    return due.filter(({ failure }) => (failure?.retryAt ?? 0) <= Date.now());
+  }
+
+  async function recover(follower: Follower): Promise<void> {
+    try {
+      follower.position = await follower.view.sink.position();
+    } catch (error) {
+      fail(follower, error);
+      onProgress(progress());
+    }
+  }
+
+  async function advance(
+    group: readonly Follower[],
+    ahead: Position | undefined,
+  ): Promise<boolean> {
+    const [first] = group;
+    if (first === undefined) return false;
+    const after = first.position;
+    let batch: Batch<PlacedChange>;
+    try {
+      const page = await log.readAll(after, { limit: batchMax });
+      batch = decodeBatch(cut(page, ahead), decode, after);
+      if (page.length === 0) {
+        for (const follower of group) heal(follower);
+        return false;
+      }
+    } catch (error) {
+      for (const follower of group) fail(follower, error);
+      onProgress(progress());
+      return false;
+    }
+    await Promise.all(group.map((follower) => feed(follower, batch)));
+    onProgress(progress());
+    return group.some(({ position }) => position > after);
+  }
+
+  async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
+    const { sink, project } = follower.view;
+    try {
+      const { items, upTo, failure } = projectBatch(changes, project, follower.position);
+      if (upTo > follower.position) {
+        await sink.apply(items, upTo);
+        follower.position = upTo;
+        follower.failure = undefined;
+      }
+      if (failure !== undefined) throw failure;
+    } catch (error) {
+      fail(follower, error);
+    }
+  }
+
+  function fail(follower: Follower, error: unknown): void {
+    const attempts = (follower.failure?.attempts ?? 0) + 1;
+    const pauseMs = Math.min(retryMs.first * 2 ** (attempts - 1), retryMs.max);
+    follower.failure = { error: asError(error), attempts, retryAt: Date.now() + pauseMs };
+  }
+
+  /** There is nothing to do, and the store answers. */
+  function heal(follower: Follower): void {
+    if (follower.failure === undefined) return;
+    follower.failure = undefined;
+    onProgress(progress());
+  }
+
+  /** Until a poke, the end, the next attempt, or idleMs. */
+  function rest(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const retryAt = Math.min(...followers.map(({ failure }) => failure?.retryAt ?? Infinity));
+    const ms = Math.max(0, Math.min(idleMs, retryAt - Date.now()));
+    const timer = setTimeout(resolve, ms);
+    wake = resolve;
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  const running = run();
+  return {
+    progress,
+    poke() {
+      poked = true;
+      wake();
+    },
+    stop() {
+      stopping = true;
+      wake();
+      return running;
+    },
+  };
+}
+
+/** Views at the same position together, the foremost first. */
+function groupsOf(followers: readonly Follower[]): readonly (readonly Follower[])[] {
+  const groups = Map.groupBy(followers, ({ position }) => position);
+  return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
+}
+
+/** Up to where the next group is, and to the bytes of a batch; at least one record. */
+function cut(page: readonly LogRecord[], ahead: Position | undefined): readonly LogRecord[] {
+  let bytes = 0;
+  const end = page.findIndex(({ position, data }, index) => {
+    bytes += data.length;
+    return index > 0 && (bytes > BATCH_BYTES_MAX || (ahead !== undefined && position > ahead));
+  });
+  return end < 0 ? page : page.slice(0, end);
+}
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
+
+const textOf = (error: Error): string =>
+  "text" in error && typeof error.text === "string" ? error.text : error.message;

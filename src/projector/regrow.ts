@@ -1,0 +1,65 @@
+/**
+ * Regrowing: empties views and brings them from the first record to the head of the log, as fast as
+ * they take it. For a log that nobody is appending to, and views that no projector is writing to.
+ */
+import { assert } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { type Decode, decodeBatch, projectBatch } from "./batch.ts";
+import type { View } from "./sink.ts";
+
+export interface RegrowParts {
+  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  /** Taken over: closed in the end, whatever comes of it. */
+  readonly views: readonly View[];
+  readonly decode: Decode;
+  /** After every batch; `recordsPerSecond` since the beginning. */
+  readonly onProgress?:
+    | ((position: Position, head: Position, recordsPerSecond: number) => void)
+    | undefined;
+  /** Records of a batch; 5,000 when absent. */
+  readonly batchMax?: number | undefined;
+}
+
+/** Many small rows of random keys touch each page of an index once per batch: the more the better. */
+const BATCH_MAX = 5_000;
+
+/**
+ * The position that the views have reached: the head as it was at the beginning. When a record
+ * cannot be read or projected, or a view cannot take it, rejects with that error; views that were
+ * grown beside others (Sink.close) are then discarded, others are left as far as they came.
+ */
+export async function regrow(parts: RegrowParts): Promise<Position> {
+  const { views } = parts;
+  let outcome: "keep" | "discard" = "discard";
+  try {
+    const head = await grow(parts);
+    outcome = "keep";
+    return head;
+  } finally {
+    for (const { sink } of views) await sink.close(outcome);
+  }
+}
+
+async function grow(parts: RegrowParts): Promise<Position> {
+  const { log, views, decode, onProgress, batchMax = BATCH_MAX } = parts;
+  for (const { sink } of views) {
+    if ((await sink.position()) !== START) await sink.reset();
+  }
+  const head = await log.head();
+  const begun = performance.now();
+  let position = START;
+  while (position < head) {
+    const page = await log.readAll(position, { limit: batchMax });
+    const changes = decodeBatch(page, decode, position);
+    assert(page.length > 0, `the log goes on after position ${position}`);
+    for (const { sink, project } of views) {
+      const { items, upTo, failure } = projectBatch(changes, project, position);
+      if (failure !== undefined) throw failure;
+      await sink.apply(items, upTo);
+    }
+    position = changes.upTo;
+    onProgress?.(position, head, position / ((performance.now() - begun) / 1_000));
+  }
+  return position;
+}

@@ -1,0 +1,78 @@
+/** The sample of the README's tour: a seed library, whose whole catalog is in one file. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { toSubmission } from "../../src/cli/submission.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+
+const text = readFileSync(new URL("../data/sample/catalog.json", import.meta.url), "utf8");
+const records: readonly unknown[] = JSON.parse(text);
+const model = loadModel();
+
+interface Told {
+  readonly urn: string;
+  /** Name of an aspect, or of its record. */
+  readonly aspect: string;
+  readonly value: unknown;
+}
+
+/** Every aspect that a record tells, as a catalog gets it. */
+function toldBy(record: unknown): readonly Told[] {
+  const submission = toSubmission(JSON.stringify(record), () => "sample");
+  if ("fault" in submission) throw new Error(submission.fault);
+  const { urn } = submission;
+  const body = JSON.parse(submission.body);
+  if (submission.kind === "proposal") {
+    return [{ urn, aspect: body.aspectName, value: JSON.parse(body.aspect.value) }];
+  }
+  const [snapshot] = Object.values<{ aspects: Record<string, unknown>[] }>(body.value);
+  return (snapshot?.aspects ?? []).flatMap((aspect) =>
+    Object.entries(aspect).map(([name, value]) => ({ urn, aspect: name, value })),
+  );
+}
+
+const told = records.flatMap(toldBy);
+
+const typeOf = (urn: string): string => urn.split(":")[2] ?? "";
+
+describe("the sample", () => {
+  test("tells a whole small catalog", () => {
+    const types = new Set(told.map(({ urn }) => typeOf(urn)));
+    expect([...types]).toEqual(
+      expect.arrayContaining([
+        "corpuser",
+        "corpGroup",
+        "tag",
+        "glossaryNode",
+        "glossaryTerm",
+        "dataset",
+        "chart",
+        "dashboard",
+        "domain",
+        "dataFlow",
+        "dataJob",
+      ]),
+    );
+    expect(records.length).toBeGreaterThanOrEqual(25);
+    expect(records.length).toBeLessThanOrEqual(40);
+  });
+
+  test("fits the model, and nothing of it is unknown to the model", () => {
+    for (const { urn, aspect: name, value } of told) {
+      const entity = model.findEntity(typeOf(urn));
+      const aspect = model.findAspectByRecord(name) ?? model.aspects.get(name);
+      if (entity === undefined || aspect === undefined)
+        throw new Error(`${urn}: ${name} is unknown`);
+      expect(model.findAspectOf(entity, aspect.name), `${urn}: ${name}`).toBeDefined();
+      const checked = model.check(aspect, structuredClone(value));
+      expect(checked, `${urn}: ${name}`).toMatchObject({ ok: true, value });
+    }
+  });
+
+  test("refers to nothing that it does not tell", () => {
+    const urns = new Set(told.map(({ urn }) => urn));
+    const named = new Set(text.match(/urn:li:\w+:(\([^)]*\)[^)"]*\)|\([^)]*\)|[^"(),\s]+)(?=")/g));
+    const absent = [...named].filter((urn) => typeOf(urn) !== "dataPlatform" && !urns.has(urn));
+    expect(named.size).toBeGreaterThan(20);
+    expect(absent).toEqual([]);
+  });
+});

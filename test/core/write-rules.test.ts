@@ -1,0 +1,173 @@
+/** What a write adds to ownership, domains and structuredProperties. */
+import { describe, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { applyWriteRule, looksBack, urnsNeeded } from "../../src/core/write-rules.ts";
+
+const written = (
+  aspect: string,
+  value: JsonObject,
+  { previous, existing = [] }: { previous?: JsonObject; existing?: string[] } = {},
+) =>
+  applyWriteRule(aspect, value, {
+    namespace: "li",
+    previous,
+    exists: (urn) => existing.includes(urn),
+  });
+
+describe("ownership", () => {
+  const mira = "urn:li:corpuser:mira";
+  const group = "urn:li:corpGroup:checkout";
+
+  test("says who owns by kind, as recorded", () => {
+    const value = {
+      owners: [
+        { owner: mira, type: "DATAOWNER" },
+        { owner: group, type: "TECHNICAL_OWNER" },
+      ],
+      lastModified: { actor: mira, time: 1_700_000_000_000 },
+    };
+    expect(written("ownership", value)).toEqual({
+      ...value,
+      ownerTypes: {
+        "urn:li:ownershipType:__system__dataowner": [mira],
+        "urn:li:ownershipType:__system__technical_owner": [group],
+      },
+    });
+  });
+
+  test("takes the kind's urn where there is one, and names an owner once", () => {
+    const typeUrn = "urn:li:ownershipType:steward";
+    const owners = [
+      { owner: mira, type: "CUSTOM", typeUrn },
+      { owner: group, type: "NONE", typeUrn },
+      { owner: mira, type: "CUSTOM", typeUrn, source: { type: "MANUAL" } },
+    ];
+    expect(written("ownership", { owners }).ownerTypes).toEqual({ [typeUrn]: [mira, group] });
+  });
+
+  test("does not believe what was sent", () => {
+    const sent = { owners: [], ownerTypes: { "urn:li:ownershipType:x": [mira] } };
+    expect(written("ownership", sent)).toEqual({ owners: [], ownerTypes: {} });
+  });
+
+  test("is not changed itself", () => {
+    const value = Object.freeze({ owners: [{ owner: mira, type: "NONE" }] });
+    written("ownership", value);
+    expect(Object.keys(value)).toEqual(["owners"]);
+  });
+});
+
+describe("domains", () => {
+  const [a, b, c] = ["urn:li:domain:a", "urn:li:domain:b", "urn:li:domain:c"];
+  const told = { domain: a, context: "told" };
+  const before = { domains: [a], domainAssociations: [told] };
+
+  test.each<[string, JsonObject, JsonObject | undefined, JsonObject]>([
+    [
+      "domains alone",
+      { domains: [a] },
+      undefined,
+      { domains: [a], domainAssociations: [{ domain: a }] },
+    ],
+    ["associations alone", { domains: [], domainAssociations: [told] }, undefined, before],
+    ["both the same", before, undefined, before],
+    ["no domains", { domains: [] }, undefined, { domains: [] }],
+    ["no domains any more", { domains: [] }, before, { domains: [] }],
+    ["the domains of before", { domains: [a] }, before, before],
+    [
+      "other domains",
+      { domains: [b, a] },
+      before,
+      { domains: [b, a], domainAssociations: [told, { domain: b }] },
+    ],
+    [
+      "a domain more beside the associations of before",
+      { ...before, domains: [a, b] },
+      before,
+      { domains: [a, b], domainAssociations: [told, { domain: b }] },
+    ],
+    [
+      "an association more",
+      { ...before, domainAssociations: [told, { domain: b }] },
+      before,
+      { domains: [a, b], domainAssociations: [told, { domain: b }] },
+    ],
+    [
+      "no association any more",
+      { domains: [a], domainAssociations: [] },
+      before,
+      { domains: [], domainAssociations: [] },
+    ],
+    [
+      "another association of the same domain",
+      { domains: [a], domainAssociations: [told, { domain: a }] },
+      before,
+      { domains: [a], domainAssociations: [told, { domain: a }] },
+    ],
+    [
+      "an association beside a domain that none explained",
+      { domains: [a], domainAssociations: [{ domain: b }] },
+      { domains: [a] },
+      { domains: [a, b], domainAssociations: [{ domain: b }, { domain: a }] },
+    ],
+  ])("follow: %s", (_, value, previous, expected) => {
+    expect(written("domains", value, { previous })).toEqual(expected);
+  });
+
+  test.each<[JsonObject, JsonObject | undefined]>([
+    [{ domains: [a], domainAssociations: [{ domain: b }] }, undefined],
+    [{ domains: [b], domainAssociations: [{ domain: c }] }, before],
+    [{ domains: [b], domainAssociations: [] }, before],
+  ])("and their associations cannot both be changed to different sets", (value, previous) => {
+    expect(() => written("domains", value, { previous })).toThrow(
+      expect.objectContaining({ code: "invalid" }),
+    );
+  });
+
+  test("need the value of before", () => {
+    expect(looksBack("domains")).toBe(true);
+    expect(looksBack("ownership")).toBe(false);
+  });
+});
+
+describe("structuredProperties", () => {
+  const [x, y] = ["urn:li:structuredProperty:x", "urn:li:structuredProperty:y"];
+  const property = (propertyUrn: string | undefined) => ({
+    propertyUrn,
+    values: [{ string: "1" }],
+  });
+  const value = { properties: [property(x), property(y), property(x)] };
+
+  test("name the definitions that they need, once", () => {
+    expect(urnsNeeded("structuredProperties", value)).toEqual([x, y]);
+    expect(urnsNeeded("ownership", value)).toEqual([]);
+  });
+
+  test("without a definition are dropped", () => {
+    expect(written("structuredProperties", value, { existing: [y as string] })).toEqual({
+      properties: [property(y)],
+    });
+  });
+
+  test("stay when the entity has them already", () => {
+    const previous = { properties: [property(x)] };
+    const both = { properties: [property(x), property(y)] };
+    expect(written("structuredProperties", both, { previous })).toEqual(previous);
+  });
+
+  test("are refused when none is left", () => {
+    const run = () => written("structuredProperties", value);
+    expect(run).toThrow(CatalogError);
+    expect(run).toThrow(`"${x}", "${y}"`);
+  });
+
+  test("may be none", () => {
+    expect(written("structuredProperties", { properties: [] })).toEqual({ properties: [] });
+  });
+});
+
+test("every other aspect is written as it is", () => {
+  const value = { removed: false };
+  expect(written("status", value)).toBe(value);
+});

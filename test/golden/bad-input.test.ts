@@ -1,0 +1,511 @@
+/**
+ * Bad input is normal input: each is answered with a clear 4xx that names the value, and changes
+ * nothing. No answer is a 500, none shows a stack.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoded, proposal } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const DATASET = "urn:li:dataset:(urn:li:dataPlatform:hive,bad.input,PROD)";
+const STATUS = { value: '{"removed":false}', contentType: "application/json" };
+const INGEST = "/aspects?action=ingestProposal";
+const good = {
+  entityType: "dataset",
+  entityUrn: DATASET,
+  changeType: "UPSERT",
+  aspectName: "status",
+  aspect: STATUS,
+};
+const propose = (over: object) => ({ proposal: { ...good, ...over } });
+const value = (text: string) => propose({ aspect: { ...STATUS, value: text } });
+const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService({ aspectBytesMax: "100000", bodyBytesMax: "1000000" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+/** What is sent, the status that it gets, and what the message must name. */
+const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
+  ["a body that is not JSON", '{"proposal": ', 400, /parse/i],
+  ["a body that is a list", [1], 400, /./],
+  ["a body that is a text", '"x"', 400, /./],
+  ["a member told twice", '{"proposal":{},"proposal":{}}', 400, /"proposal"/],
+  ["__proto__ in the body", '{"__proto__":{"a":1}}', 400, /__proto__/],
+  ["a deep body", nested(5000), 400, /deep|level/i],
+  ["no proposal", {}, 400, /proposal/],
+  ["a proposal that is a text", { proposal: "x" }, 400, /proposal/],
+  ["no entity type", propose({ entityType: undefined }), 400, /entityType/],
+  ["an entity type that is a number", propose({ entityType: 7 }), 400, /entityType/],
+  ["an unknown entity type", propose({ entityType: "datasett" }), 422, /datasett.*dataset/],
+  ["an urn that is null", propose({ entityUrn: null }), 400, /entityUrn/],
+  ["an urn that is a number", propose({ entityUrn: 7 }), 400, /entityUrn/],
+  ["no urn at all", propose({ entityUrn: undefined }), 400, /entityUrn/],
+  ["text that is no urn", propose({ entityUrn: "not a urn" }), 400, /not a urn/],
+  ["an urn without an id", propose({ entityUrn: "urn:li:dataset:" }), 400, /urn:li:dataset:/],
+  ["an urn with blanks around it", propose({ entityUrn: ` ${DATASET}` }), 400, /not a urn/],
+  [
+    "an urn with a NUL",
+    propose({ entityType: "tag", entityUrn: "urn:li:tag:a\u0000b" }),
+    400,
+    /U\+0000/,
+  ],
+  ["an urn of another type", propose({ entityUrn: "urn:li:tag:a" }), 422, /"tag".*"dataset"/],
+  ["an urn of an unknown type", propose({ entityUrn: "urn:li:starship:a" }), 422, /starship/],
+  [
+    "an urn with too few parts",
+    propose({ entityUrn: "urn:li:dataset:(urn:li:dataPlatform:hive,a)" }),
+    400,
+    /3/,
+  ],
+  [
+    "an urn with too many parts",
+    propose({ entityType: "chart", entityUrn: "urn:li:chart:(a,b,c)" }),
+    400,
+    /2/,
+  ],
+  [
+    "an environment that is none",
+    propose({ entityUrn: "urn:li:dataset:(urn:li:dataPlatform:hive,a,NOWHERE)" }),
+    422,
+    /NOWHERE.*PROD/,
+  ],
+  [
+    "an urn that is too long",
+    propose({ entityType: "tag", entityUrn: `urn:li:tag:${"x".repeat(600)}` }),
+    400,
+    /611.*512/,
+  ],
+  [
+    "an urn that is too long in bytes",
+    propose({ entityType: "tag", entityUrn: `urn:li:tag:${"é".repeat(300)}` }),
+    400,
+    /611.*512/,
+  ],
+  ["an unknown change type", propose({ changeType: "EXPLODE" }), 400, /EXPLODE/],
+  ["no change type", propose({ changeType: undefined }), 400, /changeType/],
+  ["no aspect name", propose({ aspectName: undefined }), 400, /aspectName/],
+  ["an unknown aspect", propose({ aspectName: "statuss" }), 422, /statuss.*status/],
+  ["an aspect of another type", propose({ aspectName: "corpUserInfo" }), 422, /corpUserInfo/],
+  ["an aspect in another letter case", propose({ aspectName: "Status" }), 422, /Status/],
+  ["no value", propose({ aspect: undefined }), 400, /value/],
+  ["a value that is a number", propose({ aspect: { ...STATUS, value: 7 } }), 400, /value/],
+  ["a value that is not JSON", value("{removed:"), 400, /JSON/],
+  ["a value that is a list", value("[]"), 422, /Status/],
+  ["a value with a member told twice", value('{"removed":true,"removed":false}'), 400, /removed/],
+  ["a value with __proto__", value('{"removed":true,"__proto__":{}}'), 400, /__proto__/],
+  ["a deep value", value(nested(3000)), 400, /deep|level/i],
+  ["a field of the wrong type", value('{"removed":"maybe"}'), 422, /\/removed.*maybe/],
+  [
+    "a required field left out",
+    propose({ aspectName: "globalTags", aspect: { ...STATUS, value: "{}" } }),
+    422,
+    /\/tags/,
+  ],
+  ["a required field that is null", value('{"removed":null}'), 422, /\/removed/],
+  [
+    "a symbol that is none",
+    propose({
+      aspectName: "ownership",
+      aspect: { ...STATUS, value: '{"owners":[{"owner":"urn:li:corpuser:a","type":"EMPEROR"}]}' },
+    }),
+    422,
+    /\/owners\/0\/type.*EMPEROR.*DATAOWNER/,
+  ],
+  [
+    "an owner that is no urn",
+    propose({
+      aspectName: "ownership",
+      aspect: { ...STATUS, value: '{"owners":[{"owner":"ann","type":"DATAOWNER"}]}' },
+    }),
+    422,
+    /\/owners\/0\/owner.*ann/,
+  ],
+  [
+    "a union with an unknown member",
+    propose({
+      aspectName: "schemaMetadata",
+      aspect: {
+        ...STATUS,
+        value:
+          '{"schemaName":"a","platform":"urn:li:dataPlatform:hive","version":0,"hash":"","platformSchema":{"com.linkedin.schema.NoSuch":{}},"fields":[]}',
+      },
+    }),
+    422,
+    /\/platformSchema.*NoSuch/,
+  ],
+  [
+    "a number that is not whole",
+    propose({
+      aspectName: "datasetProfile",
+      aspect: { ...STATUS, value: '{"timestampMillis":1.5}' },
+    }),
+    422,
+    /\/timestampMillis/,
+  ],
+  [
+    "a number that JSON cannot hold exactly",
+    propose({
+      aspectName: "datasetProfile",
+      aspect: { ...STATUS, value: '{"timestampMillis":9007199254740993}' },
+    }),
+    422,
+    /\/timestampMillis/,
+  ],
+  [
+    "a content type that is no JSON",
+    propose({ aspect: { ...STATUS, contentType: "text/xml" } }),
+    422,
+    /text\/xml/,
+  ],
+  [
+    "a delete of what is not there",
+    propose({ changeType: "DELETE", aspect: undefined }),
+    404,
+    /status/,
+  ],
+  [
+    "a patch that is no patch",
+    propose({ changeType: "PATCH", aspect: { ...STATUS, value: '{"a":1}' } }),
+    400,
+    /patch/i,
+  ],
+  [
+    "a patch to a prototype",
+    propose({
+      changeType: "PATCH",
+      aspect: { ...STATUS, value: '[{"op":"add","path":"/__proto__/a","value":1}]' },
+    }),
+    400,
+    /__proto__/,
+  ],
+  [
+    "a patch that breaks the schema",
+    propose({
+      changeType: "PATCH",
+      aspect: { ...STATUS, value: '[{"op":"add","path":"/removed","value":"x"}]' },
+    }),
+    422,
+    /\/removed/,
+  ],
+  [
+    "a patch of a timeseries",
+    propose({
+      changeType: "PATCH",
+      aspectName: "datasetProfile",
+      aspect: { ...STATUS, value: "[]" },
+    }),
+    422,
+    /PATCH/,
+  ],
+  [
+    "an If-Version-Match that is no number",
+    propose({ headers: { "If-Version-Match": "x" } }),
+    400,
+    /If-Version-Match/,
+  ],
+  [
+    "a version that is not there",
+    propose({ headers: { "If-Version-Match": "7" } }),
+    422,
+    /Expected version 7, actual version -1/,
+  ],
+  [
+    "an If-Modified-Since that is no time",
+    propose({ headers: { "If-Modified-Since": "yesterday" } }),
+    400,
+    /If-Modified-Since/,
+  ],
+  ["a run id that is a number", propose({ systemMetadata: { runId: 7 } }), 400, /runId/],
+  ["async that is a number", { ...propose({}), async: 7 }, 400, /async/],
+];
+
+describe("a proposal with", () => {
+  test.each(refused)("%s is refused and changes nothing", async (_, body, status, names) => {
+    const before = await head();
+    const reply = await service.client.call("POST", INGEST, body);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+    expect(reply.body).toMatchObject({
+      status,
+      message: expect.stringMatching(names),
+      exceptionClass: expect.any(String),
+    });
+    expect(reply.body).not.toHaveProperty("stackTrace");
+    expect(JSON.stringify(reply.body)).not.toMatch(/\bat .*\.ts:\d+/);
+    expect(await head()).toBe(before);
+  });
+
+  test("an aspect over the limit is 413 with both sizes", async () => {
+    const text = JSON.stringify({ description: "x".repeat(100_000) });
+    const reply = await service.client.call(
+      "POST",
+      INGEST,
+      propose({ aspectName: "datasetProperties", aspect: { ...STATUS, value: text } }),
+    );
+    expect(reply).toMatchObject({
+      status: 413,
+      body: { message: expect.stringMatching(/1000\d\d.*100000/) },
+    });
+  });
+
+  test("a body over the limit is 413 with both sizes", async () => {
+    const reply = await service.client.call("POST", INGEST, { junk: "x".repeat(1_000_000) });
+    expect(reply).toMatchObject({
+      status: 413,
+      body: { message: expect.stringMatching(/10000\d\d.*1000000/) },
+    });
+  });
+});
+
+describe("a batch", () => {
+  test("with one bad member changes nothing and says which", async () => {
+    const proposals = ["a", "b", "c"].map((name) =>
+      proposal(`urn:li:tag:${name}`, "tagProperties", { name }),
+    );
+    proposals[1] = proposal("urn:li:tag:b", "tagProperties", { name: 7 });
+    const before = await head();
+    const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+      proposals,
+    });
+    expect(reply).toMatchObject({
+      status: 422,
+      body: { message: expect.stringMatching(/proposals\[1\]/) },
+    });
+    expect(await head()).toBe(before);
+  });
+
+  test("whose conditions fail in the last member changes nothing", async () => {
+    const proposals = [
+      proposal("urn:li:tag:d", "tagProperties", { name: "d" }),
+      proposal(
+        "urn:li:tag:e",
+        "tagProperties",
+        { name: "e" },
+        { headers: { "If-Version-Match": "3" } },
+      ),
+    ];
+    const before = await head();
+    const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+      proposals,
+    });
+    expect(reply).toMatchObject({
+      status: 422,
+      body: { message: expect.stringMatching(/proposals\[1\].*Expected version 3/) },
+    });
+    expect(await head()).toBe(before);
+  });
+
+  test("of nothing is a success", async () => {
+    const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+      proposals: [],
+    });
+    expect(reply).toMatchObject({ status: 200, body: { value: "success" } });
+  });
+});
+
+const reads: readonly (readonly [string, string, string, unknown, number, RegExp])[] = [
+  ["no urn", "GET", "/entitiesV2/nonsense", undefined, 400, /nonsense/],
+  [
+    "an unknown entity type",
+    "GET",
+    `/entitiesV2/${encoded("urn:li:starship:a")}`,
+    undefined,
+    404,
+    /starship/,
+  ],
+  [
+    "too few key parts",
+    "GET",
+    `/entitiesV2/${encoded("urn:li:dataset:(a,b)")}`,
+    undefined,
+    400,
+    /3/,
+  ],
+  ["bytes that are no UTF-8", "GET", "/entitiesV2/urn:li:tag:%FF", undefined, 400, /UTF-8/],
+  [
+    "a type without a snapshot",
+    "GET",
+    `/entities/${encoded("urn:li:domain:a")}`,
+    undefined,
+    404,
+    /domain/,
+  ],
+  [
+    "an unknown aspect",
+    "GET",
+    `/aspects/${encoded(DATASET)}?aspect=warp&version=0`,
+    undefined,
+    404,
+    /warp/,
+  ],
+  ["no aspect", "GET", `/aspects/${encoded(DATASET)}?version=0`, undefined, 400, /aspect/],
+  [
+    "a version that is no number",
+    "GET",
+    `/aspects/${encoded(DATASET)}?aspect=status&version=abc`,
+    undefined,
+    400,
+    /abc/,
+  ],
+  [
+    "a version that is not there",
+    "GET",
+    `/aspects/${encoded(DATASET)}?aspect=status&version=99`,
+    undefined,
+    404,
+    /99/,
+  ],
+  [
+    "a huge version",
+    "GET",
+    `/aspects/${encoded(DATASET)}?aspect=status&version=99999999999999999999`,
+    undefined,
+    400,
+    /version/,
+  ],
+  ["an unknown action", "POST", "/aspects?action=fly", {}, 400, /fly/],
+  ["no action", "POST", "/aspects", {}, 400, /./],
+  ["an action by GET", "GET", "/aspects?action=ingestProposal", undefined, 400, /POST/],
+  ["a method that is none", "PUT", "/aspects", {}, 400, /./],
+  ["a path that is none", "GET", "/nowhere", undefined, 404, /nowhere/],
+  [
+    "a negative count",
+    "POST",
+    "/entities?action=listUrns",
+    { entity: "dataset", start: 0, count: -1 },
+    400,
+    /-1/,
+  ],
+  [
+    "a count that is a text",
+    "POST",
+    "/entities?action=listUrns",
+    { entity: "dataset", start: 0, count: "5" },
+    400,
+    /count/,
+  ],
+  ["no count", "POST", "/entities?action=listUrns", { entity: "dataset", start: 0 }, 400, /count/],
+  [
+    "an unknown type to list",
+    "POST",
+    "/entities?action=listUrns",
+    { entity: "starship", start: 0, count: 1 },
+    422,
+    /starship/,
+  ],
+  [
+    "a negative limit",
+    "POST",
+    "/aspects?action=getTimeseriesAspectValues",
+    { urn: DATASET, entity: "dataset", aspect: "datasetProfile", limit: -1 },
+    400,
+    /-1/,
+  ],
+  [
+    "a versioned aspect as a timeseries",
+    "POST",
+    "/aspects?action=getTimeseriesAspectValues",
+    { urn: DATASET, entity: "dataset", aspect: "status" },
+    422,
+    /status/,
+  ],
+  [
+    "an unknown condition",
+    "POST",
+    "/aspects?action=getTimeseriesAspectValues",
+    {
+      urn: DATASET,
+      entity: "dataset",
+      aspect: "datasetProfile",
+      filter: { or: [{ and: [{ field: "rowCount", condition: "RESEMBLES", values: ["1"] }] }] },
+    },
+    400,
+    /RESEMBLES/,
+  ],
+  [
+    "an unknown snapshot",
+    "POST",
+    "/entities?action=ingest",
+    { entity: { value: { "com.linkedin.metadata.snapshot.StarshipSnapshot": {} } } },
+    400,
+    /StarshipSnapshot/,
+  ],
+  [
+    "an aspect that the snapshot does not take",
+    "POST",
+    "/entities?action=ingest",
+    {
+      entity: {
+        value: {
+          "com.linkedin.metadata.snapshot.TagSnapshot": {
+            urn: "urn:li:tag:t",
+            aspects: [{ "com.linkedin.chart.ChartInfo": {} }],
+          },
+        },
+      },
+    },
+    400,
+    /ChartInfo/,
+  ],
+];
+
+describe("a request with", () => {
+  test.each(reads)("%s is refused", async (_, method, path, body, status, names) => {
+    const reply = await service.client.call(method, path, body);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+    expect(reply.body).toMatchObject({
+      status,
+      message: expect.stringMatching(names),
+      exceptionClass: expect.any(String),
+    });
+  });
+
+  test.each([
+    ["application/xml", "<proposal/>"],
+    ["multipart/form-data; boundary=x", "--x--"],
+    ["application/octet-stream", "\u0001"],
+  ])("the content type %s is refused", async (type, body) => {
+    const reply = await service.client.call("POST", INGEST, body, { "Content-Type": type });
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toContain(type.split(";")[0]);
+  });
+
+  test("an unknown protocol version is refused", async () => {
+    const reply = await service.client.call("GET", "/config", undefined, {
+      "X-RestLi-Protocol-Version": "9.0.0",
+    });
+    expect([200, 400]).toContain(reply.status);
+    const ingest = await service.client.call("POST", INGEST, propose({}), {
+      "X-RestLi-Protocol-Version": "9.0.0",
+    });
+    expect(ingest).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("9.0.0") },
+    });
+  });
+
+  test("two different actors is refused", async () => {
+    const reply = await service.client.call("POST", INGEST, propose({}), {
+      "X-Service-Actor": "urn:li:corpuser:a",
+      "X-DataHub-Actor": "urn:li:corpuser:b",
+    });
+    expect(reply.status).toBe(400);
+  });
+});
+
+/** The log's last position: a refused request leaves it as it is. */
+async function head(): Promise<number> {
+  const { openSqliteChangeLog } = await import("../../src/log/sqlite/sqlite-change-log.ts");
+  const log = await openSqliteChangeLog({
+    file: `${service.directory}/log.sqlite`,
+    readOnly: true,
+  });
+  try {
+    return await log.head();
+  } finally {
+    await log.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { afterAll, describe, expect, test } from "vitest";
+import { callOf } from "../../src/http/docs-page.ts";
+import { createRouteTable } from "../../src/http/route-table.ts";
+import { openTestDoor, testConfig } from "./test-door.ts";
+
+const { app } = openTestDoor();
+afterAll(() => app.close());
+const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+
+const page = async (host = "catalog.example:8443") =>
+  app.inject({ url: "/restli/docs", headers: { host } });
+
+/** The text that a reader sees and copies. */
+const shown = (html: string): string =>
+  html
+    .replace(/<[^>]+>/g, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
+
+describe("the documentation page", () => {
+  test("shows every endpoint with a call to copy, its answer and its errors", async () => {
+    const text = shown((await page()).payload);
+    for (const endpoint of table.endpoints) {
+      expect(text).toContain(callOf(endpoint, "http://catalog.example:8443"));
+      expect(text).toContain(endpoint.summary);
+      for (const { when } of endpoint.errors) expect(text).toContain(when.replaceAll("`", ""));
+      for (const { name } of endpoint.parameters ?? []) expect(text).toContain(name);
+      if (endpoint.example.reply !== undefined && endpoint.replyType === undefined) {
+        expect(text).toContain(JSON.stringify(endpoint.example.reply, null, 2));
+      }
+    }
+    expect(text).toContain("proposals[].entityUrn");
+  });
+
+  test.each([
+    "/restli/docs",
+    "/restli/docs/",
+    "/gms/restli/docs",
+    "/api/gms/restli/docs",
+    "/",
+    "/gms",
+  ])("is at %s", async (url) => {
+    const reply = await app.inject(url);
+    expect(reply.statusCode).toBe(200);
+    expect(reply.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(reply.payload).toMatch(/^<!doctype html>/);
+  });
+
+  test("takes nothing from elsewhere and runs nothing", async () => {
+    const reply = await page();
+    const style = /<style>(.*)<\/style>/s.exec(reply.payload)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(reply.headers["content-security-policy"]).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(reply.headers["x-content-type-options"]).toBe("nosniff");
+    expect(reply.payload).not.toMatch(/<script|<link|<img|style=|@import|url\(| on\w+=/);
+  });
+
+  test("shows a host that is none as the usual one, never as it came", async () => {
+    for (const host of ['"><script>alert(1)</script>', "a b"]) {
+      const { payload } = await page(host);
+      expect(payload).toContain("http://localhost:8080/aspects?action=ingestProposal");
+      expect(payload).not.toContain("<script");
+    }
+  });
+
+  test("has one anchor for each entry of its index", async () => {
+    const { payload } = await page();
+    const targets = [...payload.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    const ids = [...payload.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.length).toBe(table.endpoints.length);
+    expect(ids).toEqual(targets);
+  });
+
+  test("gives calls that a shell reads as they are meant", () => {
+    const [endpoint] = table.endpoints;
+    if (endpoint === undefined) throw new Error("the table is empty");
+    const body = { note: `it's "quoted" $HOME \`x\` \\` };
+    const call = callOf({ ...endpoint, example: { ...endpoint.example, body } }, "http://h");
+    const printed = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], {
+      encoding: "utf8",
+    });
+    expect(JSON.parse(printed.slice(printed.indexOf("{")))).toEqual(body);
+  });
+});

@@ -1,0 +1,430 @@
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { CatalogError, type ErrorCode } from "../../src/core/errors.ts";
+import { statusOf } from "../../src/http/errors.ts";
+import { openTestDoor, refusal } from "./test-door.ts";
+
+const door = openTestDoor();
+const { app, catalog, log } = door;
+afterAll(() => app.close());
+beforeEach(() => {
+  catalog.calls.length = 0;
+  catalog.fault = undefined;
+  log.length = 0;
+});
+
+const proposal = {
+  entityType: "tag",
+  entityUrn: "urn:li:tag:a",
+  changeType: "UPSERT",
+  aspectName: "tagProperties",
+  aspect: { value: '{"name":"a"}', contentType: "application/json" },
+};
+const post = (url: string, payload: string | object, headers: Record<string, string> = {}) =>
+  app.inject({
+    method: "POST",
+    url,
+    payload,
+    headers: { "content-type": "application/json", ...headers },
+  });
+const ingest = (payload: string | object, headers?: Record<string, string>) =>
+  post("/aspects?action=ingestProposal", payload, headers);
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
+
+describe("a write", () => {
+  test("reaches the catalog as it was told, and its answer carries the position", async () => {
+    const reply = await ingest(
+      { proposal, async: "false" },
+      { "x-restli-protocol-version": "2.0.0" },
+    );
+    expect(reply.statusCode).toBe(200);
+    expect(reply.payload).toBe('{"value":"success"}');
+    expect(reply.headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "x-restli-protocol-version": "2.0.0",
+      "x-annals-position": "7",
+      "x-content-type-options": "nosniff",
+    });
+    expect(catalog.calls).toEqual([{ method: "ingest", args: [[proposal], {}] }]);
+  });
+
+  test("that had nothing to write is at the position before all others", async () => {
+    const { app, catalog } = openTestDoor();
+    catalog.ingest = async () => ({ position: undefined });
+    const reply = await app.inject({
+      method: "POST",
+      url: "/aspects?action=ingestProposalBatch",
+      payload: { proposals: [] },
+    });
+    expect(reply.headers["x-annals-position"]).toBe("0");
+    await app.close();
+  });
+
+  test.each(["/gms", "/api/gms"])("answers under %s, too", async (prefix) => {
+    const reply = await post(`${prefix}/aspects/?action=ingestProposal`, { proposal });
+    expect(reply.statusCode).toBe(200);
+    expect(catalog.calls).toHaveLength(1);
+  });
+
+  test("passes on who asks and the idempotency key", async () => {
+    await ingest({ proposal }, { "X-Service-Actor": "mira", "Idempotency-Key": "k-1" });
+    expect(catalog.calls[0]?.args[1]).toEqual({
+      actor: "urn:li:corpuser:mira",
+      idempotencyKey: "k-1",
+    });
+  });
+
+  test("with an actor is refused where the header is not believed, before its body is read", async () => {
+    const open = openTestDoor({ actorHeaderTrusted: false });
+    const reply = await open.app.inject({
+      method: "POST",
+      url: "/aspects?action=ingestProposal",
+      payload: "{",
+      headers: { "x-datahub-actor": "mira" },
+    });
+    expect(reply.json()).toEqual(refusal(403, "forbidden", expect.stringContaining("loopback")));
+    expect(open.catalog.calls).toEqual([]);
+    await open.app.close();
+  });
+
+  test("from a page of another site is refused; from its own, or a program, it is not", async () => {
+    const reply = await ingest({ proposal }, { "sec-fetch-site": "cross-site" });
+    expect(reply.json()).toEqual(
+      refusal(403, "forbidden", expect.stringContaining("another site")),
+    );
+    expect(catalog.calls).toEqual([]);
+    for (const site of ["same-origin", "same-site", "none"]) {
+      expect((await ingest({ proposal }, { "sec-fetch-site": site })).statusCode).toBe(200);
+    }
+  });
+});
+
+describe("a body", () => {
+  test.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/vnd.api+json",
+  ])("is JSON under %s", async (type) => {
+    expect((await ingest(JSON.stringify({ proposal }), { "content-type": type })).statusCode).toBe(
+      200,
+    );
+  });
+
+  test.each(["text/html", "multipart/form-data; boundary=x", "nonsense", "application/xml"])(
+    "is not read under %s",
+    async (type) => {
+      const reply = await ingest("<a/>", { "content-type": type });
+      expect(reply.json()).toEqual(
+        refusal(
+          400,
+          "malformed",
+          `content type "${type}" is not read. Send JSON with Content-Type: application/json`,
+        ),
+      );
+    },
+  );
+
+  test("that is absent is the empty object", async () => {
+    const bare = await app.inject({ method: "POST", url: "/aspects?action=ingestProposal" });
+    expect(bare.json()).toEqual(refusal(400, "malformed", "Parameter 'proposal' is required"));
+    const empty = await ingest("");
+    expect(empty.json()).toEqual(refusal(400, "malformed", "Parameter 'proposal' is required"));
+  });
+
+  test("that is no JSON is refused, and says where", async () => {
+    const reply = await ingest('{"proposal": ');
+    expect(reply.json()).toEqual(
+      refusal(400, "malformed", "Cannot parse request entity. Unexpected end of JSON input"),
+    );
+  });
+
+  test("over the limit is refused with both sizes", async () => {
+    const reply = await ingest(`{"a":"${"x".repeat(5000)}"}`);
+    expect(reply.json()).toEqual(
+      refusal(
+        413,
+        "too_large",
+        "request body has 5008 bytes of at most 4096. Send it in several requests",
+      ),
+    );
+  });
+
+  test("at the limit is not", async () => {
+    const frame = JSON.stringify({ proposal, pad: "" });
+    const reply = await ingest(JSON.stringify({ proposal, pad: "x".repeat(4096 - frame.length) }));
+    expect(reply.statusCode).toBe(200);
+  });
+});
+
+describe("a body that does not fit", () => {
+  const failed = (what: string) =>
+    `Parameters of method 'ingestProposal' failed validation with error 'ERROR :: ${what}'`;
+  test.each([
+    [
+      { ...proposal, entityUrn: null },
+      failed("/proposal/entityUrn :: null cannot be coerced to String"),
+    ],
+    [
+      { ...proposal, aspectName: 7 },
+      failed("/proposal/aspectName :: 7 cannot be coerced to String"),
+    ],
+    [
+      { ...proposal, changeType: "EXPLODE" },
+      `${failed('/proposal/changeType :: "EXPLODE" is not an enum symbol')}. Use one of UPSERT, CREATE, CREATE_ENTITY, UPDATE, RESTATE, PATCH, DELETE`,
+    ],
+    [
+      { ...proposal, entityType: undefined },
+      failed("/proposal/entityType :: field is required but not found and has no default value"),
+    ],
+    [
+      { ...proposal, aspect: "x" },
+      failed("/proposal/aspect :: record type is not backed by a DataMap"),
+    ],
+    [
+      { ...proposal, aspect: { value: {} } },
+      failed("/proposal/aspect/value :: {} cannot be coerced to String"),
+    ],
+    [
+      { ...proposal, headers: { a: 1 } },
+      failed("/proposal/headers/a :: 1 cannot be coerced to String"),
+    ],
+    [
+      { ...proposal, systemMetadata: { lastObserved: "1" } },
+      failed('/proposal/systemMetadata/lastObserved :: "1" cannot be coerced to Long'),
+    ],
+    [
+      { ...proposal, systemMetadata: null },
+      failed("/proposal/systemMetadata :: record type is not backed by a DataMap"),
+    ],
+    [[], failed("/proposal :: record type is not backed by a DataMap")],
+  ])("is refused in the reference's words: %#", async (told, message) => {
+    const reply = await ingest({ proposal: told });
+    expect(reply.json()).toEqual(refusal(400, "malformed", message));
+    expect(catalog.calls).toEqual([]);
+  });
+
+  test("has its values shown in short", async () => {
+    const reply = await ingest({ proposal: { ...proposal, changeType: "x".repeat(1000) } });
+    expect(reply.json().message.length).toBeLessThan(300);
+  });
+
+  test("may have members that nobody knows", async () => {
+    const told = { ...proposal, auditHeader: { x: 1 }, unknown: [1] };
+    expect((await ingest({ proposal: told, other: 1 })).statusCode).toBe(200);
+  });
+});
+
+describe("protocol", () => {
+  test.each([
+    [{}, { "x-restli-protocol-version": "1.0.0" }, undefined],
+    [{ "x-restli-protocol-version": "2.0.0" }, { "x-restli-protocol-version": "2.0.0" }, undefined],
+    [
+      { "x-framework-protocol-version": "2.0.0" },
+      { "x-restli-protocol-version": "2.0.0", "x-framework-protocol-version": "2.0.0" },
+      "2.0.0",
+    ],
+  ])("%j is told back", async (sent, told, framework) => {
+    for (const reply of [
+      await get("/entitiesV2/urn%3Ali%3Atag%3Aa", sent),
+      await get("/aspects/x", sent),
+    ]) {
+      expect(reply.headers).toMatchObject(told);
+      expect(reply.headers["x-framework-protocol-version"]).toBe(framework);
+    }
+  });
+
+  test("9.0.0 is refused before anything is done", async () => {
+    const reply = await ingest({ proposal }, { "x-restli-protocol-version": "9.0.0" });
+    expect(reply.json()).toEqual(
+      refusal(
+        400,
+        "malformed",
+        "Rest.li protocol version 9.0.0 used by the client is not supported!",
+      ),
+    );
+    expect(reply.headers).toMatchObject({
+      "x-restli-protocol-version": "9.0.0",
+      "x-restli-error-response": "true",
+    });
+    expect(catalog.calls).toEqual([]);
+  });
+
+  test("is no matter outside the resources", async () => {
+    const reply = await get("/config", {
+      "x-restli-protocol-version": "9.0.0",
+      "x-datahub-actor": "a b",
+    });
+    expect(reply.statusCode).toBe(200);
+    expect(reply.headers["x-restli-protocol-version"]).toBeUndefined();
+  });
+
+  test("marks errors with the header of its version", async () => {
+    const old = await get("/aspects/x");
+    expect(old.headers["x-linkedin-error-response"]).toBe("true");
+    const current = await get("/aspects/x", { "x-restli-protocol-version": "2.0.0" });
+    expect(current.headers["x-restli-error-response"]).toBe("true");
+  });
+});
+
+describe("what a resource does not offer", () => {
+  const offers =
+    "Use GET /aspects/<urn>, or POST /aspects?action=ingestProposal|ingestProposalBatch|getTimeseriesAspectValues|getCount";
+  test.each([
+    [
+      "POST",
+      "/aspects?action=fly",
+      "POST operation named fly not supported on resource 'com.linkedin.metadata.resources.entity.AspectResource' URI: '/aspects?action=fly'",
+    ],
+    [
+      "POST",
+      "/aspects",
+      "POST operation not supported for URI: '/aspects' with X-RestLi-Method: ''",
+    ],
+    [
+      "POST",
+      "/aspects/urn%3Ali%3Atag%3Aa?action=getCount",
+      "POST operation named getCount not supported on resource",
+    ],
+    [
+      "GET",
+      "/aspects?action=ingestProposal",
+      "All action methods (specified via 'action' in URI) must be submitted as a POST (was GET)",
+    ],
+    ["PUT", "/aspects?action=getCount", "must be submitted as a POST (was PUT)"],
+    ["GET", "/aspects", "GET operation not supported for URI: '/aspects' with X-RestLi-Method: ''"],
+    [
+      "DELETE",
+      "/aspects/urn%3Ali%3Atag%3Aa",
+      "DELETE operation not supported for URI: '/aspects/urn%3Ali%3Atag%3Aa'",
+    ],
+    ["OPTIONS", "/aspects", "OPTIONS operation not supported"],
+    ["PATCH", "/gms/aspects/x", "PATCH operation not supported for URI: '/gms/aspects/x'"],
+  ] as const)("%s %s is refused with what it does offer", async (method, url, message) => {
+    const reply = await app.inject({ method, url });
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(reply.json().message).toContain(offers);
+    expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("is refused before the body is looked at", async () => {
+    expect((await post("/aspects?action=fly", "{")).json().message).toContain("named fly");
+  });
+
+  test("has its target shown in short", async () => {
+    const reply = await get(`/usageStats/${"x".repeat(3000)}`);
+    expect(reply.json()).toMatchObject({ status: 400 });
+    expect(reply.json().message.length).toBeLessThan(500);
+  });
+
+  test("X-RestLi-Method must not contradict the request, in any letter case", async () => {
+    const batch = "/entitiesV2?ids=List(urn%3Ali%3Atag%3Aa)";
+    expect((await get(batch, { "x-restli-method": "batch_get" })).statusCode).toBe(200);
+    expect((await get(batch, { "X-RestLi-Method": "BATCH_GET" })).statusCode).toBe(200);
+    expect((await get(batch, { "x-restli-method": "DELETE" })).json()).toEqual(
+      refusal(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'DELETE'")),
+    );
+  });
+});
+
+describe("other paths", () => {
+  test.each(["/nowhere", "/-", "/aspectsX", "/entities2/a", "/restli", "/aspects%2Fx"])(
+    "%s is nowhere",
+    async (url) => {
+      const reply = await get(url);
+      expect(reply.statusCode).toBe(404);
+      expect(reply.json()).toEqual(
+        refusal(404, "not_found", expect.stringContaining("GET /restli/docs lists what there is")),
+      );
+    },
+  );
+
+  test("a body sent to nowhere is not looked at", async () => {
+    expect((await post("/nowhere", "{")).statusCode).toBe(404);
+    expect((await post("/nowhere", "<a/>", { "content-type": "text/html" })).statusCode).toBe(404);
+  });
+
+  test("a wrong method is told which is right", async () => {
+    const reply = await post("/config", {});
+    expect(reply.statusCode).toBe(405);
+    expect(reply.headers.allow).toBe("GET, HEAD");
+    expect(reply.json()).toEqual(
+      refusal(405, "malformed", 'POST is not for "/config". Use GET or HEAD'),
+    );
+  });
+
+  test("an address that cannot be decoded is refused", async () => {
+    expect((await get("/%zz")).statusCode).toBe(400);
+    expect((await get("/entitiesV2/%ff")).json()).toEqual(
+      refusal(400, "malformed", expect.stringContaining("UTF-8")),
+    );
+    expect((await get("/entitiesV2/urn:li:tag:a?aspects=%ff")).statusCode).toBe(400);
+  });
+});
+
+describe("an error", () => {
+  test.each(Object.entries(statusOf).filter(([code]) => code !== "internal"))(
+    "%s of the catalog has status %i",
+    async (code, status) => {
+      catalog.fault = new CatalogError(code as ErrorCode, "something is wrong", {
+        hint: "Do this",
+      });
+      const reply = await ingest({ proposal });
+      expect(reply.statusCode).toBe(status);
+      expect(reply.json()).toEqual(refusal(status, code, "something is wrong. Do this"));
+      expect(reply.headers["x-annals-position"]).toBeUndefined();
+      expect(log).toEqual([]);
+    },
+  );
+
+  test("that may pass tells when to come back", async () => {
+    catalog.fault = new CatalogError("unavailable", "closed");
+    expect((await ingest({ proposal })).headers["retry-after"]).toBe("1");
+    catalog.fault = new CatalogError("invalid", "never");
+    expect((await ingest({ proposal })).headers["retry-after"]).toBeUndefined();
+  });
+
+  test.each([
+    new Error("secret /path at line 7"),
+    new TypeError("x is not a function"),
+    new CatalogError("internal", "secret"),
+  ])("that is a fault of ours is logged whole and shown as a number: %s", async (fault) => {
+    catalog.fault = fault;
+    const reply = await ingest({ proposal });
+    const { message } = reply.json() as { message: string };
+    expect(reply.json()).toEqual(
+      refusal(500, "internal", expect.stringMatching(/^internal error\. /)),
+    );
+    expect(reply.payload).not.toMatch(/secret|function|stack|\.ts/);
+    expect(log).toHaveLength(1);
+    const [fields, line] = log[0] ?? [{}, ""];
+    expect(line).toBe("request failed");
+    expect(fields).toMatchObject({
+      err: fault,
+      method: "POST",
+      url: "/aspects?action=ingestProposal",
+    });
+    expect(message).toContain(String(fields.requestId));
+  });
+
+  test("of an absence names no exception", async () => {
+    catalog.fault = new CatalogError("not_found", "no such aspect");
+    const aspect = await get("/aspects/urn%3Ali%3Atag%3Aa?aspect=status");
+    expect(aspect.json()).toMatchObject({
+      status: 404,
+      exceptionClass: "com.linkedin.metadata.restli.NonExceptionHttpErrorResponse",
+    });
+    const entity = await get("/entitiesV2/urn%3Ali%3Aship%3Aa");
+    expect(entity.json()).toEqual(refusal(404, "not_found", "no such aspect"));
+  });
+
+  test("names classes under the configured prefix", async () => {
+    const other = openTestDoor({ recordPrefix: "org.acme" });
+    const reply = await other.app.inject({ method: "POST", url: "/aspects?action=fly" });
+    expect(reply.json()).toMatchObject({
+      exceptionClass: "org.acme.restli.server.RestLiServiceException",
+      message: expect.stringContaining("'org.acme.metadata.resources.entity.AspectResource'"),
+    });
+    await other.app.close();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { errorHeaderOf, readProtocol } from "../../src/http/protocol.ts";
+
+const REFERENCE = "x-restli-protocol-version";
+const INTERFACE = "x-framework-protocol-version";
+
+describe("readProtocol", () => {
+  test("takes no header as 1.0.0 of the interface, with + as it stands", () => {
+    expect(readProtocol({})).toEqual({
+      version: "1.0.0",
+      dialect: "interface",
+      plusIsBlank: false,
+      echo: [REFERENCE],
+    });
+  });
+
+  test.each(["1.0.0", "1.0", "1", "1.5.2", "2.0.0", "2.0", "2"])("accepts %s", (version) => {
+    expect(readProtocol({ [REFERENCE]: version })).toMatchObject({ version, dialect: "reference" });
+    expect(readProtocol({ [INTERFACE]: version })).toMatchObject({ version, dialect: "interface" });
+    expect(readProtocol({ [REFERENCE]: version }).fault).toBeUndefined();
+  });
+
+  test.each(["0.9.9", "2.0.1", "2.1", "9.0.0", "3", "two", "", "1.0.0.0", "-1", "2.0.0, 1.0.0"])(
+    "refuses %j in the reference's words, and tells it back",
+    (version) => {
+      const protocol = readProtocol({ [REFERENCE]: version });
+      expect(protocol.fault).toMatchObject({
+        code: "malformed",
+        message: `Rest.li protocol version ${version} used by the client is not supported!`,
+      });
+      expect(protocol.version).toBe(version);
+    },
+  );
+
+  test("makes a blank of + only where 1.0.0 is named", () => {
+    expect(readProtocol({ [REFERENCE]: "1.0.0" }).plusIsBlank).toBe(true);
+    expect(readProtocol({ [INTERFACE]: "1" }).plusIsBlank).toBe(true);
+    expect(readProtocol({ [REFERENCE]: "2.0.0" }).plusIsBlank).toBe(false);
+    expect(readProtocol({ [REFERENCE]: "1.0.1" }).plusIsBlank).toBe(false);
+  });
+
+  test("tells the version back in the spelling it came in, and in the reference's", () => {
+    expect(readProtocol({ [REFERENCE]: "2.0.0" }).echo).toEqual([REFERENCE]);
+    expect(readProtocol({ [INTERFACE]: "2.0.0" }).echo).toEqual([REFERENCE, INTERFACE]);
+    expect(readProtocol({ [INTERFACE]: "2.0" }).echo).toEqual([REFERENCE, INTERFACE]);
+    expect(readProtocol({ [INTERFACE]: "1.0", [REFERENCE]: "1.0" }).echo).toEqual([
+      REFERENCE,
+      INTERFACE,
+    ]);
+  });
+
+  test("takes both spellings for the reference if they agree, and refuses them if not", () => {
+    expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "2.0.0" })).toMatchObject({
+      version: "2.0.0",
+      dialect: "reference",
+    });
+    expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "1.0.0" }).fault).toBeDefined();
+  });
+
+  test("tells back at most what a header may hold of nonsense", () => {
+    expect(readProtocol({ [REFERENCE]: "x".repeat(5000) }).version).toHaveLength(40);
+  });
+});
+
+test("the header that marks errors is the older one below 2.0.0", () => {
+  expect(errorHeaderOf("1.0.0")).toBe("x-linkedin-error-response");
+  expect(errorHeaderOf("2.0.0")).toBe("x-restli-error-response");
+  expect(errorHeaderOf("9.0.0")).toBe("x-restli-error-response");
+});

@@ -1,0 +1,493 @@
+import { Ajv } from "ajv";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { createRouteTable } from "../../src/http/route-table.ts";
+import { openTestDoor, refusal, testConfig } from "./test-door.ts";
+
+const NOW = 1_772_409_600_000;
+const { app, catalog } = openTestDoor({}, () => NOW);
+afterAll(() => app.close());
+beforeEach(() => {
+  catalog.calls.length = 0;
+  catalog.fault = undefined;
+});
+
+const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const ajv = new Ajv({ allowUnionTypes: true });
+const act = (path: string, payload: object) => app.inject({ method: "POST", url: path, payload });
+const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
+
+describe.each(
+  table.endpoints.map(
+    (endpoint) => [`${endpoint.method} ${endpoint.example.path}`, endpoint] as const,
+  ),
+)("the example %s", (_, endpoint) => {
+  const { example } = endpoint;
+
+  test("is answered", async () => {
+    const reply = await app.inject({
+      method: endpoint.method,
+      url: example.path,
+      ...(example.body === undefined ? {} : { payload: example.body }),
+    });
+    expect(reply.statusCode).toBe(200);
+    expect(reply.headers["x-annals-position"] === undefined).toBe(endpoint.writes !== true);
+    if (endpoint.kind !== "page") expect(catalog.calls).toHaveLength(1);
+    if (endpoint.reply === undefined) expect(reply.payload).toBe("");
+    else expect(reply.payload).not.toBe("");
+    expect(reply.headers["content-type"]).toBe(
+      endpoint.reply === undefined
+        ? undefined
+        : `${endpoint.replyType ?? "application/json"}; charset=utf-8`,
+    );
+  });
+
+  test("fits the schemas beside it", () => {
+    if (endpoint.body !== undefined) {
+      expect(ajv.validate(endpoint.body, example.body), ajv.errorsText()).toBe(true);
+    }
+    expect(example.reply === undefined).toBe(endpoint.reply === undefined);
+    if (endpoint.reply !== undefined) {
+      expect(ajv.validate(endpoint.reply, example.reply), ajv.errorsText()).toBe(true);
+    }
+  });
+
+  test("goes without no parameter that is required", async () => {
+    for (const name of endpoint.body?.required ?? []) {
+      const { [name]: _dropped, ...rest } = example.body ?? {};
+      expect((await act(example.path, rest)).json()).toEqual(
+        refusal(400, "malformed", `Parameter '${name}' is required`),
+      );
+    }
+    expect(catalog.calls).toEqual([]);
+  });
+});
+
+test("no two endpoints have one name in the OpenAPI document", () => {
+  const names = table.endpoints.map(({ kind, name, path }) =>
+    kind === "action" ? path + name : name,
+  );
+  expect(new Set(names).size).toBe(names.length);
+});
+
+describe("/aspects", () => {
+  const proposal = {
+    entityType: "tag",
+    entityUrn: "urn:li:tag:a",
+    changeType: "UPSERT",
+    aspectName: "status",
+    aspect: { value: '{"removed":false}', contentType: "application/json" },
+  };
+
+  test("ingestProposalBatch passes the proposals on in their order", async () => {
+    const proposals = [proposal, { ...proposal, changeType: "DELETE" }];
+    const reply = await act("/aspects?action=ingestProposalBatch", { proposals, async: "true" });
+    expect(reply.payload).toBe('{"value":"success"}');
+    expect(asked()).toEqual([["ingest", proposals, {}]]);
+  });
+
+  test("system metadata may be JSON text, in a proposal and in each of a batch", async () => {
+    const systemMetadata = '{"runId":"r-1","lastObserved":7}';
+    const opened = { ...proposal, systemMetadata: { runId: "r-1", lastObserved: 7 } };
+    await act("/aspects?action=ingestProposal", { proposal: { ...proposal, systemMetadata } });
+    await act("/aspects?action=ingestProposalBatch", {
+      proposals: [proposal, { ...proposal, systemMetadata }],
+    });
+    expect(asked()).toEqual([
+      ["ingest", [opened], {}],
+      ["ingest", [proposal, opened], {}],
+    ]);
+  });
+
+  test.each([
+    ["{", "systemMetadata is text that is no JSON object. Expected property name"],
+    ["[]", "systemMetadata is text that is no JSON object. Send it as an object"],
+    ['{"runId":"a","runId":"b"}', 'Member "runId" is told twice'],
+    ['{"runId":7}', "/proposal/systemMetadata/runId :: 7 cannot be coerced to String"],
+  ])("system metadata of %s is refused", async (systemMetadata, message) => {
+    const reply = await act("/aspects?action=ingestProposal", {
+      proposal: { ...proposal, systemMetadata },
+    });
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+  });
+
+  test.each(["true", "false", "unset", true, false])("async may be %j", async (async) => {
+    expect((await act("/aspects?action=ingestProposal", { proposal, async })).statusCode).toBe(200);
+  });
+
+  test.each(["maybe", 1, null, "TRUE"])("async may not be %j", async (async) => {
+    const reply = await act("/aspects?action=ingestProposal", { proposal, async });
+    expect(reply.json()).toEqual(
+      refusal(
+        400,
+        "malformed",
+        expect.stringContaining(`/async :: ${JSON.stringify(async)} is not an enum symbol`),
+      ),
+    );
+  });
+
+  test("getTimeseriesAspectValues passes its query on, and the text back", async () => {
+    const query = {
+      urn: "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)",
+      entity: "dataset",
+      aspect: "datasetProfile",
+      startTimeMillis: 1,
+      endTimeMillis: 2,
+      limit: 3,
+      latestValue: false,
+      filter: { or: [{ and: [{ field: "rowCount", value: "1", condition: "EQUAL" }] }] },
+      sort: { field: "timestampMillis", order: "ASCENDING" },
+    };
+    const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
+    expect(reply.payload).toBe('{"answered":true}');
+    expect(asked()).toEqual([["getTimeseriesValues", query]]);
+  });
+
+  test.each([
+    [{ limit: -1 }, "/limit :: -1 is below 0"],
+    [{ limit: "5" }, '/limit :: "5" cannot be coerced to Long'],
+    [{ limit: 1.5 }, "/limit :: 1.5 cannot be coerced to Long"],
+    [{ startTimeMillis: null }, "/startTimeMillis :: null cannot be coerced to Long"],
+    [{ latestValue: "true" }, '/latestValue :: "true" cannot be coerced to Boolean'],
+    [{ filter: [] }, "/filter :: record type is not backed by a DataMap"],
+    [{ filter: { or: {} } }, "/filter/or :: array type is not backed by a DataList"],
+    [{ sort: { field: "a", order: "UP" } }, '/sort/order :: "UP" is not an enum symbol'],
+  ])("getTimeseriesAspectValues refuses %j", async (wrong, message) => {
+    const query = { urn: "urn:li:tag:a", entity: "tag", aspect: "x", ...wrong };
+    const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+  });
+
+  test("getCount passes the pattern on", async () => {
+    await act("/aspects?action=getCount", { aspect: "status" });
+    const reply = await act("/aspects?action=getCount", { aspect: "status", urnLike: "%hive%" });
+    expect(reply.payload).toBe('{"value":5}');
+    expect(asked()).toEqual([
+      ["countAspect", "status", undefined],
+      ["countAspect", "status", "%hive%"],
+    ]);
+  });
+
+  test.each([
+    ["aspect=status", 0],
+    ["aspect=status&version=0", 0],
+    ["version=-3&aspect=status", -3],
+    ["aspect=status&version=%2B7", 7],
+    ["aspect=status&version=9999999999999999999", 1e19],
+  ])("GET with %s asks for version %i", async (query, version) => {
+    expect((await app.inject(`/aspects/urn:li:tag:a?${query}`)).statusCode).toBe(200);
+    expect(asked()).toEqual([["getAspect", "urn:li:tag:a", "status", version]]);
+  });
+
+  test.each([
+    ["version=0", "Parameter 'aspect' is required"],
+    ["aspect=", "Parameter 'aspect' is required"],
+    [
+      "aspect=a&version=abc",
+      "Argument parameter 'version' value 'abc' must be of type 'java.lang.Long'",
+    ],
+    [
+      "aspect=a&version=1.0",
+      "Argument parameter 'version' value '1.0' must be of type 'java.lang.Long'",
+    ],
+    ["aspect=a&version=", "Argument parameter 'version' value '' must be of type 'java.lang.Long'"],
+    ["aspect=a&aspect=b", 'parameter "aspect" is given 2 times. Give it once'],
+  ])("GET with %s is refused", async (query, message) => {
+    expect((await app.inject(`/aspects/urn:li:tag:a?${query}`)).json()).toEqual(
+      refusal(400, "malformed", message),
+    );
+    expect(catalog.calls).toEqual([]);
+  });
+});
+
+describe("/entities", () => {
+  const value = {
+    "com.linkedin.metadata.snapshot.TagSnapshot": { urn: "urn:li:tag:a", aspects: [] },
+  };
+  const systemMetadata = { runId: "r-1" };
+
+  test("ingest passes the snapshot on and answers with nothing but the position", async () => {
+    const reply = await act("/entities?action=ingest", { entity: { value }, systemMetadata });
+    expect(reply.payload).toBe("");
+    expect(reply.headers).toMatchObject({ "x-annals-position": "8", "content-length": "0" });
+    expect(asked()).toEqual([["ingestSnapshots", [{ value, systemMetadata }], {}]]);
+  });
+
+  test("batchIngest gives each snapshot its own system metadata", async () => {
+    const entities = [{ value }, { value }];
+    await act("/entities?action=batchIngest", { entities });
+    await act("/entities?action=batchIngest", {
+      entities,
+      systemMetadata: [systemMetadata, '{"runId":"r-2"}'],
+    });
+    expect(asked()).toEqual([
+      ["ingestSnapshots", [{ value }, { value }], {}],
+      [
+        "ingestSnapshots",
+        [
+          { value, systemMetadata },
+          { value, systemMetadata: { runId: "r-2" } },
+        ],
+        {},
+      ],
+    ]);
+  });
+
+  test("batchIngest refuses system metadata for other than all", async () => {
+    const reply = await act("/entities?action=batchIngest", {
+      entities: [{ value }, { value }],
+      systemMetadata: [systemMetadata],
+    });
+    expect(reply.json()).toEqual(
+      refusal(
+        400,
+        "malformed",
+        expect.stringContaining("systemMetadata has 1 members for 2 entities"),
+      ),
+    );
+    expect(catalog.calls).toEqual([]);
+  });
+
+  test.each([
+    [{}, "/entity/value :: a union value has one member, not 0"],
+    [{ a: { urn: "u" }, b: { urn: "v" } }, "/entity/value :: a union value has one member, not 2"],
+    [{ a: "x" }, "/entity/value/a :: record type is not backed by a DataMap"],
+    [{ a: { aspects: [] } }, "/entity/value/a/urn :: field is required but not found"],
+    [
+      { a: { urn: "u", aspects: {} } },
+      "/entity/value/a/aspects :: array type is not backed by a DataList",
+    ],
+  ])("a snapshot of %j is refused", async (wrong, message) => {
+    const reply = await act("/entities?action=ingest", { entity: { value: wrong } });
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+  });
+
+  test("delete passes the range on and tells what went", async () => {
+    const request = {
+      urn: "urn:li:tag:gone",
+      aspectName: "datasetProfile",
+      startTimeMillis: 1,
+      endTimeMillis: 2,
+      dryRun: true,
+    };
+    const reply = await act("/entities?action=delete", request);
+    expect(reply.json()).toEqual({ value: { urn: "urn:li:tag:gone", rows: 4, timeseriesRows: 0 } });
+    expect(reply.headers["x-annals-position"]).toBe("9");
+    expect(asked()).toEqual([["delete", request, {}]]);
+  });
+
+  test("exists and filterExistingUrns count removed entities unless told not to", async () => {
+    await act("/entities?action=exists", { urn: "u" });
+    await act("/entities?action=exists", { urn: "u", includeSoftDelete: false });
+    await act("/entities?action=filterExistingUrns", { request: { urns: ["u"] } });
+    const reply = await act("/entities?action=filterExistingUrns", {
+      request: { urns: ["u"], includeSoftDelete: false },
+    });
+    expect(reply.json()).toEqual({ value: ["urn:li:tag:there"] });
+    expect(asked()).toEqual([
+      ["exists", "u", { includeSoftDelete: true }],
+      ["exists", "u", { includeSoftDelete: false }],
+      ["filterExisting", ["u"], { includeSoftDelete: true }],
+      ["filterExisting", ["u"], { includeSoftDelete: false }],
+    ]);
+  });
+
+  test("listUrns caps its pages, and nothing else", async () => {
+    const reply = await act("/entities?action=listUrns", { entity: "tag", start: 2, count: 1e300 });
+    expect(reply.json()).toEqual({
+      value: { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 },
+    });
+    await act("/entities?action=listUrns", { entity: "tag", start: 1e300, count: 0 });
+    expect(asked()).toEqual([
+      ["listUrns", "tag", { start: 2, count: 10_000 }],
+      ["listUrns", "tag", { start: Number.MAX_SAFE_INTEGER, count: 0 }],
+    ]);
+  });
+
+  test.each([
+    [{ start: -1 }, "/start :: -1 is below 0"],
+    [{ count: -5 }, "/count :: -5 is below 0"],
+    [{ count: "5" }, '/count :: "5" cannot be coerced to Long'],
+    [{ start: 0.5 }, "/start :: 0.5 cannot be coerced to Long"],
+  ])("listUrns refuses %j", async (wrong, message) => {
+    const reply = await act("/entities?action=listUrns", {
+      entity: "tag",
+      start: 0,
+      count: 1,
+      ...wrong,
+    });
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+  });
+
+  test("counts are a number for one type, and a map for several", async () => {
+    const one = await act("/entities?action=getTotalEntityCount", { entity: "dataset" });
+    const many = await act("/entities?action=batchGetTotalEntityCount", { entities: ["dataset"] });
+    expect([one.payload, many.payload]).toEqual(['{"value":12}', '{"value":{"dataset":12}}']);
+    expect(asked()).toEqual([
+      ["countEntities", ["dataset"]],
+      ["countEntities", ["dataset"]],
+    ]);
+  });
+
+  test("reads ask for the aspects that are named, or for all", async () => {
+    await app.inject("/entities/urn%3Ali%3Atag%3Aa?aspects=List(status)");
+    await app.inject("/entities?ids=List(a,b)");
+    await app.inject("/entities?ids=a&ids=b&aspects=status&aspects=ownership");
+    expect(asked()).toEqual([
+      ["getSnapshot", "urn:li:tag:a", ["status"]],
+      ["getSnapshots", ["a", "b"], undefined],
+      ["getSnapshots", ["a", "b"], ["status", "ownership"]],
+    ]);
+  });
+});
+
+describe("/entitiesV2", () => {
+  test.each([
+    ["/entitiesV2/u", ["getEntity", "u", undefined]],
+    ["/entitiesV2/u?aspects=List(status,ownership)", ["getEntity", "u", ["status", "ownership"]]],
+    ["/entitiesV2/u?aspects=List()", ["getEntity", "u", []]],
+    ["/entitiesV2/u?alwaysIncludeKeyAspect=true&aspects=status", ["getEntity", "u", ["status"]]],
+    ["/entitiesV2?ids=List(u,v)", ["getEntities", ["u", "v"], undefined]],
+    ["/entitiesV2/?ids=List()", ["getEntities", [], undefined]],
+    ["/entitiesV2?aspects=List(status)&ids[0]=u", ["getEntities", ["u"], ["status"]]],
+  ])("%s", async (url, call) => {
+    const reply = await app.inject(url);
+    expect(reply.payload).toBe('{"answered":true}');
+    expect(asked()).toEqual([call]);
+  });
+
+  test("reads lists alike under every protocol", async () => {
+    for (const version of ["1.0.0", "2.0.0"]) {
+      catalog.calls.length = 0;
+      await app.inject({
+        url: "/entitiesV2/u?aspects=List(status)",
+        headers: { "x-restli-protocol-version": version },
+      });
+      expect(asked()).toEqual([["getEntity", "u", ["status"]]]);
+    }
+  });
+
+  test("HEAD is GET without its body", async () => {
+    const reply = await app.inject({ method: "HEAD", url: "/entitiesV2/u" });
+    expect(reply.statusCode).toBe(200);
+    expect(reply.payload).toBe("");
+  });
+});
+
+describe("/usageStats", () => {
+  const resource = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
+
+  test("batchIngest makes events of buckets", async () => {
+    const buckets = [{ bucket: 7, duration: "DAY", resource, metrics: { totalSqlQueries: 3 } }];
+    const reply = await act("/usageStats?action=batchIngest", { buckets });
+    expect(reply.payload).toBe("");
+    expect(reply.headers["x-annals-position"]).toBe("7");
+    expect(asked()).toEqual([
+      [
+        "ingest",
+        [
+          {
+            entityType: "dataset",
+            entityUrn: resource,
+            changeType: "UPSERT",
+            aspectName: "datasetUsageStatistics",
+            aspect: {
+              contentType: "application/json",
+              value:
+                '{"timestampMillis":7,"eventGranularity":{"unit":"DAY","multiple":1},"totalSqlQueries":3}',
+            },
+          },
+        ],
+        {},
+      ],
+    ]);
+  });
+
+  test("query passes its range on; queryRange makes one that ends now", async () => {
+    const query = { resource, duration: "DAY", startTime: 1, endTime: 2, maxBuckets: 3 };
+    const reply = await act("/usageStats?action=query", query);
+    expect(reply.json()).toEqual({ value: { buckets: [], aggregations: {} } });
+    await act("/usageStats?action=queryRange", {
+      resource,
+      duration: "HOUR",
+      rangeFromEnd: "WEEK",
+    });
+    await act("/usageStats?action=queryRange", {
+      resource,
+      duration: "HOUR",
+      rangeFromEnd: "WEEK",
+      startTime: 5,
+    });
+    expect(asked()).toEqual([
+      ["queryUsage", query],
+      [
+        "queryUsage",
+        { resource, duration: "HOUR", startTime: NOW - 8 * 86_400_000 - 1, endTime: NOW },
+      ],
+      ["queryUsage", { resource, duration: "HOUR", startTime: 5, endTime: NOW }],
+    ]);
+  });
+
+  test.each([
+    ["query", { duration: "DECADE" }, '/duration :: "DECADE" is not an enum symbol'],
+    ["query", { maxBuckets: -1 }, "/maxBuckets :: -1 is below 0"],
+    ["queryRange", { rangeFromEnd: "EPOCH" }, '/rangeFromEnd :: "EPOCH" is not an enum symbol'],
+  ])("%s refuses %j", async (action, wrong, message) => {
+    const reply = await act(`/usageStats?action=${action}`, {
+      resource,
+      duration: "DAY",
+      rangeFromEnd: "DAY",
+      ...wrong,
+    });
+    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+  });
+});
+
+describe("the service's pages", () => {
+  test("/config is what clients want it to be", async () => {
+    const config = (await app.inject("/config?verbose=true")).json();
+    expect(config).toMatchObject({
+      noCode: "true",
+      statefulIngestionCapable: true,
+      patchCapable: true,
+      datahub: { serverEnv: "core" },
+      telemetry: { enabledCli: false },
+      versions: {
+        "acryldata/datahub": { version: "v1.0.0", commit: expect.stringMatching(/^[0-9a-f]{40}$/) },
+      },
+      annals: { version: "0.1.0" },
+    });
+  });
+
+  test("its commit changes with the model and with nothing else", async () => {
+    const commitOf = async (modelFingerprint: string) => {
+      const door = openTestDoor({ modelFingerprint });
+      const config = (await door.app.inject("/config")).json();
+      await door.app.close();
+      return config.versions["acryldata/datahub"].commit;
+    };
+    const [one, again, other] = await Promise.all(["a", "a", "b"].map(commitOf));
+    expect(one).toBe(again);
+    expect(one).not.toBe(other);
+  });
+
+  test("/health is that of the catalog, and names what is not well", async () => {
+    expect((await app.inject("/health")).json()).toEqual({});
+    const well = catalog.health;
+    catalog.health = async () => ({
+      ok: false,
+      log: 7 as never,
+      views: {
+        aspects: { position: 3 as never, error: "disk full" },
+        timeseries: { position: 7 as never },
+      },
+    });
+    expect((await app.inject("/health")).json()).toEqual(
+      refusal(503, "unavailable", expect.stringContaining('view "aspects": disk full')),
+    );
+    expect((await app.inject("/health/live")).statusCode).toBe(200);
+    catalog.health = well;
+    catalog.fault = new CatalogError("unavailable", "the log is closed");
+    expect((await app.inject("/health")).statusCode).toBe(503);
+  });
+});

@@ -1,0 +1,43 @@
+/** A door on a recording catalog, as most tests here want it. */
+import type { FastifyInstance } from "fastify";
+import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
+
+export interface TestDoor {
+  readonly app: FastifyInstance;
+  readonly catalog: RecordingCatalog;
+  /** What was told to the log: fields and message of each line. */
+  readonly log: (readonly [fields: Record<string, unknown>, message: string])[];
+}
+
+export const testConfig: HttpDoorConfig = {
+  bodyBytesMax: 4096,
+  actorHeaderTrusted: true,
+  urnNamespace: "li",
+  recordPrefix: "com.linkedin",
+  version: "0.1.0",
+  modelFingerprint: "model-1",
+};
+
+export function openTestDoor(
+  config: Partial<HttpDoorConfig> = {},
+  now: () => number = () => 1_772_409_600_000,
+): TestDoor {
+  const catalog = createRecordingCatalog();
+  const log: TestDoor["log"] = [];
+  const app = createHttpDoor({
+    catalog,
+    config: { ...testConfig, ...config },
+    logger: { error: (fields, message) => log.push([fields as Record<string, unknown>, message]) },
+    now,
+  });
+  return { app, catalog, log };
+}
+
+/** An error body, without saying more of its message than the test wants to. */
+export const refusal = (status: number, code: string, message: unknown): object => ({
+  status,
+  message,
+  exceptionClass: "com.linkedin.restli.server.RestLiServiceException",
+  code,
+});

@@ -1,0 +1,46 @@
+/**
+ * The proof that a view follows from the log: both views are grown anew from the log of a data
+ * directory, beside it, and compared row by row with the ones that are there. The service must be
+ * stopped.
+ */
+import { join } from "node:path";
+import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { decodeRecord } from "../../src/log/record-codec.ts";
+import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
+import { regrow } from "../../src/projector/regrow.ts";
+import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
+import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+interface Dumped extends Dump<unknown> {
+  close(): Promise<void>;
+}
+
+const readers: Readonly<Record<string, (file: string) => Dumped>> = {
+  aspects: openSqliteAspectReader,
+  timeseries: openSqliteTimeseriesReader,
+};
+
+export async function differencesFromRegrown(
+  directory: string,
+): Promise<{ records: number; differences: readonly (Difference<unknown> & { view: string })[] }> {
+  using beside = temporaryDirectory("annals-regrown");
+  const config = readConfig({ data: directory }, {});
+  const log = await openLogReader(config);
+  const views = await openViews({ ...config, data: beside.path });
+  const records = await regrow({ log, views, decode: decodeRecord });
+  await log.close();
+  const differences = [];
+  for (const view of viewNames) {
+    const open = readers[view];
+    if (open === undefined) throw new Error(`no reader for the view ${view}`);
+    const grown = open(join(directory, `${view}.sqlite`));
+    const again = open(join(beside.path, `${view}.sqlite`));
+    const difference = await findDifference(grown, again);
+    if (difference !== undefined) differences.push({ view, ...difference });
+    await grown.close();
+    await again.close();
+  }
+  return { records, differences };
+}

@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+import { checkPackage, checkTopLevel, type SourceFile, tidy } from "./tidy/tidier.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The rules name what they forbid, and so do the bad samples here. */
+const ruleBooks = ["test/tidy.test.ts", "test/tidy/"];
+
+function sources(): readonly SourceFile[] {
+  return ["src", "projections", "test"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+        (name) => `${folder}/${name.replaceAll("\\", "/")}`,
+      ),
+    )
+    .filter((path) => path.endsWith(".ts") && !ruleBooks.some((book) => path.startsWith(book)))
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+}
+
+describe("the house is tidy", () => {
+  test("in every source file", () => {
+    const files = sources();
+    expect(files.length).toBeGreaterThan(50);
+    expect(files.flatMap(tidy)).toEqual([]);
+  });
+
+  test("at the top", () => {
+    expect(checkTopLevel(readdirSync(root))).toEqual([]);
+  });
+
+  test("in package.json and the changelog", () => {
+    const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+    expect(checkPackage(packageJson, changelog)).toEqual([]);
+  });
+});
+
+/** A file that would be fine but for the line. */
+const sample = (path: string, ...lines: readonly string[]): SourceFile => ({
+  path,
+  text: ["/** What it is for. */", ...lines, ""].join("\n"),
+});
+
+describe("the tidier finds", () => {
+  const bad: readonly (readonly [string, SourceFile])[] = [
+    ["a pure core that does I/O", sample("src/core/a.ts", 'import { x } from "node:fs";')],
+    [
+      "a core that knows another room",
+      sample("src/core/a.ts", 'import { x } from "../model/b.ts";'),
+    ],
+    [
+      "a projection that knows an adapter",
+      sample("projections/a.ts", 'import type { X } from "../src/log/sqlite/b.ts";'),
+    ],
+    [
+      "a projection that runs a port",
+      sample("projections/a.ts", 'import { x } from "../src/projector/sink.ts";'),
+    ],
+    [
+      "a door past the catalog",
+      sample("src/http/a.ts", 'import { x } from "../log/change-log.ts";'),
+    ],
+    [
+      "a door inside the catalog",
+      sample("src/http/a.ts", 'import { x } from "../catalog/ingest.ts";'),
+    ],
+    [
+      "a use case that knows a door",
+      sample("src/catalog/a.ts", 'import type { X } from "../http/b.ts";'),
+    ],
+    [
+      "a use case that knows an adapter",
+      sample("src/catalog/a.ts", 'import { x } from "../log/sqlite/b.ts";'),
+    ],
+    ["a port that knows its adapter", sample("src/log/a.ts", 'import { x } from "./sqlite/b.ts";')],
+    [
+      "an adapter that knows the catalog",
+      sample("src/log/sqlite/a.ts", 'import { x } from "../../catalog/b.ts";'),
+    ],
+    [
+      "a driver outside its folder",
+      sample("src/log/a.ts", 'import { DatabaseSync } from "node:sqlite";'),
+    ],
+    ["a package in the wrong room", sample("src/catalog/a.ts", 'import fastify from "fastify";')],
+    ["a package that no room has", sample("src/model/a.ts", 'import x from "left-pad";')],
+    [
+      "an import over several lines",
+      sample("src/core/a.ts", "import {", "  x,", '} from "../http/b.ts";'),
+    ],
+    ["an import on demand", sample("src/core/a.ts", 'const x = await import("../http/b.ts");')],
+    ["an import for its effect", sample("src/core/a.ts", 'import "../http/b.ts";')],
+    [
+      "what is exported from elsewhere",
+      sample("src/core/a.ts", 'export { x } from "../http/b.ts";'),
+    ],
+    [
+      "a worker of another room",
+      sample("src/http/a.ts", 'new Worker(new URL("../log/sqlite/b.ts", import.meta.url));'),
+    ],
+    [
+      "a source that knows a test",
+      sample("src/catalog/a.ts", 'import { x } from "../../test/support/b.ts";'),
+    ],
+    ["the environment read elsewhere", sample("src/http/a.ts", "const port = process.env.PORT;")],
+    ["work left for later", sample("src/core/a.ts", "// TODO: the rest")],
+    ["tests that are left out for one", sample("test/a.test.ts", 'test.only("x", () => {});')],
+    [
+      "a test that is skipped without a reason",
+      sample("test/a.test.ts", "const x = 1;", 'test.skip("x", () => {});'),
+    ],
+    [
+      "a condition on a test without a reason",
+      sample("test/a.test.ts", "const x = 1;", "test.skipIf(x)(y);"),
+    ],
+    ["a type that is passed over", sample("src/core/a.ts", "// @ts-expect-error", "x();")],
+    ["a place on one machine", sample("test/a.ts", 'const data = "/home/ada/data";')],
+    ["a file without an opening", { path: "src/core/a.ts", text: "export const x = 1;\n" }],
+    ["a file of two files", sample("src/core/a.ts", ...Array.from({ length: 500 }, () => "x();"))],
+    ["a name that says nothing", sample("src/core/utils.ts")],
+    ["a folder that says nothing", sample("src/http/helpers/a.ts")],
+    ["a file in camel case", sample("src/core/entityState.ts")],
+  ];
+  test.each(bad)("%s", (_, file) => {
+    const findings = tidy(file);
+    expect(findings).toHaveLength(1);
+    expect(findings[0]).toContain(file.path);
+  });
+
+  test("the line", () => {
+    const file = sample("src/core/a.ts", "", "import {", "  x,", '} from "../http/b.ts";');
+    expect(tidy(file)).toEqual([
+      'src/core/a.ts:3: imports "src/http/b.ts", which its room may not',
+    ]);
+  });
+
+  test("strangers at the top", () => {
+    expect(checkTopLevel(["src", ".nvmrc", "scripts"])).toEqual([
+      "scripts: does not belong at the top",
+    ]);
+  });
+
+  test("versions that are not pinned, and a release that the changelog does not tell", () => {
+    const given = { version: "1.2.0", dependencies: { a: "1.0.0", b: "^1.0.0" } };
+    expect(checkPackage(given, "## [1.1.0]")).toEqual([
+      'package.json: "b" is "^1.0.0": pin one version',
+      'CHANGELOG.md: has no section "## [1.2.0]"',
+    ]);
+    expect(checkPackage({ version: "1.2.0" }, "## [1.2.0] - 2026-01-01")).toEqual([]);
+  });
+});
+
+describe("the tidier lets pass", () => {
+  const good: readonly (readonly [string, SourceFile])[] = [
+    ["a room's own files", sample("src/http/a.ts", 'import { x } from "./routes/b.ts";')],
+    [
+      "a projection that knows a port's types",
+      sample("projections/a.ts", 'import type { X } from "../src/projector/sink.ts";'),
+    ],
+    [
+      "an adapter that knows its port and its technology",
+      sample(
+        "src/log/sqlite/a.ts",
+        'import { DatabaseSync } from "node:sqlite";',
+        'import type { X } from "../change-log.ts";',
+        'import { y } from "../../projector/sqlite/b.ts";',
+      ),
+    ],
+    [
+      "a composition root that opens adapters",
+      sample("src/stores.ts", 'import { x } from "./log/sqlite/b.ts";'),
+    ],
+    [
+      "a skipped test with a reason",
+      sample("test/a.test.ts", "// There is no such server on npm.", 'test.skip("x", () => {});'),
+    ],
+    [
+      "what a harness declares",
+      sample("test/a.test.ts", "const x = 1;", "test.runIf(!supports.y)(z);"),
+    ],
+    ["a long test", sample("test/a.test.ts", ...Array.from({ length: 600 }, () => "x();"))],
+  ];
+  test.each(good)("%s", (_, file) => {
+    expect(tidy(file)).toEqual([]);
+  });
+});

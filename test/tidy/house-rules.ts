@@ -1,0 +1,165 @@
+/**
+ * The house rules, as data. tidier.ts applies them; a finding says which rule and what to do instead.
+ *
+ * A path or package in `mayImport` allows everything that begins with it. Node's own modules are
+ * "node:", except the drivers among them, which are named.
+ */
+
+/** What the files of a room may import beside each other; the longest key that fits a file counts. */
+export const directions: Readonly<Record<string, readonly string[]>> = {
+  "src/core/": ["fast-deep-equal"],
+  "projections/": [
+    "src/core/",
+    "type src/aspects/aspect-table.ts",
+    "type src/timeseries/timeseries-table.ts",
+    "type src/projector/sink.ts",
+  ],
+
+  // Ports, and what serves all adapters of a port.
+  "src/log/": ["src/core/", "node:", "avsc"],
+  "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:"],
+  "src/aspects/": ["src/core/", "src/projector/sink.ts"],
+  "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
+  // The projector's thread opens the stores for itself: handles do not cross threads.
+  "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
+
+  "src/model/": ["src/core/", "node:", "ajv", "avsc"],
+  "src/catalog/": [
+    "src/core/",
+    "src/model/",
+    "src/log/",
+    "src/projector/",
+    "src/aspects/",
+    "src/timeseries/",
+    "node:",
+    "fastest-levenshtein",
+    "lru-cache",
+  ],
+
+  // Doors.
+  "src/http/": [
+    "src/core/",
+    "src/catalog/catalog.ts",
+    "type src/telemetry/logger.ts",
+    "node:",
+    "fastify",
+    "secure-json-parse",
+  ],
+  "src/cli/": [
+    "src/core/",
+    "src/config/",
+    "src/telemetry/",
+    "package.json",
+    "node:",
+    "commander",
+    "cli-progress",
+  ],
+
+  "src/config/": ["src/core/", "src/catalog/nearest.ts", "node:"],
+  "src/telemetry/": ["pino"],
+
+  // The process and its composition roots.
+  "src/main.ts": ["src/"],
+  "src/service.ts": ["src/", "node:"],
+  "src/stores.ts": ["src/", "projections/", "node:"],
+
+  // Tests see everything, through drivers and formats too where that is what they check.
+  "test/": [
+    "src/",
+    "projections/",
+    "package.json",
+    "node:",
+    "node:sqlite",
+    "@seriousme/openapi-schema-validator",
+    "autocannon",
+    "avsc",
+    "fast-check",
+    "fastify",
+    "vitest",
+  ],
+};
+
+/**
+ * Technologies: `src/<room>/<technology>/` holds the adapter of a room's port, and only adapters
+ * there import the driver. They are opened by composition roots and tests alone.
+ */
+export const drivers: Readonly<Record<string, readonly string[]>> = {
+  sqlite: ["node:sqlite", "lru-cache"],
+};
+
+/** Beside its driver: what every adapter may import. Its port's room comes on top. */
+export const adapterMayImport: readonly string[] = ["src/core/", "src/projector/", "node:"];
+
+export const mayOpenAdapters: readonly string[] = ["src/service.ts", "src/stores.ts", "test/"];
+
+/** Node modules that "node:" does not allow. */
+export const nodeDrivers: readonly string[] = ["node:sqlite"];
+
+export const fileLinesMax = 500;
+
+/** Names that say nothing about what a file or folder holds. */
+export const emptyNames: readonly string[] = [
+  "utils",
+  "util",
+  "helpers",
+  "common",
+  "types",
+  "misc",
+];
+
+/** What may lie at the top beside dotfiles; `data` and `node_modules` come to be there. */
+export const topLevel: readonly string[] = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "avro",
+  "coverage",
+  "data",
+  "docker",
+  "node_modules",
+  "package-lock.json",
+  "package.json",
+  "projections",
+  "src",
+  "test",
+  "tsconfig.json",
+];
+
+export interface TextRule {
+  readonly pattern: RegExp;
+  /** Where it does not hold: the beginnings of paths. */
+  readonly except?: readonly string[];
+  /** A comment on the line or the one before it is reason enough. */
+  readonly unlessExplained?: boolean;
+  readonly instead: string;
+}
+
+export const textRules: readonly TextRule[] = [
+  {
+    pattern: /\b(TODO|FIXME|XXX|HACK)\b/,
+    instead: "do it now, or leave it out of the code",
+  },
+  {
+    pattern: /\b(test|describe|it)(\.\w+)*\.only\b/,
+    instead: "let all tests run",
+  },
+  {
+    // What an adapter declares not to support is told by its harness.
+    pattern: /\b(test|describe|it)(\.\w+)*\.(skip|skipIf|todo|fails|runIf)\b(?!\(!?supports\.)/,
+    unlessExplained: true,
+    instead: "say why in a comment, or let the test run",
+  },
+  {
+    pattern: /\bprocess\.env\b/,
+    except: ["src/config/", "test/"],
+    instead: "make it a setting (src/config/settings.ts)",
+  },
+  {
+    pattern: /@ts-(ignore|nocheck|expect-error)\b/,
+    instead: "mend the type",
+  },
+  {
+    pattern: /["'`\s(](\/work\/|\/home\/|\/root\/|\/Users\/|\.\.\/shared\b)/,
+    instead: "name no place of one machine; import.meta.url and os.tmpdir() know theirs",
+  },
+];

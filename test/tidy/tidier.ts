@@ -1,0 +1,158 @@
+/**
+ * Applies the house rules to files that it is given as text. Pure, so that it can be shown bad
+ * files; tidy.test.ts reads the real ones.
+ */
+import { posix } from "node:path";
+import {
+  adapterMayImport,
+  directions,
+  drivers,
+  emptyNames,
+  fileLinesMax,
+  mayOpenAdapters,
+  nodeDrivers,
+  textRules,
+  topLevel,
+} from "./house-rules.ts";
+
+export interface SourceFile {
+  /** From the project's folder, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** `src/core/decide.ts:12: …, so …` */
+export type Finding = string;
+
+export function tidy(file: SourceFile): readonly Finding[] {
+  return [...checkName(file), ...checkShape(file), ...checkText(file), ...checkImports(file)];
+}
+
+export function checkTopLevel(names: readonly string[]): readonly Finding[] {
+  return names
+    .filter((name) => !name.startsWith(".") && !topLevel.includes(name))
+    .map((name) => `${name}: does not belong at the top`);
+}
+
+export function checkPackage(
+  packageJson: {
+    readonly version: string;
+    readonly [dependencies: string]: unknown;
+  },
+  changelog: string,
+): readonly Finding[] {
+  const pinned = ["dependencies", "devDependencies", "optionalDependencies"].flatMap((kind) =>
+    Object.entries(packageJson[kind] ?? {})
+      .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))
+      .map(([name, version]) => `package.json: "${name}" is "${version}": pin one version`),
+  );
+  const told = changelog.includes(`## [${packageJson.version}]`);
+  return told ? pinned : [...pinned, `CHANGELOG.md: has no section "## [${packageJson.version}]"`];
+}
+
+function checkName({ path }: SourceFile): readonly Finding[] {
+  const parts = path.split("/").map((part) => part.replace(/\..*$/, ""));
+  const empty = parts.find((part) => emptyNames.includes(part));
+  if (empty !== undefined) return [`${path}: "${empty}" says nothing: name what it holds`];
+  const kebab = parts.every((part) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(part));
+  return kebab ? [] : [`${path}: file names are kebab-case`];
+}
+
+function checkShape({ path, text }: SourceFile): readonly Finding[] {
+  if (path.startsWith("test/")) return [];
+  const findings: Finding[] = [];
+  const lines = text.split("\n").length - 1;
+  if (lines > fileLinesMax) {
+    findings.push(`${path}: has ${lines} lines of at most ${fileLinesMax}: it is two files`);
+  }
+  if (!/^(#!.*\n)?\/[*/]/.test(text)) {
+    findings.push(`${path}:1: opens without saying what the file is for`);
+  }
+  return findings;
+}
+
+function checkText({ path, text }: SourceFile): readonly Finding[] {
+  const lines = text.split("\n");
+  const rules = textRules.filter(
+    ({ except = [] }) => !except.some((place) => path.startsWith(place)),
+  );
+  return lines.flatMap((line, at) =>
+    rules
+      .filter(({ pattern, unlessExplained }) => {
+        if (!pattern.test(line)) return false;
+        return !(unlessExplained && (isComment(line) || isComment(lines[at - 1] ?? "")));
+      })
+      .map(
+        ({ pattern, instead }) =>
+          `${path}:${at + 1}: ${pattern.exec(line)?.[0].trim()}: ${instead}`,
+      ),
+  );
+}
+
+const isComment = (line: string): boolean => /\/\/|^\s*\/?\*/.test(line);
+
+interface Import {
+  readonly from: string;
+  readonly typeOnly: boolean;
+  readonly line: number;
+}
+
+function checkImports({ path, text }: SourceFile): readonly Finding[] {
+  return importsOf(text).flatMap(({ from, typeOnly, line }) => {
+    const target = from.startsWith(".") ? posix.join(posix.dirname(path), from) : from;
+    const place = `${path}:${line}`;
+    const technology = technologyOf(target);
+    if (
+      technology !== undefined &&
+      technology !== technologyOf(path) &&
+      !mayOpenAdapters.some((opener) => path.startsWith(opener))
+    ) {
+      return [`${place}: imports the adapter ${target}: go through its port`];
+    }
+    if (sameRoom(path, target)) return [];
+    return allowedIn(path).some((allowed) => allows(allowed, target, typeOnly))
+      ? []
+      : [`${place}: imports "${target}"${typeOnly ? " (types)" : ""}, which its room may not`];
+  });
+}
+
+/** Static and dynamic imports, and modules that a worker is started with. */
+function importsOf(text: string): readonly Import[] {
+  const pattern =
+    /^(?:import|export)\s+(type\s)?[^"';]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|new URL\(\s*"(\.[^"]+\.ts)"/gm;
+  return [...text.matchAll(pattern)].map((match) => ({
+    from: match[2] ?? match[3] ?? match[4] ?? match[5] ?? "",
+    typeOnly: match[1] !== undefined,
+    line: text.slice(0, match.index).split("\n").length,
+  }));
+}
+
+/** `src/log/sqlite/schema.ts` → `sqlite` */
+function technologyOf(path: string): string | undefined {
+  const technology = /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1];
+  return technology !== undefined && technology in drivers ? technology : undefined;
+}
+
+const keyOf = (path: string): string | undefined =>
+  Object.keys(directions)
+    .filter((key) => path.startsWith(key))
+    .sort((a, b) => b.length - a.length)[0];
+
+/** The room is the folder under src/, or the first folder. */
+const roomOf = (path: string): string => /^(src\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? path;
+
+const sameRoom = (path: string, target: string): boolean =>
+  roomOf(path) === roomOf(target) && !target.startsWith("node:");
+
+function allowedIn(path: string): readonly string[] {
+  const technology = technologyOf(path);
+  if (technology === undefined) return directions[keyOf(path) ?? ""] ?? [];
+  return [...adapterMayImport, ...(drivers[technology] ?? [])];
+}
+
+function allows(allowed: string, target: string, typeOnly: boolean): boolean {
+  if (allowed.startsWith("type ")) return typeOnly && target === allowed.slice("type ".length);
+  if (allowed === "node:") return target.startsWith("node:") && !nodeDrivers.includes(target);
+  if (allowed.endsWith("/")) return target.startsWith(allowed);
+  return target === allowed || target.startsWith(`${allowed}/`);
+}
