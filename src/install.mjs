@@ -6,8 +6,9 @@
  * Says one line on stderr when there is something to do, and nothing when there is not; stdout stays
  * the command's own.
  */
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -65,6 +66,31 @@ function npm() {
   return known && process.platform !== "win32" ? [node, path] : ["npm"];
 }
 
+/** A start takes a second or two; one that takes longer is not waited for. */
+const warmUpMsMax = 20_000;
+
+/**
+ * Starts the service once on an empty directory, so that the sources are compiled before anyone
+ * waits for them: Node strips the types of a file it has not seen with a compiler that costs each
+ * of the service's threads some 20 MB. Nothing depends on it, and a failure shows at the real start.
+ */
+function warmUp() {
+  const data = mkdtempSync(join(tmpdir(), "annals-warm-up-"));
+  const args = [join(root, "src/annals.mjs"), "serve", "--port", "0", "--data", data];
+  const options = { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ANNALS_HOST: "" } };
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, options);
+    const impatience = setTimeout(() => child.kill("SIGKILL"), warmUpMsMax);
+    child.stdout.once("data", () => child.kill("SIGTERM"));
+    child.once("error", resolve);
+    child.once("exit", () => {
+      clearTimeout(impatience);
+      rmSync(data, { recursive: true, force: true });
+      resolve(undefined);
+    });
+  });
+}
+
 const reason = reasonToInstall();
 if (reason !== undefined) {
   console.error(`annals: ${reason}; running "npm ci", which takes about half a minute`);
@@ -75,4 +101,5 @@ if (reason !== undefined) {
     console.error(`annals: mend the cause named above, then run "npm ci" in ${root}`);
     process.exit(1);
   }
+  await warmUp();
 }

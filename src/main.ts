@@ -12,11 +12,11 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return openService(config, options);
   },
   async *readLog(config, query) {
-    const { readLog } = await import("./stores.ts");
+    const { readLog } = await import("./offline.ts");
     yield* readLog(config, query);
   },
   async rebuild(config, options) {
-    const { rebuild } = await import("./stores.ts");
+    const { rebuild } = await import("./offline.ts");
     return rebuild(config, options);
   },
 });

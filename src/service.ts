@@ -11,9 +11,10 @@ import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { encodeChange } from "./log/record-codec.ts";
-import { lockDirectory } from "./log/sqlite/lock.ts";
+import { loadModel } from "./model/load-model.ts";
+import { modelOptions } from "./offline.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
-import { openLog, openModel, openReaders } from "./stores.ts";
+import { lockData, openLog, openReaders, viewRules } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 
 /** How long a read waits for a view to have what was answered. */
@@ -31,12 +32,15 @@ export async function openService(
     for (const release of opened.splice(0).reverse()) await release();
   };
   try {
-    const lock = lockDirectory(config.data);
+    const lock = lockData(config);
     opened.push(() => lock.release());
-    const model = openModel(config);
+    const model = loadModel(modelOptions(config));
     const log = await openLog(config);
     opened.push(() => log.close());
-    const projector = await startProjectorThread({ stores: storesOf(config), logger });
+    const projector = await startProjectorThread({
+      stores: { data: config.data, rules: viewRules(model) },
+      logger,
+    });
     opened.push(() => projector.close());
     await projector.reached(ASPECTS, await log.head(), { timeoutMs: catchUpMsMax });
     const readers = openReaders(config);
@@ -89,14 +93,6 @@ export async function openService(
     throw error;
   }
 }
-
-const storesOf = ({ data, model, modelExtension, recordPrefix, urnNamespace }: Config) => ({
-  data,
-  model,
-  modelExtension,
-  recordPrefix,
-  urnNamespace,
-});
 
 async function listen(start: () => Promise<string>, { host, port }: Config): Promise<string> {
   try {

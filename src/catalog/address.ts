@@ -4,10 +4,10 @@
  */
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import { keyValue } from "../model/entity-key.ts";
 import type { Entity, Model } from "../model/model.ts";
-import { nearest } from "./nearest.ts";
 
 export interface Address {
   readonly urn: string;

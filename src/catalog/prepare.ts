@@ -9,13 +9,13 @@ import { defaultAspects } from "../core/default-aspects.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { readJson } from "../core/json-text.ts";
+import { nearest } from "../core/nearest.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Aspect, Entity, Model } from "../model/model.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
 import type { Proposal, ProposedChange } from "./catalog.ts";
-import { nearest } from "./nearest.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
 export interface Prepared {

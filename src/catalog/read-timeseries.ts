@@ -4,11 +4,11 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import { compileFilter } from "../core/filter.ts";
+import { nearest } from "../core/nearest.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import type { JsonText, TimeseriesQuery } from "./catalog.ts";
-import { nearest } from "./nearest.ts";
 
 /** Most events of one answer, and how many there are without a limit (settled in the design). */
 export const eventsMax = 10_000;

@@ -5,8 +5,9 @@
  * An unknown ANNALS_ variable or a malformed value throws CatalogError `invalid` that names it, so
  * that a misspelt setting stops the start instead of being passed over.
  */
-import { nearest } from "../catalog/nearest.ts";
+
 import { CatalogError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
 import {
   flagOf,
   type Setting,

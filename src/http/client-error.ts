@@ -82,8 +82,9 @@ const READ_LINE = /^(?:GET|HEAD) (\/[^\r\n]*[^\r\n ]) HTTP\/1\.[01]\r?\n/;
 const UNFIT = /[^\u0021-\u007e]/g;
 
 /** The target of a read, encoded where it must be; undefined when that is not what is wrong. */
-function encodedTarget(packet: Buffer | undefined): string | undefined {
-  const target = READ_LINE.exec(packet?.toString("latin1") ?? "")?.[1];
+function encodedTarget(packet: unknown): string | undefined {
+  const text = Buffer.isBuffer(packet) ? packet.toString("latin1") : "";
+  const target = READ_LINE.exec(text)?.[1];
   if (target === undefined || target.search(UNFIT) < 0) return undefined;
   const encoded = target.replace(
     UNFIT,

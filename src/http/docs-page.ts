@@ -14,18 +14,22 @@ const HOST = "\u0001host\u0001";
 /** What a Host header may say without any need to escape it. */
 const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
 const usualHost = "localhost:8080";
+/** A place for the way from the page up to the root of the service, which may be below a prefix. */
+const ROOT = "\u0001root\u0001";
 
-/** Gives the page with examples that call the host it was asked of. */
+/** Gives the page, as it is at that path, with examples that call the host it was asked of. */
 export function createDocsPage(
   table: RouteTable,
   version: string,
-): (host: string | undefined) => Answer {
+): (host: string | undefined, path: string) => Answer {
   const page = renderPage(table, version);
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  return (host) => {
+  return (host, path) => {
     const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
-    return { html: page.replaceAll(HOST, shown), contentSecurityPolicy };
+    const root = "../".repeat(path.split("/").length - 2);
+    const html = page.replaceAll(HOST, shown).replaceAll(ROOT, root);
+    return { html, contentSecurityPolicy };
   };
 }
 
@@ -71,7 +75,7 @@ ${groups.map(renderGroup).join("\n")}
 
 const introduction = `<section id="basics"><h2>Basics</h2>
 <ul>
-<li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="openapi.json">openapi.json</a>.</li>
+<li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
 <li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions answer <code>{"value": …}</code>, reads the bare record.</li>
 <li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
 <li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>

@@ -56,7 +56,10 @@ td:first-child { white-space: nowrap; }
   main { padding-left: 2.5rem; }
 }
 @media (max-width: 40rem) {
-  td:first-child { white-space: normal; overflow-wrap: anywhere; }
+  thead { display: none; }
+  tr { display: block; padding: 0.4rem 0; }
+  td, td:first-child { display: block; padding: 0; white-space: normal; overflow-wrap: anywhere; }
+  td:empty { display: none; }
   main, nav, header { padding-left: 1rem; padding-right: 1rem; }
 }
 @media print { nav { display: none; } pre { max-height: none; } article { break-inside: avoid; } }

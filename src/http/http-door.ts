@@ -76,7 +76,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     version: config.version,
     modelFingerprint: config.modelFingerprint,
     openApi: () => openApi,
-    docs: (host) => docs(host),
+    docs: (host, path) => docs(host, path),
   });
   const openApi = JSON.stringify(openApiDocument(table, config.version));
   const docs = createDocsPage(table, config.version);

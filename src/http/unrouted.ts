@@ -73,7 +73,8 @@ function unroutedResource(
       { hint: offers },
     );
   }
-  if (address.action !== undefined) {
+  const known = own.some(({ kind, name }) => kind === "action" && name === address.action);
+  if (address.action !== undefined && (!known || address.rawKey !== undefined)) {
     const implementation = `${recordPrefix}.metadata.resources.${resource.implementation}`;
     return new CatalogError(
       "malformed",

@@ -20,7 +20,7 @@ import type { LogRecord } from "./change-log.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 export interface RecordCodec {
-  /** The bytes are the caller's own. */
+  /** The bytes are the caller's own. Throws CatalogError `invalid` for what no record can hold. */
   readonly encodeChange: (change: Change) => Uint8Array;
   /**
    * Undefined for a record of a stream that holds no changes (core/stream.ts). Throws CatalogError
@@ -82,7 +82,12 @@ function createEncoder(type: Type, schemaFingerprint: bigint): RecordCodec["enco
       headers,
       created,
     };
-    const end = type.encode(record, scratch, HEADER_BYTES);
+    let end: number;
+    try {
+      end = type.encode(record, scratch, HEADER_BYTES);
+    } catch (cause) {
+      throw unwritable(type, change, record, cause);
+    }
     if (end >= 0) {
       const bytes = Buffer.allocUnsafe(end);
       scratch.copy(bytes, 0, 0, end);
@@ -94,6 +99,24 @@ function createEncoder(type: Type, schemaFingerprint: bigint): RecordCodec["enco
     return large;
   };
 }
+
+/** Runs only when the encoder has refused: it names a value, but not the field that has it. */
+function unwritable(type: Type, change: Change, record: unknown, cause: unknown): CatalogError {
+  const fields: string[] = [];
+  type.isValid(record, {
+    errorHook: (path) => {
+      fields.push(path.join("."));
+    },
+  });
+  const where = fields[0] === undefined ? "" : ` at ${fields[0]}`;
+  return new CatalogError(
+    "invalid",
+    `change of "${change.aspect}" of "${change.urn}" cannot be recorded: ${reason(cause)}${where}`,
+    { hint: "Times and versions are whole numbers below 2^53 - 1, all else is text", cause },
+  );
+}
+
+const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 interface Reader {
   readonly fingerprintLow: number;

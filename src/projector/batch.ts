@@ -34,7 +34,11 @@ export function decodeBatch(
       const change = decode(record);
       if (change !== undefined) items.push(change);
     } catch (cause) {
-      return { items, upTo, failure: failureOf(cause, `record at position ${record.position}`) };
+      return {
+        items,
+        upTo,
+        failure: failureOf(cause, `record at position ${record.position} could not be decoded`),
+      };
     }
     upTo = record.position;
   }
@@ -53,7 +57,7 @@ export function projectBatch<W>(
     try {
       for (const write of project(change)) items.push(write);
     } catch (cause) {
-      const what = `change at position ${change.position} of "${change.urn}"`;
+      const what = `change at position ${change.position} of "${change.urn}" could not be projected`;
       return { items, upTo: done, failure: failureOf(cause, what) };
     }
     done = change.position;
@@ -65,5 +69,5 @@ export function projectBatch<W>(
 function failureOf(cause: unknown, what: string): Error {
   if (cause instanceof CatalogError) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CatalogError("internal", `${what} could not be projected: ${reason}`, { cause });
+  return new CatalogError("internal", `${what}: ${reason}`, { cause });
 }

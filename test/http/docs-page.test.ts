@@ -50,6 +50,16 @@ describe("the documentation page", () => {
     expect(reply.payload).toMatch(/^<!doctype html>/);
   });
 
+  test.each(["/restli/docs", "/gms/restli/docs", "/api/gms/restli/docs", "/", "/gms", "/gms/"])(
+    "leads from %s to the OpenAPI document",
+    async (url) => {
+      const { payload } = await app.inject(url);
+      const href = /href="([^"#]*openapi\.json)"/.exec(payload)?.[1] ?? "none";
+      const target = new URL(href, `http://h${url}`).pathname;
+      expect((await app.inject(target)).json()).toMatchObject({ openapi: "3.1.0" });
+    },
+  );
+
   test("takes nothing from elsewhere and runs nothing", async () => {
     const reply = await page();
     const style = /<style>(.*)<\/style>/s.exec(reply.payload)?.[1] ?? "";

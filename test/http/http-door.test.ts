@@ -324,6 +324,12 @@ describe("what a resource does not offer", () => {
     expect((await get(batch, { "x-restli-method": "DELETE" })).json()).toEqual(
       refusal(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'DELETE'")),
     );
+    const count = "/aspects?action=getCount";
+    const body = { aspect: "status" };
+    expect((await post(count, body, { "x-restli-method": "action" })).statusCode).toBe(200);
+    expect((await post(count, body, { "x-restli-method": "GET" })).json()).toEqual(
+      refusal(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'GET'")),
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
@@ -13,7 +13,11 @@ beforeEach(() => {
 });
 
 const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
-const ajv = new Ajv({ allowUnionTypes: true });
+/** Takes replies as bodies: what fits is answered with 200. */
+const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false } } });
+for (const [i, { reply }] of table.endpoints.entries()) {
+  if (reply !== undefined) checker.post(`/${i}`, { schema: { body: reply } }, () => "fits");
+}
 const act = (path: string, payload: object) => app.inject({ method: "POST", url: path, payload });
 const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
 
@@ -42,14 +46,16 @@ describe.each(
     );
   });
 
-  test("fits the schemas beside it", () => {
-    if (endpoint.body !== undefined) {
-      expect(ajv.validate(endpoint.body, example.body), ajv.errorsText()).toBe(true);
-    }
+  test("has a reply that fits the schema beside it", async () => {
     expect(example.reply === undefined).toBe(endpoint.reply === undefined);
-    if (endpoint.reply !== undefined) {
-      expect(ajv.validate(endpoint.reply, example.reply), ajv.errorsText()).toBe(true);
-    }
+    if (endpoint.reply === undefined) return;
+    const checked = await checker.inject({
+      method: "POST",
+      url: `/${table.endpoints.indexOf(endpoint)}`,
+      payload: JSON.stringify(example.reply),
+      headers: { "content-type": "application/json" },
+    });
+    expect(checked.payload).toBe("fits");
   });
 
   test("goes without no parameter that is required", async () => {

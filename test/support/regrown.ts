@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
+import { loadModel } from "../../src/model/load-model.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
 import { regrow } from "../../src/projector/regrow.ts";
-import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
+import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -28,7 +29,7 @@ export async function differencesFromRegrown(
   using beside = temporaryDirectory("annals-regrown");
   const config = readConfig({ data: directory }, {});
   const log = await openLogReader(config);
-  const views = await openViews({ ...config, data: beside.path });
+  const views = await openViews({ data: beside.path, rules: viewRules(loadModel()) });
   const records = await regrow({ log, views, decode: decodeRecord });
   await log.close();
   const differences = [];

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 
 /** How long a start may take before the test says so. */
 const startMsMax = 30_000;

@@ -12,6 +12,8 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
     "type src/aspects/aspect-table.ts",
     "type src/timeseries/timeseries-table.ts",
+    "type src/graph/graph.ts",
+    "type src/model/model.ts",
     "type src/projector/sink.ts",
   ],
 
@@ -20,6 +22,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:"],
   "src/aspects/": ["src/core/", "src/projector/sink.ts"],
   "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
+  "src/graph/": ["src/core/", "src/projector/sink.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 
@@ -40,6 +43,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/http/": [
     "src/core/",
     "src/catalog/catalog.ts",
+    "src/catalog/usage-buckets.ts",
     "type src/telemetry/logger.ts",
     "node:",
     "fastify",
@@ -55,13 +59,14 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "cli-progress",
   ],
 
-  "src/config/": ["src/core/", "src/catalog/nearest.ts", "node:"],
+  "src/config/": ["src/core/", "node:"],
   "src/telemetry/": ["pino"],
 
   // The process and its composition roots.
   "src/main.ts": ["src/"],
   "src/service.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
+  "src/offline.ts": ["src/"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
   "test/": [

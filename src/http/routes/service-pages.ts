@@ -9,7 +9,8 @@ export interface ServicePagesOptions {
   /** Changes when the model does. */
   readonly modelFingerprint: string;
   readonly openApi: () => string;
-  readonly docs: (host: string | undefined) => Answer;
+  /** The documentation page, asked of that host at that path. */
+  readonly docs: (host: string | undefined, path: string) => Answer;
 }
 
 /**
@@ -98,7 +99,7 @@ function docsPage(path: string, name: string, options: ServicePagesOptions): End
     replyType: "text/html",
     example: { path, reply: "<!doctype html>…" },
     errors: [],
-    handle: (ask) => options.docs(ask.host),
+    handle: (ask) => options.docs(ask.host, path),
   };
 }
 

@@ -1,12 +1,12 @@
 /** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
+import { type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
 import {
   startOfUsageRange,
   type UsageBucket,
   usageProposals,
   usageRanges,
-} from "../../catalog/usage-buckets.ts";
-import { type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
-import * as schemas from "../schemas.ts";
+} from "../usage-buckets.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 

@@ -29,6 +29,7 @@ interface Call {
 
 export function startAppender(file: string): Appender {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
     workerData: { file },
     name: "log writer",
   });

@@ -156,7 +156,7 @@ export function translated<T>(schema: ViewSchema, done: string, operation: () =>
     throw new CatalogError(
       "unavailable",
       `the view "${schema.view}" could not be ${done}: ${error.message}`,
-      { cause: error },
+      { cause: error, ...(damaged(error) && { hint: `Run: annals rebuild ${schema.view}` }) },
     );
   }
 }
@@ -204,7 +204,12 @@ function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
     throw new CatalogError(
       "unavailable",
       `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`,
-      { hint: version > schema.version ? `Start that release, or run: annals rebuild` : hint },
+      {
+        hint:
+          version > schema.version
+            ? `Start that release, or run: annals rebuild ${schema.view}`
+            : hint,
+      },
     );
   }
   const name = db.prepare("SELECT name FROM view").get()?.name;
@@ -262,6 +267,13 @@ const filesOf = (path: string): readonly string[] => [
 
 const readPosition = (db: DatabaseSync): Position =>
   position(Number(db.prepare("SELECT position FROM view").get()?.position));
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** The low byte of an extended code is the code that it extends. */
+const damaged = (error: Error): boolean =>
+  "errcode" in error && [SQLITE_CORRUPT, SQLITE_NOTADB].includes(Number(error.errcode) & 0xff);
 
 const isSqliteError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";

@@ -2,7 +2,7 @@
  * The older way to tell usage, as buckets, in terms of the aspect that holds it now: each bucket is
  * one datasetUsageStatistics event of its resource. Pure.
  */
-import type { Proposal } from "./catalog.ts";
+import type { Proposal } from "../catalog/catalog.ts";
 
 /** A bucket as clients send it (contract §7.3). */
 export interface UsageBucket {

@@ -1,0 +1,106 @@
+/**
+ * The edges that one value of an aspect tells: those of its rules (graph-rules.ts), and the
+ * fine-grained ones between fields, which no annotation can express (graph-fields.ts).
+ *
+ * Told twice between the same ends, as deprecated lists and their successors do, an edge is one:
+ * the first telling gives its place and its path, later ones what the first does not say.
+ */
+import { type JsonObject, jsonObject } from "../src/core/json.ts";
+import type { Edge } from "../src/graph/graph.ts";
+import type { Beside, GraphRule } from "./graph-rules.ts";
+
+export interface EdgeList {
+  add(edge: Edge): void;
+  readonly edges: Edge[];
+}
+
+export function createEdgeList(): EdgeList {
+  const edges: Edge[] = [];
+  const places = new Map<string, number>();
+  return {
+    edges,
+    add(edge) {
+      const ends = `${edge.type}\0${edge.source}\0${edge.destination}`;
+      const place = places.get(ends);
+      const first = place === undefined ? undefined : edges[place];
+      if (place === undefined || first === undefined) {
+        places.set(ends, edges.length);
+        edges.push(edge);
+      } else edges[place] = { ...edge, ...first };
+    },
+  };
+}
+
+/** Adds the edges of one rule, from the entity to what the value names. */
+export function addRuleEdges(urn: string, value: unknown, rule: GraphRule, list: EdgeList): void {
+  const { name, path } = rule;
+  const shown = `/${path.join("/")}`;
+  const way: unknown[] = [value];
+
+  function descend(depth: number): void {
+    const here = way[depth];
+    const component = path[depth];
+    if (component === undefined) {
+      if (typeof here === "string" && here !== "") {
+        const edge = { source: urn, type: name, destination: here, path: shown };
+        list.add({ ...edge, ...besides(rule, way) });
+      }
+      return;
+    }
+    for (const next of beneath(here, component)) {
+      way[depth + 1] = next;
+      descend(depth + 1);
+    }
+  }
+  descend(0);
+}
+
+function beneath(value: unknown, component: string): readonly unknown[] {
+  if (component === "*") {
+    if (Array.isArray(value)) return value;
+    return jsonObject(value) ? Object.values(value) : [];
+  }
+  if (!jsonObject(value)) return [];
+  if (component === "$key") return Object.keys(value);
+  return Object.hasOwn(value, component) ? [value[component]] : [];
+}
+
+/** What stands beside the destination. A time of 0 is how the model says "unknown". */
+function besides({ beside }: GraphRule, way: readonly unknown[]): Partial<Edge> {
+  const { createdOn, createdActor, updatedOn, updatedActor, properties, via } = beside;
+  const told: { -readonly [Name in keyof Edge]?: Edge[Name] } = {};
+  if (createdOn) told.createdOn = timeAt(way, createdOn);
+  if (createdActor) told.createdActor = textAt(way, createdActor);
+  if (updatedOn) told.updatedOn = timeAt(way, updatedOn);
+  if (updatedActor) told.updatedActor = textAt(way, updatedActor);
+  if (properties) told.properties = textsAt(way, properties);
+  if (via) told.via = textAt(way, via);
+  // Absent, so that another telling can fill them in.
+  for (const name of Object.keys(told) as (keyof Edge)[]) {
+    if (told[name] === undefined) delete told[name];
+  }
+  return told;
+}
+
+function valueAt(way: readonly unknown[], { depth, rest }: Beside): unknown {
+  let value = way[depth];
+  for (const component of rest) value = beneath(value, component)[0];
+  return value;
+}
+
+function textAt(way: readonly unknown[], beside: Beside): string | undefined {
+  const value = valueAt(way, beside);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function timeAt(way: readonly unknown[], beside: Beside): number | undefined {
+  const value = valueAt(way, beside);
+  return typeof value === "number" && value !== 0 ? value : undefined;
+}
+
+function textsAt(way: readonly unknown[], beside: Beside): Edge["properties"] {
+  const value = valueAt(way, beside);
+  if (!jsonObject(value)) return undefined;
+  const texts = Object.entries(value as JsonObject).filter(([, text]) => typeof text === "string");
+  return texts.length === 0 ? undefined : (Object.fromEntries(texts) as Edge["properties"]);
+}

@@ -1,0 +1,76 @@
+/**
+ * How the graph follows from the log.
+ *
+ *   UPSERT of an aspect that may tell edges   replace         the edges of its value
+ *   DELETE of such an aspect                  replace         none
+ *   DELETE of the key aspect of an entity     remove_entity   all that its aspects tell
+ *   RESTATE                                   nothing         the value is the one that was there
+ *   DELETE in the stream of forgetting        forget          edges of any teller, at that time
+ *
+ * What an aspect tells, the annotations of the model say (graph-rules.ts). The edges that others
+ * tell of an entity stay when it goes: they are what those others say, and go with their aspects.
+ */
+import { assert } from "../src/core/errors.ts";
+import { jsonObject } from "../src/core/json.ts";
+import type { Edge, GraphWrite } from "../src/graph/graph.ts";
+import type { Model } from "../src/model/model.ts";
+import type { Projection } from "../src/projector/sink.ts";
+import { addRuleEdges, createEdgeList } from "./graph-edges.ts";
+import { fieldEdges } from "./graph-fields.ts";
+import { compileGraphRules } from "./graph-rules.ts";
+
+/**
+ * Stands for an aspect in the name of the stream beside an entity's own that holds the requests to
+ * forget its edges (catalog/relationships.ts). No aspect can have this name.
+ */
+export const FORGET = "$relationships";
+
+/** The edges of one value of an aspect, given as JSON text. */
+type EdgesOf = (urn: string, value: string) => readonly Edge[];
+
+export function createGraphProjection(model: Model): Projection<GraphWrite> {
+  const edgesByAspect = compileEdges(model);
+
+  return (change) => {
+    const { urn, aspect, position, changeType, entityType } = change;
+    if (change.timeseries) {
+      const forgets = changeType === "DELETE" && aspect === FORGET;
+      return forgets ? [{ op: "forget", urn, position }] : [];
+    }
+    if (changeType === "RESTATE") return [];
+    if (changeType === "DELETE" && model.entities.get(entityType)?.keyAspect === aspect) {
+      return [{ op: "remove_entity", urn, position }];
+    }
+    const edgesOf = edgesByAspect.get(aspect);
+    if (edgesOf === undefined) return [];
+    const { value, created, system } = change;
+    const told = { time: system.lastObserved, actor: created.actor };
+    assert(changeType === "DELETE" || value !== undefined, `position ${position} has no value`);
+    const edges = value === undefined ? [] : edgesOf(urn, value);
+    return [{ op: "replace", urn, aspect, position, told, edges }];
+  };
+}
+
+function compileEdges(model: Model): ReadonlyMap<string, EdgesOf> {
+  const compiled = new Map<string, EdgesOf>();
+  const rulesByAspect = compileGraphRules(model);
+  for (const aspect of model.aspects.keys()) {
+    const rules = rulesByAspect.get(aspect) ?? [];
+    const addFieldEdges = fieldEdges.get(aspect);
+    if (rules.length === 0 && addFieldEdges === undefined) continue;
+    // A value that does not have the last name of any rule's path tells nothing, and is not parsed.
+    const names = rules.map(({ path }) => path.findLast((name) => !/^[*$]/.test(name)));
+    if (addFieldEdges !== undefined) names.push("fineGrainedLineages", "schemaFieldUrn");
+    const quoted = [...new Set(names)].map((name) => JSON.stringify(name));
+
+    compiled.set(aspect, (urn, text) => {
+      if (!quoted.some((name) => text.includes(name))) return [];
+      const value = JSON.parse(text);
+      const list = createEdgeList();
+      for (const rule of rules) addRuleEdges(urn, value, rule, list);
+      if (jsonObject(value)) addFieldEdges?.(urn, value, list);
+      return list.edges;
+    });
+  }
+  return compiled;
+}

@@ -1,0 +1,75 @@
+/**
+ * The graph in SQLite: one row for every edge that an aspect tells, ends and names as small
+ * numbers. A urn is kept once, as its kind (`urn:li:dataset:`) and the rest.
+ *
+ * Several aspects may tell the same pair of ends. The first of them leads: the indexes that answer
+ * questions hold leading edges alone, in their order, so that a page of neighbours is a stretch of
+ * an index, and their number the length of one.
+ */
+import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+
+export const graphSchema: ViewSchema = {
+  view: "graph",
+  version: 1,
+  tables: `
+-- Types of edges, aspects and paths.
+CREATE TABLE name (
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- What urns begin with, up to the third colon.
+CREATE TABLE kind (
+  id INTEGER PRIMARY KEY,
+  prefix TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY,
+  kind INTEGER NOT NULL,
+  rest TEXT NOT NULL,
+  UNIQUE (kind, rest)
+) STRICT;
+
+-- entity, aspect: what tells the edge. position, ordinal: its place (graph.ts). via and actors are
+-- nodes, too.
+CREATE TABLE edge (
+  source INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  destination INTEGER NOT NULL,
+  entity INTEGER NOT NULL,
+  aspect INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL,
+  leads INTEGER NOT NULL,
+  path INTEGER NOT NULL,
+  via INTEGER,
+  created_on INTEGER NOT NULL,
+  created_actor INTEGER NOT NULL,
+  updated_on INTEGER NOT NULL,
+  updated_actor INTEGER NOT NULL,
+  properties TEXT,
+  PRIMARY KEY (source, type, destination, entity, aspect)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX edge_told ON edge (entity, aspect);
+-- They answer for neighbours without the rows: the other end is part of every entry.
+CREATE INDEX edge_out ON edge (source, type, position, ordinal, via) WHERE leads = 1;
+CREATE INDEX edge_in ON edge (destination, type, position, ordinal, via) WHERE leads = 1;
+`,
+  // Nodes and names keep their numbers, which readers know.
+  reset: "DELETE FROM edge;",
+};
+
+/** urn:li:dataset:(a,b) → urn:li:dataset: and (a,b); what has no third colon is all rest. */
+export function splitUrn(urn: string): { readonly prefix: string; readonly rest: string } {
+  let colon = -1;
+  for (let n = 0; n < 3; n++) {
+    colon = urn.indexOf(":", colon + 1);
+    if (colon < 0) return { prefix: "", rest: urn };
+  }
+  return { prefix: urn.slice(0, colon + 1), rest: urn.slice(colon + 1) };
+}
+
+/** The entity type of what begins so; empty when it names none. */
+export const typeOf = (prefix: string): string => prefix.split(":")[2] ?? "";

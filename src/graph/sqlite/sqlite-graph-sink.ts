@@ -1,0 +1,269 @@
+/**
+ * The graph's writing side in SQLite. What an aspect tells now is compared with what it told: an
+ * edge that stays keeps its row and its place, and only what is new or gone enters an index.
+ *
+ * Records come in order, so that a new edge is the last of all: it leads where nothing tells its
+ * pair of ends yet. When a leading edge goes, the next of its pair leads.
+ */
+import { LRUCache } from "lru-cache";
+import type { Position } from "../../core/position.ts";
+import {
+  openSqliteView,
+  type SqliteView,
+  type ViewFile,
+} from "../../projector/sqlite/sqlite-view.ts";
+import type { Edge, GraphSink, GraphWrite } from "../graph.ts";
+import { graphSchema, splitUrn } from "./schema.ts";
+
+type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
+
+/** Some 30 MB when full; a node that is not among them costs one look into the index. */
+const NODES_MAX = 100_000;
+/** Aspects may name anything: there is no end to the names of types that do not exist. */
+const KINDS_MAX = 1_000;
+
+export function openSqliteGraphSink(file: ViewFile): GraphSink {
+  const view = openSqliteView(graphSchema, file);
+  const writer = createWriter(view);
+  return {
+    async apply(writes, upTo) {
+      try {
+        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
+      } catch (error) {
+        // The transaction went back: numbers given in it are not taken.
+        writer.forget();
+        throw error;
+      }
+    },
+    position: async () => view.position(),
+    reset: async () => view.reset(),
+    close: async (outcome = "keep") => view.close(outcome),
+  };
+}
+
+/** An edge's row: what it is, what tells it, and the rest. */
+type Ends = readonly [source: number, type: number, destination: number];
+type Teller = readonly [entity: number, aspect: number];
+type Place = readonly [position: number, ordinal: number];
+type Details = readonly [
+  path: number,
+  via: number | null,
+  createdOn: number,
+  createdActor: number,
+  updatedOn: number,
+  updatedActor: number,
+  properties: string | null,
+];
+
+interface Row {
+  readonly ends: Ends;
+  readonly teller: Teller;
+  readonly leads: boolean;
+  readonly details: Details;
+}
+
+function createWriter({ db }: SqliteView) {
+  const nodes = createNodeNumbers(db);
+  const names = createNameNumbers(db);
+  const rows = createRows(db);
+
+  function replace({ urn, aspect, position, told, edges }: Write<"replace">): void {
+    const entity = edges.length === 0 ? nodes.find(urn) : nodes.numberOf(urn);
+    // Nothing was ever told by it, and nothing is now.
+    if (entity === undefined) return;
+    const teller: Teller = [entity, names.numberOf(aspect)];
+    const gone = new Map(rows.toldBy(teller).map((row) => [keyOf(row.ends), row]));
+    for (const [ordinal, edge] of edges.entries()) {
+      const ends: Ends = [
+        nodes.numberOf(edge.source),
+        names.numberOf(edge.type),
+        nodes.numberOf(edge.destination),
+      ];
+      const old = gone.size === 0 ? undefined : gone.get(keyOf(ends));
+      const details = detailsOf(edge, told, old?.details);
+      if (old === undefined) rows.insert(ends, teller, [position, ordinal], details);
+      else {
+        gone.delete(keyOf(ends));
+        if (details.some((value, i) => value !== old.details[i])) rows.update(old, details);
+      }
+    }
+    for (const row of gone.values()) rows.remove(row);
+  }
+
+  /** Stamps that the edge does not have are those of the telling, or of its first. */
+  function detailsOf(edge: Edge, told: Write<"replace">["told"], old?: Details): Details {
+    const { path, via, createdOn, createdActor, updatedOn, updatedActor, properties } = edge;
+    return [
+      names.numberOf(path),
+      via === undefined ? null : nodes.numberOf(via),
+      createdOn ?? old?.[2] ?? told.time,
+      createdActor === undefined && old !== undefined
+        ? old[3]
+        : nodes.numberOf(createdActor ?? told.actor),
+      updatedOn ?? told.time,
+      nodes.numberOf(updatedActor ?? told.actor),
+      properties === undefined ? null : JSON.stringify(properties),
+    ];
+  }
+
+  function removeEntity(urn: string): void {
+    const entity = nodes.find(urn);
+    if (entity === undefined) return;
+    for (const row of rows.toldByEntity(entity)) rows.remove(row);
+  }
+
+  function apply(write: GraphWrite): void {
+    switch (write.op) {
+      case "replace":
+        replace(write);
+        break;
+      case "remove_entity":
+        removeEntity(write.urn);
+        break;
+      case "forget": {
+        removeEntity(write.urn);
+        const node = nodes.find(write.urn);
+        if (node !== undefined) rows.removeNode(node);
+        break;
+      }
+    }
+  }
+
+  return {
+    write(writes: readonly GraphWrite[], checkpoint: Position): void {
+      for (const write of writes) if (write.position > checkpoint) apply(write);
+    },
+    forget() {
+      nodes.forget();
+      names.forget();
+    },
+  };
+}
+
+const keyOf = ([source, type, destination]: Ends): string => `${source} ${type} ${destination}`;
+
+type Database = SqliteView["db"];
+
+function createRows(db: Database) {
+  const columns = `source, type, destination, entity, aspect, leads,
+    path, via, created_on, created_actor, updated_on, updated_actor, properties`;
+  const ofTeller = db.prepare(`SELECT ${columns} FROM edge WHERE entity = ? AND aspect = ?`);
+  const ofEntity = db.prepare(`SELECT ${columns} FROM edge WHERE entity = ?`);
+  for (const statement of [ofTeller, ofEntity]) statement.setReturnArrays(true);
+  const insertEdge = db.prepare(`
+    INSERT INTO edge (source, type, destination, entity, aspect, position, ordinal,
+      path, via, created_on, created_actor, updated_on, updated_actor, properties, leads)
+    VALUES (?1, ?2, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS
+      (SELECT 1 FROM edge WHERE source = ?1 AND type = ?2 AND destination = ?3))`);
+  const edgeOf = "source = ? AND type = ? AND destination = ? AND entity = ? AND aspect = ?";
+  const updateEdge = db.prepare(`
+    UPDATE edge SET path = ?, via = ?, created_on = ?, created_actor = ?, updated_on = ?,
+      updated_actor = ?, properties = ? WHERE ${edgeOf}`);
+  const removeEdge = db.prepare(`DELETE FROM edge WHERE ${edgeOf}`);
+  const leadNext = db.prepare(`
+    UPDATE edge SET leads = 1 WHERE (source, type, destination, entity, aspect) IN
+      (SELECT source, type, destination, entity, aspect FROM edge
+       WHERE source = ? AND type = ? AND destination = ? ORDER BY position, ordinal LIMIT 1)`);
+  const removeOutgoing = db.prepare("DELETE FROM edge WHERE source = ?");
+  const incoming = db.prepare(
+    "SELECT source, type, destination FROM edge WHERE destination = ? AND leads = 1",
+  );
+  const removePair = db.prepare(
+    "DELETE FROM edge WHERE source = ? AND type = ? AND destination = ?",
+  );
+  incoming.setReturnArrays(true);
+
+  const rowOf = (columnValues: readonly unknown[]): Row => ({
+    ends: columnValues.slice(0, 3) as unknown as Ends,
+    teller: columnValues.slice(3, 5) as unknown as Teller,
+    leads: columnValues[5] === 1,
+    details: columnValues.slice(6) as unknown as Details,
+  });
+  const rowsOf = (found: unknown): readonly Row[] => (found as unknown[][]).map(rowOf);
+
+  return {
+    toldBy: (teller: Teller) => rowsOf(ofTeller.all(...teller)),
+    toldByEntity: (entity: number) => rowsOf(ofEntity.all(entity)),
+    insert(ends: Ends, teller: Teller, place: Place, details: Details): void {
+      insertEdge.run(...ends, ...teller, ...place, ...details);
+    },
+    update({ ends, teller }: Row, details: Details): void {
+      updateEdge.run(...details, ...ends, ...teller);
+    },
+    remove({ ends, teller, leads }: Row): void {
+      removeEdge.run(...ends, ...teller);
+      if (leads) leadNext.run(...ends);
+    },
+    /** Edges from and to the node, whatever tells them. */
+    removeNode(node: number): void {
+      removeOutgoing.run(node);
+      for (const ends of incoming.all(node) as unknown as Ends[]) removePair.run(...ends);
+    },
+  };
+}
+
+function createNodeNumbers(db: Database) {
+  const known = new LRUCache<string, number>({ max: NODES_MAX });
+  const kinds = new LRUCache<string, number>({ max: KINDS_MAX });
+  const findKind = db.prepare("SELECT id FROM kind WHERE prefix = ?");
+  const insertKind = db.prepare("INSERT INTO kind (prefix) VALUES (?)");
+  const findNode = db.prepare("SELECT id FROM node WHERE kind = ? AND rest = ?");
+  const insertNode = db.prepare("INSERT INTO node (kind, rest) VALUES (?, ?)");
+
+  function kindOf(prefix: string): number {
+    let kind = kinds.get(prefix);
+    if (kind === undefined) {
+      kind = Number(findKind.get(prefix)?.id ?? insertKind.run(prefix).lastInsertRowid);
+      kinds.set(prefix, kind);
+    }
+    return kind;
+  }
+
+  /** The node's number, a new one if need be. */
+  function numberOf(urn: string): number {
+    let node = known.get(urn);
+    if (node === undefined) {
+      const { prefix, rest } = splitUrn(urn);
+      const kind = kindOf(prefix);
+      node = Number(findNode.get(kind, rest)?.id ?? insertNode.run(kind, rest).lastInsertRowid);
+      known.set(urn, node);
+    }
+    return node;
+  }
+
+  /** Undefined for one that no edge ever named. */
+  function find(urn: string): number | undefined {
+    const node = known.get(urn);
+    if (node !== undefined) return node;
+    const { prefix, rest } = splitUrn(urn);
+    const found = findNode.get(kindOf(prefix), rest)?.id;
+    return found === undefined ? undefined : Number(found);
+  }
+
+  return {
+    numberOf,
+    find,
+    forget() {
+      known.clear();
+      kinds.clear();
+    },
+  };
+}
+
+/** Types, aspects and paths: the model's, so that there are few. */
+function createNameNumbers(db: Database) {
+  const known = new Map<string, number>();
+  const find = db.prepare("SELECT id FROM name WHERE text = ?");
+  const insert = db.prepare("INSERT INTO name (text) VALUES (?)");
+  return {
+    numberOf(text: string): number {
+      let number = known.get(text);
+      if (number === undefined) {
+        number = Number(find.get(text)?.id ?? insert.run(text).lastInsertRowid);
+        known.set(text, number);
+      }
+      return number;
+    },
+    forget: () => known.clear(),
+  };
+}

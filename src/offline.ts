@@ -1,0 +1,92 @@
+/**
+ * What commands do to a data directory without a service: printing its log, regrowing its views.
+ */
+import type { LoggedRecord, LogQuery, Operations, Rebuilt } from "./cli/operations.ts";
+import type { Config } from "./config/config.ts";
+import { CatalogError } from "./core/errors.ts";
+import { type Position, type Revision, START } from "./core/position.ts";
+import { decodeRecord } from "./log/record-codec.ts";
+import { loadModel, type ModelOptions } from "./model/load-model.ts";
+import { regrow } from "./projector/regrow.ts";
+import {
+  lockData,
+  openLogReader,
+  openViews,
+  type ViewName,
+  viewNames,
+  viewRules,
+} from "./stores.ts";
+
+/** Records a page of `annals log` holds. */
+const logPageMax = 500;
+
+/** Operations.readLog. */
+export async function* readLog(
+  config: Config,
+  query: LogQuery,
+): AsyncIterable<readonly LoggedRecord[]> {
+  const log = await openLogReader(config);
+  try {
+    let left = query.limit;
+    let place: number | "end" = startOf(query);
+    while (left > 0) {
+      const options = { limit: Math.min(left, logPageMax), backward: query.backward };
+      const page =
+        query.stream === undefined
+          ? await log.readAll(place as Position | "end", options)
+          : await log.readStream(query.stream, place as Revision | "end", options);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page.flatMap((record) => {
+        const change = decodeRecord(record);
+        return change === undefined ? [] : [{ ...record, change }];
+      });
+      left -= page.length;
+      if (query.stream === undefined) place = last.position;
+      else place = last.revision + (query.backward ? -1 : 1);
+      if (place < 0) return;
+    }
+  } finally {
+    await log.close();
+  }
+}
+
+function startOf({ from, stream, backward }: LogQuery): number | "end" {
+  if (from !== undefined) return from;
+  if (backward) return "end";
+  return stream === undefined ? START : 0;
+}
+
+/** Operations.rebuild. */
+export const rebuild: Operations["rebuild"] = async (config, { views, onProgress }) => {
+  const names = views.length === 0 ? viewNames : views.map(viewName);
+  const lock = lockData(config);
+  try {
+    const log = await openLogReader(config);
+    try {
+      const stores = { data: config.data, rules: viewRules(loadModel(modelOptions(config))) };
+      const opened = await openViews(stores, { names, bulk: true });
+      const head = await regrow({ log, views: opened, decode: decodeRecord, onProgress });
+      return names.map((view): Rebuilt => ({ view, records: head }));
+    } finally {
+      await log.close();
+    }
+  } finally {
+    lock.release();
+  }
+};
+
+function viewName(name: string): ViewName {
+  const known = viewNames.find((view) => view === name);
+  if (known !== undefined) return known;
+  throw new CatalogError("invalid", `there is no view "${name}"`, {
+    hint: `There are ${viewNames.join(" and ")}`,
+  });
+}
+
+/** How the configuration wants the model. */
+export const modelOptions = (config: Config): ModelOptions => ({
+  directories: [config.model, ...config.modelExtension],
+  prefix: config.recordPrefix,
+  namespace: config.urnNamespace,
+});

@@ -1,0 +1,408 @@
+/**
+ * What every aspect table promises (src/aspects/aspect-table.ts), whatever keeps it. Its sink's own
+ * promises are in sink.contract.ts.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type {
+  AspectReader,
+  AspectRow,
+  AspectSink,
+  AspectWrite,
+} from "../../src/aspects/aspect-table.ts";
+import { unknownEntity } from "../../src/core/entity-state.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import type { Dump } from "../../src/projector/compare.ts";
+import { aspectHistories, createAspectModel, keyOf, typeOf, urns } from "./aspect-table-model.ts";
+
+export interface AspectPlace {
+  openSink(): Promise<AspectSink>;
+  openReader(): Promise<AspectReader & Dump<AspectRow>>;
+  remove(): Promise<void>;
+}
+
+const patterns: readonly string[] = [
+  "%",
+  "",
+  "_",
+  "urn:li:corpuser:%",
+  "urn:li:corpuser:ad_",
+  "urn:li:corpuser:_da",
+  "urn:li:corpuser:ada",
+  "%da",
+  "%:Ada",
+  "urn:li:%,a%b%,PROD)",
+  "urn:li:dataset:(urn:li:dataPlatform:hive,100%_sure\\,PROD)",
+  "%*%",
+  "%[c]%",
+  "urn%li%",
+  "u%%%%_",
+  "nothing%",
+  "%'; DROP TABLE entity; --",
+];
+
+export function aspectTableContract(
+  name: string,
+  harness: { createPlace(): Promise<AspectPlace> },
+): void {
+  let place: AspectPlace;
+  let sink: AspectSink;
+  let reader: AspectReader & Dump<AspectRow>;
+  let last: Position;
+  let revisions: Map<string, number>;
+
+  type Told = { urn: string; aspect?: string } & Partial<AspectWrite>;
+
+  /** Writes one after the other: a value by default, of the key aspect by default. */
+  async function tell(...told: readonly Told[]): Promise<void> {
+    const writes = told.map((one) => {
+      last = position(last + 1);
+      const next = (revisions.get(one.urn) ?? -1) + 1;
+      revisions.set(one.urn, next);
+      const aspect = one.aspect ?? keyOf(one.urn);
+      return {
+        op: "value",
+        ...{ aspect, position: last, revision: revision(next), version: 1, value: `{"n":${last}}` },
+        ...{ time: 1_000 + last, actor: "urn:li:corpuser:ada", system: `{"lastObserved":${last}}` },
+        ...{ key: aspect === keyOf(one.urn), entityType: typeOf(one.urn) },
+        ...one,
+      } as AspectWrite;
+    });
+    await sink.apply(writes, last);
+  }
+
+  const stateOf = async (urn: string) => (await reader.getEntities([urn]))[0];
+
+  describe(`aspect table: ${name}`, () => {
+    beforeEach(async () => {
+      place = await harness.createPlace();
+      sink = await place.openSink();
+      reader = await place.openReader();
+      last = position(0);
+      revisions = new Map();
+    });
+
+    afterEach(async () => {
+      await reader.close();
+      await sink.close();
+      await place.remove();
+    });
+
+    const [ada = "", upper = "", ...others] = urns;
+
+    describe("an entity", () => {
+      test("that nobody told of is unknown", async () => {
+        await tell({ urn: ada });
+        for (const urn of [upper, "urn:li:gadget:x", "urn:li:", "", "no urn", `${ada} `]) {
+          expect(await stateOf(urn)).toEqual(unknownEntity(urn));
+        }
+      });
+
+      test("has the newest value of each aspect and the revision of its last record", async () => {
+        await tell({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
+        await tell({ urn: ada, aspect: "status", version: 2, value: '{"removed":true}' });
+        expect(await stateOf(ada)).toEqual({
+          urn: ada,
+          revision: 2,
+          aspects: new Map([
+            [
+              "corpuserKey",
+              {
+                name: "corpuserKey",
+                version: 1,
+                value: '{"n":1}',
+                time: 1_001,
+                actor: "urn:li:corpuser:ada",
+                system: { lastObserved: 1 },
+                removed: false,
+              },
+            ],
+            [
+              "status",
+              {
+                name: "status",
+                version: 2,
+                value: '{"removed":true}',
+                time: 1_004,
+                actor: "urn:li:corpuser:ada",
+                system: { lastObserved: 4 },
+                removed: false,
+              },
+            ],
+          ]),
+        });
+      });
+
+      test("takes a confirmation's system metadata, and nothing else of it", async () => {
+        await tell({ urn: ada, aspect: "status" });
+        await tell({ op: "confirm", urn: ada, aspect: "status", system: '{"lastObserved":99}' });
+        const state = await stateOf(ada);
+        expect(state?.revision).toBe(1);
+        expect(state?.aspects.get("status")).toMatchObject({
+          version: 1,
+          value: '{"n":1}',
+          time: 1_001,
+          system: { lastObserved: 99 },
+        });
+      });
+
+      test("keeps a removed aspect as removed, with its number, until it has a value again", async () => {
+        await tell({ urn: ada }, { urn: ada, aspect: "status", value: '{"removed":true}' });
+        await tell({ op: "remove", urn: ada, aspect: "status" });
+        const state = await stateOf(ada);
+        expect(state?.revision).toBe(2);
+        expect(state?.aspects.get("status")).toMatchObject({
+          removed: true,
+          version: 1,
+          value: '{"removed":true}',
+        });
+        expect(state?.aspects.get("corpuserKey")?.removed).toBe(false);
+        await tell({ urn: ada, aspect: "status", version: 2 });
+        expect((await stateOf(ada))?.aspects.get("status")).toMatchObject({
+          removed: false,
+          version: 2,
+        });
+      });
+
+      test("that was removed has all aspects removed, and can come back", async () => {
+        await tell({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
+        await tell({ op: "remove_entity", urn: ada });
+        const gone = await stateOf(ada);
+        expect(gone?.revision).toBe(2);
+        expect([...(gone?.aspects.values() ?? [])].map(({ removed }) => removed)).toEqual([
+          true,
+          true,
+        ]);
+        expect((await stateOf(upper))?.aspects.get("corpuserKey")?.removed).toBe(false);
+        await tell({ urn: ada, version: 2 });
+        const back = await stateOf(ada);
+        expect(back?.aspects.get("corpuserKey")).toMatchObject({ version: 2, removed: false });
+        expect(back?.aspects.get("status")?.removed).toBe(true);
+      });
+
+      test("keeps the revision of a record that touches no value", async () => {
+        await tell({ op: "remove", urn: ada, aspect: "status" });
+        expect(await stateOf(ada)).toEqual({ urn: ada, revision: revision(0), aspects: new Map() });
+        await tell({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
+        await tell({ op: "confirm", urn: ada, aspect: "status", version: 1, system: "{}" });
+        expect((await stateOf(ada))?.revision).toBe(3);
+        await tell({ op: "remove_entity", urn: upper });
+        expect((await stateOf(upper))?.revision).toBe(0);
+      });
+
+      test("is read in the order of the question, as often as it is asked for", async () => {
+        await tell(...urns.map((urn) => ({ urn })));
+        const asked = [...urns, "urn:li:corpuser:nobody", ...urns.toReversed(), ada, ada];
+        const states = await reader.getEntities(asked);
+        expect(states.map(({ urn }) => urn)).toEqual(asked);
+        expect(states.map(({ revision }) => revision)).toEqual(
+          asked.map((urn) => (urns.includes(urn) ? 0 : -1)),
+        );
+        expect(await reader.getEntities([])).toEqual([]);
+      });
+
+      test("is read with a thousand others", async () => {
+        const many = Array.from({ length: 1_000 }, (_, n) => `urn:li:tag:${n}`);
+        await tell(...many.map((urn) => ({ urn, value: JSON.stringify({ name: urn }) })));
+        const states = await reader.getEntities(many);
+        expect(states.map(({ aspects }) => aspects.get("tagKey")?.value)).toEqual(
+          many.map((urn) => JSON.stringify({ name: urn })),
+        );
+      });
+
+      test("keeps text as it is, a megabyte of it too", async () => {
+        const value = JSON.stringify({ text: "\u0000☃\u{1F3D4}'\"\\%_".repeat(100_000) });
+        const actor = "urn:li:corpuser:o'hara \u{1F3D4}";
+        await tell({ urn: ada, value, actor, aspect: 'it\'s "so"' });
+        expect((await stateOf(ada))?.aspects.get('it\'s "so"')).toMatchObject({ value, actor });
+      });
+    });
+
+    describe("a value", () => {
+      test("is found by its number for ever, from 1", async () => {
+        await tell({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
+        await tell({ op: "remove", urn: ada, aspect: "status" });
+        await tell({ op: "confirm", urn: ada, aspect: "status", version: 2, system: '{"a":1}' });
+        await tell({ op: "remove_entity", urn: ada });
+        expect(await reader.findValue(ada, "status", 1)).toEqual({
+          version: 1,
+          value: '{"n":1}',
+          time: 1_001,
+          actor: "urn:li:corpuser:ada",
+          system: '{"lastObserved":1}',
+        });
+        expect((await reader.findValue(ada, "status", 2))?.system).toBe('{"a":1}');
+      });
+
+      test("that is not there is undefined", async () => {
+        await tell({ urn: ada, aspect: "status" });
+        for (const version of [0, 2, -1, Number.MAX_SAFE_INTEGER]) {
+          expect(await reader.findValue(ada, "status", version)).toBeUndefined();
+        }
+        expect(await reader.findValue(ada, "ownership", 1)).toBeUndefined();
+        expect(await reader.findValue(ada, "__proto__", 1)).toBeUndefined();
+        expect(await reader.findValue(upper, "status", 1)).toBeUndefined();
+      });
+    });
+
+    describe("the entities of a type", () => {
+      test("are listed in byte order of their urns", async () => {
+        await tell(...urns.map((urn) => ({ urn })));
+        const { urns: listed } = await reader.listUrns("corpuser", { start: 0, count: 100 });
+        expect(listed).toEqual([
+          "urn:li:corpuser:Ada",
+          "urn:li:corpuser:a b",
+          "urn:li:corpuser:ad",
+          "urn:li:corpuser:ada",
+          "urn:li:corpuser:áda",
+          "urn:li:corpuser:\uFF5Eda",
+          "urn:li:corpuser:\u{1D49C}da",
+        ]);
+      });
+
+      test("are all on some page, and on one only", async () => {
+        const many = Array.from({ length: 25 }, (_, n) => `urn:li:tag:${n}`);
+        await tell(...many.map((urn) => ({ urn })), { urn: ada });
+        for (const count of [1, 4, 25, 100]) {
+          const pages: string[] = [];
+          for (let start = 0; start < 25; start += count) {
+            const page = await reader.listUrns("tag", { start, count });
+            expect(page.total).toBe(25);
+            pages.push(...page.urns);
+          }
+          expect(pages).toEqual(many.toSorted());
+        }
+        expect(await reader.listUrns("tag", { start: 0, count: 0 })).toEqual({
+          urns: [],
+          total: 25,
+        });
+        expect(await reader.listUrns("tag", { start: 99, count: 9 })).toEqual({
+          urns: [],
+          total: 25,
+        });
+        expect(await reader.listUrns("gadget", { start: 0, count: 9 })).toEqual({
+          urns: [],
+          total: 0,
+        });
+      });
+
+      test("are listed together however their urns spell the type", async () => {
+        const spelt = ["urn:li:Gadget:b", "urn:li:gadget:a", "urn:x:gadget:a", "urn:li:Gadget:a"];
+        await tell(...spelt.map((urn) => ({ urn, aspect: "k", key: true, entityType: "gadget" })));
+        const sorted = spelt.toSorted();
+        for (const start of [0, 1, 2, 3]) {
+          const page = await reader.listUrns("gadget", { start, count: 2 });
+          expect(page).toEqual({ urns: sorted.slice(start, start + 2), total: 4 });
+        }
+        expect(await reader.countEntities()).toEqual(new Map([["gadget", 4]]));
+      });
+
+      test("are those that exist: with a key, and not removed", async () => {
+        await tell({ urn: ada }, { urn: upper, aspect: "status" }, { urn: others[0] ?? "" });
+        await tell({ op: "remove_entity", urn: others[0] ?? "" });
+        expect(await reader.listUrns("corpuser", { start: 0, count: 9 })).toEqual({
+          urns: [ada],
+          total: 1,
+        });
+        await tell({ urn: upper }, { urn: others[0] ?? "", version: 2 });
+        expect((await reader.listUrns("corpuser", { start: 0, count: 9 })).total).toBe(3);
+      });
+
+      test("are counted", async () => {
+        expect(await reader.countEntities()).toEqual(new Map());
+        await tell(...urns.map((urn) => ({ urn })), { urn: ada, version: 2 });
+        await tell({ op: "remove_entity", urn: ada }, { op: "remove_entity", urn: ada });
+        const counts = await reader.countEntities();
+        expect(counts.get("corpuser")).toBe(6);
+        expect(counts.get("dataset")).toBe(5);
+        expect(counts.get("gadget") ?? 0).toBe(0);
+      });
+    });
+
+    describe("the entities that have an aspect", () => {
+      test("are counted as they are now", async () => {
+        await tell({ urn: ada, aspect: "status" }, { urn: upper, aspect: "status" }, { urn: ada });
+        expect(await reader.countAspect("status")).toBe(2);
+        await tell({ urn: ada, aspect: "status", version: 2 });
+        expect(await reader.countAspect("status")).toBe(2);
+        await tell({ op: "remove", urn: ada, aspect: "status" });
+        expect(await reader.countAspect("status")).toBe(1);
+        await tell({ op: "remove_entity", urn: upper }, { urn: ada, aspect: "status", version: 3 });
+        expect(await reader.countAspect("status")).toBe(1);
+        expect(await reader.countAspect("ownership")).toBe(0);
+      });
+
+      test.each(patterns)("are counted by urns like %j", async (pattern) => {
+        await tell(...urns.map((urn) => ({ urn, aspect: "status" })));
+        const like = likeRegExp(pattern);
+        expect(await reader.countAspect("status", pattern)).toBe(
+          urns.filter((urn) => like.test(urn)).length,
+        );
+      });
+
+      test("are counted in no time by a pattern made to take for ever", async () => {
+        await tell({ urn: `urn:li:tag:${"a".repeat(500)}`, aspect: "status" });
+        expect(await reader.countAspect("status", `${"%a".repeat(200)}b`)).toBe(0);
+      });
+
+      test("are counted where there are many", async () => {
+        const many = Array.from({ length: 4_500 }, (_, n) => `urn:li:tag:${n}`);
+        await tell(...many.map((urn) => ({ urn, aspect: "status" })), { urn: ada });
+        expect(await reader.countAspect("status")).toBe(4_500);
+        expect(await reader.countAspect("status", "urn:li:tag:1%")).toBe(1_111);
+      });
+    });
+
+    test("gives the answers of a simple model after any history", async () => {
+      await fc.assert(
+        fc.asyncProperty(aspectHistories(1, 150), async (history) => {
+          await sink.reset();
+          const model = createAspectModel();
+          for (const write of history) model.apply(write);
+          const end = position((history.at(-1)?.position ?? 0) + 1);
+          await sink.apply(history, end);
+
+          expect(await reader.getEntities(urns)).toEqual(urns.map(model.getEntity));
+          expect(await Array.fromAsync(reader.dump())).toEqual(model.rows());
+          for (const { urn, aspect, version } of model.rows()) {
+            expect(await reader.findValue(urn, aspect, version)).toEqual(
+              model.findValue(urn, aspect, version),
+            );
+          }
+          const counts = await reader.countEntities();
+          for (const type of ["corpuser", "dataset", "tag"]) {
+            const expected = model.listUrns(type);
+            const page = await reader.listUrns(type, { start: 1, count: 3 });
+            expect(page).toEqual({ urns: expected.slice(1, 4), total: expected.length });
+            expect(counts.get(type) ?? 0).toBe(expected.length);
+          }
+          for (const aspect of ["status", "corpuserKey"]) {
+            expect(await reader.countAspect(aspect)).toBe(model.having(aspect).length);
+          }
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    test("is unavailable when it is closed, which may be said twice", async () => {
+      await reader.close();
+      await reader.close();
+      const unavailable = expect.objectContaining({ code: "unavailable" });
+      await expect(reader.getEntities([ada])).rejects.toEqual(unavailable);
+      await expect(reader.findValue(ada, "status", 1)).rejects.toEqual(unavailable);
+      await expect(reader.listUrns("tag", { start: 0, count: 1 })).rejects.toEqual(unavailable);
+      await expect(reader.countEntities()).rejects.toEqual(unavailable);
+      await expect(reader.countAspect("status")).rejects.toEqual(unavailable);
+    });
+  });
+}
+
+/** LIKE as SQL defines it, said in another language. */
+const likeRegExp = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("%", ".*")
+      .replaceAll("_", ".")}$`,
+    "su",
+  );

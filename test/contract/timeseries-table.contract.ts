@@ -1,0 +1,257 @@
+/**
+ * What every timeseries table promises (src/timeseries/timeseries-table.ts), whatever keeps it. Its
+ * sink's own promises are in sink.contract.ts.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Position, position } from "../../src/core/position.ts";
+import type { Dump } from "../../src/projector/compare.ts";
+import type {
+  TimeseriesEvent,
+  TimeseriesReader,
+  TimeseriesRow,
+  TimeseriesSink,
+  TimeseriesWrite,
+} from "../../src/timeseries/timeseries-table.ts";
+import { urns } from "./aspect-table-model.ts";
+import { aspects, createTimeseriesModel, timeseriesHistories } from "./timeseries-table-model.ts";
+
+export interface TimeseriesPlace {
+  openSink(): Promise<TimeseriesSink>;
+  openReader(): Promise<TimeseriesReader & Dump<TimeseriesRow>>;
+  remove(): Promise<void>;
+}
+
+const [urn = "", other = ""] = urns;
+const aspect = "datasetProfile";
+
+export function timeseriesTableContract(
+  name: string,
+  harness: { createPlace(): Promise<TimeseriesPlace> },
+): void {
+  let place: TimeseriesPlace;
+  let sink: TimeseriesSink;
+  let reader: TimeseriesReader & Dump<TimeseriesRow>;
+  let last: Position;
+
+  /** Writes one after the other: an event by default, its value its position. */
+  async function tell(...told: readonly Partial<TimeseriesWrite>[]): Promise<void> {
+    const writes = told.map((one) => {
+      last = position(last + 1);
+      const event = { op: "event", urn, aspect, entityType: "dataset", time: 0, key: "" };
+      return { ...event, value: String(last), system: "{}", position: last, ...one };
+    });
+    await sink.apply(writes as TimeseriesWrite[], last);
+  }
+
+  const remove = (range: { urn?: string; aspect?: string; from?: number; to?: number }) =>
+    tell({ op: "remove", aspect: undefined, ...range });
+
+  const values = (events: readonly TimeseriesEvent[]) => events.map(({ value }) => value);
+
+  async function listed(options: { limit?: number; ascending?: boolean } = {}) {
+    return values(await reader.list({ urn, aspect }, { limit: 100, ...options }));
+  }
+
+  describe(`timeseries table: ${name}`, () => {
+    beforeEach(async () => {
+      place = await harness.createPlace();
+      sink = await place.openSink();
+      reader = await place.openReader();
+      last = position(0);
+    });
+
+    afterEach(async () => {
+      await reader.close();
+      await sink.close();
+      await place.remove();
+    });
+
+    describe("events", () => {
+      test("are told with their time, value and system metadata", async () => {
+        await tell({ time: 5, value: '{"rowCount":1}', system: '{"runId":"r"}' });
+        expect(await reader.list({ urn, aspect }, { limit: 10 })).toEqual([
+          { time: 5, value: '{"rowCount":1}', system: '{"runId":"r"}' },
+        ]);
+      });
+
+      test("come latest first, or earliest first, whatever the order of telling", async () => {
+        await tell({ time: 2 }, { time: 3 }, { time: -1 }, { time: 10 });
+        expect(await listed()).toEqual(["4", "2", "1", "3"]);
+        expect(await listed({ ascending: true })).toEqual(["3", "1", "2", "4"]);
+      });
+
+      test("of one time come in the order of their keys", async () => {
+        await tell({ key: "b" }, { key: "a" }, { key: "c" }, { time: 1, key: "a" });
+        expect(await listed({ ascending: true })).toEqual(["2", "1", "3", "4"]);
+        expect(await listed()).toEqual(["4", "3", "1", "2"]);
+      });
+
+      test("that are told again are one event: the last telling", async () => {
+        await tell({ time: 1, key: "a" }, { time: 1, key: "b" }, { time: 1, key: "a" });
+        expect(await listed()).toEqual(["2", "3"]);
+        expect(await reader.count({ urn })).toBe(2);
+      });
+
+      test("of other entities and aspects are others", async () => {
+        await tell({}, { urn: other }, { aspect: "operation" }, { urn: `${urn} ` });
+        expect(await listed()).toEqual(["1"]);
+        expect(await reader.list({ urn: "nobody", aspect }, { limit: 9 })).toEqual([]);
+        expect(await reader.list({ urn, aspect: "__proto__" }, { limit: 9 })).toEqual([]);
+      });
+
+      test("keep text as it is, a megabyte of it too, and any time a number can tell", async () => {
+        const value = JSON.stringify({ text: "☃\u{1F3D4}'\"\\%_".repeat(100_000) });
+        const times = [9.2e18, 8_640_000_000_000_001, -9.2e18, 0];
+        await tell(...times.map((time) => ({ time, value, urn: 'it\'s "so" %' })));
+        const events = await reader.list({ urn: 'it\'s "so" %', aspect }, { limit: 9 });
+        expect(events.map(({ time }) => time)).toEqual(times.toSorted((a, b) => b - a));
+        expect(values(events)).toEqual([value, value, value, value]);
+      });
+    });
+
+    describe("a range", () => {
+      beforeEach(() => tell(...[1, 2, 3, 4, 5].map((time) => ({ time }))));
+
+      test.each([
+        [{}, [5, 4, 3, 2, 1]],
+        [{ from: 2, to: 4 }, [4, 3, 2]],
+        [{ from: 4 }, [5, 4]],
+        [{ to: 2 }, [2, 1]],
+        [{ from: 3, to: 3 }, [3]],
+        [{ from: 4, to: 2 }, []],
+        [{ from: 2.5, to: 1e300 }, [5, 4, 3]],
+      ])("%j has both its ends", async (bounds, times) => {
+        const range = { urn, aspect, ...bounds };
+        const events = await reader.list(range, { limit: 10 });
+        expect(events.map(({ time }) => time)).toEqual(times);
+        expect(await reader.count(range)).toBe(times.length);
+        const turned = await reader.list(range, { limit: 10, ascending: true });
+        expect(turned).toEqual(events.toReversed());
+      });
+
+      test("gives at most as many as are asked for", async () => {
+        expect(await listed({ limit: 2 })).toEqual(["5", "4"]);
+        expect(await listed({ limit: 2, ascending: true })).toEqual(["1", "2"]);
+        expect(await listed({ limit: 5 })).toHaveLength(5);
+        expect(await listed({ limit: 0 })).toEqual([]);
+      });
+
+      test("gives those that are accepted, and asks no further than it must", async () => {
+        const asked: number[] = [];
+        const accept = ({ time }: TimeseriesEvent) => {
+          asked.push(time);
+          return time % 2 === 0;
+        };
+        const options = { limit: 1, accept };
+        expect(values(await reader.list({ urn, aspect }, options))).toEqual(["4"]);
+        expect(asked).toEqual([5, 4]);
+        const all = await reader.list({ urn, aspect, to: 3 }, { limit: 9, accept });
+        expect(values(all)).toEqual(["2"]);
+      });
+
+      test("is counted for all aspects of the entity, too", async () => {
+        await tell({ aspect: "operation", time: 9 }, { urn: other });
+        expect(await reader.count({ urn })).toBe(6);
+        expect(await reader.count({ urn, from: 5 })).toBe(2);
+        expect(await reader.count({ urn, aspect: "operation" })).toBe(1);
+        expect(await reader.count({ urn: "nobody" })).toBe(0);
+      });
+    });
+
+    test("pages through many events, ties and all, without a gap or a repeat", async () => {
+      const many = Array.from({ length: 2_345 }, (_, n) => ({
+        time: Math.floor(n / 7),
+        key: `${n % 7}`,
+      }));
+      await tell(...many);
+      const numbers = many.map((_, n) => String(n + 1));
+      expect(await listed({ limit: 10_000, ascending: true })).toEqual(numbers);
+      expect(await listed({ limit: 10_000 })).toEqual(numbers.toReversed());
+      const accept = ({ value }: TimeseriesEvent) => Number(value) % 1_000 === 1;
+      const rare = await reader.list({ urn, aspect, from: 0, to: 1e9 }, { limit: 9, accept });
+      expect(values(rare)).toEqual(["2001", "1001", "1"]);
+    });
+
+    describe("a removal", () => {
+      beforeEach(() =>
+        tell(
+          ...[1, 2, 3].map((time) => ({ time })),
+          { aspect: "operation", time: 2 },
+          { urn: other, time: 2 },
+        ),
+      );
+
+      test("takes the events of a range, both ends included", async () => {
+        await remove({ aspect, from: 2, to: 3 });
+        expect(await listed()).toEqual(["1"]);
+        expect(await reader.count({ urn })).toBe(2);
+        expect(await reader.count({ urn: other })).toBe(1);
+      });
+
+      test("takes up to an end, or from one", async () => {
+        await remove({ aspect, to: 1 });
+        expect(await listed()).toEqual(["3", "2"]);
+        await remove({ aspect, from: 3 });
+        expect(await listed()).toEqual(["2"]);
+      });
+
+      test("without an aspect takes all of the entity's", async () => {
+        await remove({});
+        expect(await reader.count({ urn })).toBe(0);
+        expect(await reader.count({ urn: other })).toBe(1);
+      });
+
+      test("of nothing changes nothing", async () => {
+        await remove({ urn: "nobody" });
+        await remove({ aspect: "__proto__" });
+        await remove({ aspect, from: 9, to: 0 });
+        expect(await listed()).toEqual(["3", "2", "1"]);
+      });
+
+      test("leaves room for what is told after it", async () => {
+        await remove({ aspect });
+        await tell({ time: 2 });
+        expect(await listed()).toEqual(["7"]);
+      });
+    });
+
+    test("gives the answers of a simple model after any history", async () => {
+      const bounds = fc.option(fc.integer({ min: -2, max: 11 }), { nil: undefined });
+      await fc.assert(
+        fc.asyncProperty(timeseriesHistories(1, 150), bounds, bounds, async (history, from, to) => {
+          await sink.reset();
+          const model = createTimeseriesModel();
+          for (const write of history) model.apply(write);
+          await sink.apply(history, position(history.at(-1)?.position ?? 0));
+
+          expect(await Array.fromAsync(reader.dump())).toEqual(model.rows());
+          for (const one of new Set(history.map((write) => write.urn))) {
+            expect(await reader.count({ urn: one, from, to })).toBe(
+              model.count({ urn: one, from, to }),
+            );
+            for (const name of aspects) {
+              const range = { urn: one, aspect: name, from, to };
+              const expected = model.list(range);
+              expect(await reader.list(range, { limit: 4, ascending: true })).toEqual(
+                expected.slice(0, 4),
+              );
+              expect(await reader.list(range, { limit: 4 })).toEqual(
+                expected.toReversed().slice(0, 4),
+              );
+            }
+          }
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    test("is unavailable when it is closed, which may be said twice", async () => {
+      await reader.close();
+      await reader.close();
+      const unavailable = expect.objectContaining({ code: "unavailable" });
+      await expect(reader.list({ urn, aspect }, { limit: 1 })).rejects.toEqual(unavailable);
+      await expect(reader.count({ urn })).rejects.toEqual(unavailable);
+    });
+  });
+}

@@ -1,0 +1,113 @@
+/** A log over an array, records that say what they hold, and views that remember what they got. */
+import type { PlacedChange } from "../../src/core/change.ts";
+import { type Position, position, revision, START } from "../../src/core/position.ts";
+import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
+import type { Decode } from "../../src/projector/batch.ts";
+import type { View } from "../../src/projector/sink.ts";
+
+export interface ArrayLog extends Pick<ChangeLog, "readAll" | "head"> {
+  /** Appends so many records; the n-th has position n. */
+  grow(count: number): void;
+  /** Reads fail with this while it is there. */
+  failure: Error | undefined;
+  /** Pages that were read and held something: their first and last position. */
+  readonly pages: (readonly [first: number, last: number])[];
+}
+
+export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
+  const records: LogRecord[] = [];
+  const log: ArrayLog = {
+    failure: undefined,
+    pages: [],
+    grow(more) {
+      for (let n = 0; n < more; n++) {
+        const at = records.length + 1;
+        records.push({
+          position: position(at),
+          stream: "entity-urn:li:tag:a",
+          revision: revision(at - 1),
+          data: new Uint8Array(recordBytes),
+        });
+      }
+    },
+    async readAll(from, { limit }) {
+      if (log.failure !== undefined) throw log.failure;
+      const page = records.slice(Number(from), Number(from) + limit);
+      const [first] = page;
+      if (first !== undefined) log.pages.push([first.position, first.position + page.length - 1]);
+      return page;
+    },
+    head: async () => position(records.length),
+  };
+  log.grow(count);
+  return log;
+}
+
+export const decode: Decode = (record): PlacedChange => ({
+  urn: "urn:li:tag:a",
+  entityType: "tag",
+  aspect: "status",
+  changeType: "UPSERT",
+  value: "{}",
+  created: { time: 0, actor: "urn:li:corpuser:ada" },
+  system: { lastObserved: 0, runId: "r", version: String(record.position) },
+  position: record.position,
+  revision: record.revision,
+  timeseries: false,
+});
+
+export interface RecordingView extends View<Position> {
+  /** Positions that it was given, in order. */
+  readonly got: Position[];
+  /** Batches that it was given: how many writes each had. */
+  readonly batches: number[];
+  /** Its checkpoint. */
+  at: Position;
+  /** Called before each batch; what it throws is a failure of the store. */
+  before: () => unknown;
+  /** Called after each batch, when it is kept. */
+  after: () => unknown;
+  closed: "keep" | "discard" | undefined;
+}
+
+/** Takes one write for every change, but for those that `ignores`. */
+export function createRecordingView(
+  name: string,
+  {
+    at = START,
+    ignores = () => false,
+  }: { at?: Position; ignores?: (at: Position) => boolean } = {},
+): RecordingView {
+  const view: RecordingView = {
+    name,
+    got: [],
+    batches: [],
+    at,
+    before: () => {},
+    after: () => {},
+    closed: undefined,
+    project: (change) => (ignores(change.position) ? [] : [change.position]),
+    sink: {
+      async apply(writes, upTo) {
+        await view.before();
+        view.got.push(...writes);
+        view.batches.push(writes.length);
+        view.at = upTo;
+        await view.after();
+      },
+      position: async () => view.at,
+      async reset() {
+        view.got.length = 0;
+        view.at = START;
+      },
+      async close(outcome = "keep") {
+        view.closed = outcome;
+      },
+    },
+  };
+  return view;
+}
+
+/** Positions from one to another, both included. */
+export const range = (first: number, last: number): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, n) => first + n);

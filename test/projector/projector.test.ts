@@ -1,0 +1,371 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { position } from "../../src/core/position.ts";
+import {
+  type Projector,
+  type ProjectorParts,
+  type ProjectorProgress,
+  startProjector,
+} from "../../src/projector/projector.ts";
+import type { View } from "../../src/projector/sink.ts";
+import {
+  type ArrayLog,
+  createArrayLog,
+  createRecordingView,
+  decode,
+  type RecordingView,
+  range,
+} from "./array-log.ts";
+
+const running: Projector[] = [];
+afterEach(async () => {
+  for (const projector of running.splice(0)) await projector.stop();
+});
+
+async function start(
+  log: ArrayLog,
+  views: readonly RecordingView[],
+  options: Partial<ProjectorParts> = {},
+): Promise<Projector> {
+  const projector = await startProjector({
+    log,
+    views: views as readonly unknown[] as readonly View[],
+    decode,
+    onProgress: () => {},
+    retryMs: { first: 1, max: 4 },
+    idleMs: 2,
+    ...options,
+  });
+  running.push(projector);
+  return projector;
+}
+
+const reaches = (view: RecordingView, at: number) =>
+  vi.waitFor(() => expect(view.at).toBe(at), { timeout: 5_000, interval: 2 });
+
+const everything = (view: RecordingView, last: number) => expect(view.got).toEqual(range(1, last));
+
+describe("views that follow the log", () => {
+  test("get every record in order, and the positions are told", async () => {
+    const log = createArrayLog(250);
+    const views = [createRecordingView("a"), createRecordingView("b")];
+    const told: ProjectorProgress[] = [];
+    await start(log, views, { batchMax: 100, onProgress: (progress) => told.push(progress) });
+    for (const view of views) await reaches(view, 250);
+    for (const view of views) everything(view, 250);
+    const positions = [100, 200, 250].map((at) => ({ a: { position: at }, b: { position: at } }));
+    expect(told).toEqual(positions);
+  });
+
+  test("share what was read and decoded", async () => {
+    const log = createArrayLog(250);
+    const decoded = vi.fn(decode);
+    const views = [createRecordingView("a"), createRecordingView("b")];
+    await start(log, views, { batchMax: 100, decode: decoded });
+    for (const view of views) await reaches(view, 250);
+    expect(decoded).toHaveBeenCalledTimes(250);
+    expect(log.pages).toEqual([
+      [1, 100],
+      [101, 200],
+      [201, 250],
+    ]);
+  });
+
+  test("begin at their checkpoints", async () => {
+    const log = createArrayLog(20);
+    const view = createRecordingView("a", { at: position(15) });
+    const projector = await start(log, [view]);
+    expect(projector.progress()).toEqual({ a: { position: 15 } });
+    await reaches(view, 20);
+    expect(view.got).toEqual(range(16, 20));
+  });
+
+  test("come past records that are none of theirs", async () => {
+    const log = createArrayLog(10);
+    const view = createRecordingView("a", { ignores: (at) => at > 4 });
+    await start(log, [view]);
+    await reaches(view, 10);
+    expect(view.got).toEqual(range(1, 4));
+  });
+
+  test("come past records that hold no change", async () => {
+    const view = createRecordingView("a");
+    await start(createArrayLog(10), [view], {
+      decode: (record) => (record.position % 2 === 0 ? undefined : decode(record)),
+    });
+    await reaches(view, 10);
+    expect(view.got).toEqual([1, 3, 5, 7, 9]);
+  });
+
+  test("get a new record at once when the projector is poked", async () => {
+    const log = createArrayLog();
+    const view = createRecordingView("a");
+    const projector = await start(log, [view], { idleMs: 600_000 });
+    for (const at of range(1, 30)) {
+      log.grow(1);
+      projector.poke();
+      await reaches(view, at);
+    }
+    everything(view, 30);
+  });
+
+  test("get a new record soon when it is not", async () => {
+    const log = createArrayLog();
+    const view = createRecordingView("a");
+    await start(log, [view], { idleMs: 2 });
+    log.grow(3);
+    await reaches(view, 3);
+  });
+
+  test("get batches bounded in bytes", async () => {
+    const log = createArrayLog(20, 8 * 1024 * 1024);
+    const view = createRecordingView("a");
+    await start(log, [view]);
+    await reaches(view, 20);
+    expect(view.batches).toEqual([4, 4, 4, 4, 4]);
+  });
+});
+
+describe("a view that is behind", () => {
+  test("holds nobody up, and shares the reading where it meets the next", async () => {
+    const log = createArrayLog(1_000);
+    const late = createRecordingView("late");
+    const early = createRecordingView("early", { at: position(950) });
+    // The early one is done before the late one has got further than a batch.
+    early.after = () => expect(late.got.length).toBeLessThanOrEqual(100);
+    await start(log, [late, early], { batchMax: 100 });
+    await reaches(late, 1_000);
+    expect(early.at).toBe(1_000);
+    everything(late, 1_000);
+    expect(early.got).toEqual(range(951, 1_000));
+    early.after = () => {};
+    log.pages.length = 0;
+    log.grow(5);
+    await reaches(late, 1_005);
+    expect(log.pages).toEqual([[1_001, 1_005]]);
+  });
+
+  test("does not run past the one ahead", async () => {
+    const log = createArrayLog(30);
+    const late = createRecordingView("late");
+    const early = createRecordingView("early", { at: position(7) });
+    await start(log, [late, early], { batchMax: 10 });
+    await reaches(late, 30);
+    expect(late.batches.reduce((sum, size) => sum + size)).toBe(30);
+    everything(late, 30);
+  });
+});
+
+describe("a view that fails", () => {
+  test("is told of, holds nobody up, and catches up when it works again", async () => {
+    const log = createArrayLog(20);
+    const sick = createRecordingView("sick");
+    const well = createRecordingView("well");
+    sick.before = () => {
+      throw new Error("disk is full");
+    };
+    const projector = await start(log, [sick, well], { batchMax: 10 });
+    await reaches(well, 20);
+    log.grow(20);
+    await reaches(well, 40);
+    expect(projector.progress()).toEqual({
+      sick: { position: 0, error: "disk is full" },
+      well: { position: 40 },
+    });
+    sick.before = () => {};
+    await reaches(sick, 40);
+    everything(sick, 40);
+    everything(well, 40);
+    await vi.waitFor(() => expect(projector.progress().sick).toEqual({ position: 40 }));
+  });
+
+  test("is tried again after pauses that double up to a bound", async () => {
+    const log = createArrayLog(1);
+    const view = createRecordingView("a");
+    const attempts: number[] = [];
+    view.before = () => {
+      attempts.push(performance.now());
+      throw new Error("not yet");
+    };
+    await start(log, [view], { retryMs: { first: 20, max: 80 }, idleMs: 5 });
+    await vi.waitFor(() => expect(attempts.length).toBe(6), { timeout: 5_000 });
+    const pauses = attempts.slice(1).map((at, n) => at - (attempts[n] ?? 0));
+    // Timers may be a millisecond early and, on a busy machine, any time late.
+    for (const [n, least] of [20, 40, 80, 80, 80].entries()) {
+      expect(pauses[n]).toBeGreaterThanOrEqual(least - 2);
+    }
+    expect(pauses[4]).toBeLessThan(1_000);
+  });
+
+  test("is asked where it is: a batch that was kept though it failed is not told again", async () => {
+    const log = createArrayLog(10);
+    const view = createRecordingView("a");
+    view.after = () => {
+      view.after = () => {};
+      throw new Error("the answer was lost");
+    };
+    await start(log, [view], { batchMax: 4 });
+    await reaches(view, 10);
+    everything(view, 10);
+  });
+
+  test("keeps failing while it cannot say where it is", async () => {
+    const log = createArrayLog(5);
+    const view = createRecordingView("a");
+    view.before = () => {
+      throw new Error("gone");
+    };
+    let asked = 0;
+    const sink = {
+      ...view.sink,
+      position: async () => {
+        asked++;
+        if (asked === 2 || asked === 3) throw new Error("still gone");
+        if (asked === 4) view.before = () => {};
+        return view.at;
+      },
+    };
+    const errors: unknown[] = [];
+    await start(log, [{ ...view, sink }], {
+      onProgress: (progress) => errors.push(progress.a?.error),
+    });
+    await reaches(view, 5);
+    everything(view, 5);
+    expect(errors).toEqual(["gone", "still gone", "still gone", undefined]);
+  });
+});
+
+describe("a record that cannot be", () => {
+  test("decoded stops all views right before it, named, until it can", async () => {
+    const log = createArrayLog(10);
+    const views = [createRecordingView("a"), createRecordingView("b")];
+    let readable = false;
+    const projector = await start(log, views, {
+      decode: (record) => {
+        if (record.position === 7 && !readable) throw new Error("no such schema");
+        return decode(record);
+      },
+    });
+    for (const view of views) await reaches(view, 6);
+    const error = "record at position 7 could not be decoded: no such schema";
+    await vi.waitFor(() =>
+      expect(projector.progress()).toEqual({
+        a: { position: 6, error },
+        b: { position: 6, error },
+      }),
+    );
+    readable = true;
+    for (const view of views) await reaches(view, 10);
+    for (const view of views) everything(view, 10);
+  });
+
+  test("projected stops that view alone, right before it, named", async () => {
+    const log = createArrayLog(10);
+    const sick = createRecordingView("sick");
+    const well = createRecordingView("well");
+    const picky: RecordingView = {
+      ...sick,
+      project: (change) => {
+        if (change.position === 7) throw new Error("no version");
+        return [change.position];
+      },
+    };
+    const projector = await start(log, [picky, well]);
+    await reaches(well, 10);
+    await vi.waitFor(() =>
+      expect(projector.progress().sick).toEqual({
+        position: 6,
+        error: 'change at position 7 of "urn:li:tag:a" could not be projected: no version',
+      }),
+    );
+    everything(sick, 6);
+  });
+
+  test("read is read when the log answers again", async () => {
+    const log = createArrayLog(10);
+    log.failure = new Error("log is away");
+    const view = createRecordingView("a");
+    const projector = await start(log, [view]);
+    await vi.waitFor(() => expect(projector.progress().a?.error).toBe("log is away"));
+    log.failure = undefined;
+    await reaches(view, 10);
+    await vi.waitFor(() => expect(projector.progress().a).toEqual({ position: 10 }));
+  });
+});
+
+describe("the end", () => {
+  test("comes when the batch in flight is done, and nothing begins after it", async () => {
+    const log = createArrayLog(100);
+    const view = createRecordingView("a");
+    const inFlight = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    view.before = () => {
+      inFlight.resolve();
+      return finish.promise;
+    };
+    const projector = await start(log, [view], { batchMax: 10 });
+    await inFlight.promise;
+    let stopped = false;
+    const stop = projector.stop().then(() => {
+      stopped = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(stopped).toBe(false);
+    finish.resolve();
+    await stop;
+    expect(view.at).toBe(10);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(view.at).toBe(10);
+    expect(projector.progress()).toEqual({ a: { position: 10 } });
+  });
+
+  test("comes at once when there is nothing to do, and may be asked for twice", async () => {
+    const projector = await start(createArrayLog(), [createRecordingView("a")], {
+      idleMs: 600_000,
+    });
+    await projector.stop();
+    await projector.stop();
+  });
+});
+
+test("does not start with a view that cannot say where it is", async () => {
+  const view = createRecordingView("a");
+  const sink = { ...view.sink, position: () => Promise.reject(new Error("no such table")) };
+  await expect(start(createArrayLog(), [{ ...view, sink }])).rejects.toThrow("no such table");
+});
+
+test("brings every view every record once, in order, whatever fails on the way", async () => {
+  const failures = fc.array(fc.constantFrom("none", "none", "before", "after"), { maxLength: 12 });
+  const begin = fc.integer({ min: 0, max: 60 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(begin, failures), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 25 }),
+      async (given, batchMax) => {
+        const log = createArrayLog(60);
+        const views = given.map(([at, outcomes], n) => {
+          const view = createRecordingView(`view ${n}`, { at: position(at) });
+          const left = [...outcomes];
+          let outcome: string | undefined;
+          view.before = () => {
+            outcome = left.shift();
+            if (outcome === "before") throw new Error("not kept");
+          };
+          view.after = () => {
+            if (outcome === "after") throw new Error("kept, but who knows");
+          };
+          return view;
+        });
+        const projector = await start(log, views, { batchMax, retryMs: { first: 0, max: 1 } });
+        log.grow(20);
+        projector.poke();
+        for (const view of views) await reaches(view, 80);
+        await projector.stop();
+        for (const [n, view] of views.entries()) {
+          expect(view.got).toEqual(range((given[n]?.[0] ?? 0) + 1, 80));
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,144 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import {
+  openSqliteView,
+  openSqliteViewReader,
+  type ViewFile,
+  type ViewSchema,
+} from "../../src/projector/sqlite/sqlite-view.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+const schema: ViewSchema = {
+  view: "marks",
+  version: 3,
+  tables: "CREATE TABLE mark (text TEXT NOT NULL) STRICT;",
+  reset: "DELETE FROM mark;",
+};
+
+let directory: TemporaryDirectory;
+let path: string;
+beforeEach(() => {
+  directory = temporaryDirectory("annals-view");
+  path = join(directory.path, "marks.sqlite");
+});
+afterEach(() => directory[Symbol.dispose]());
+
+function write(text: string, upTo: number, file: Partial<ViewFile> = {}): void {
+  const view = openSqliteView(schema, { path, ...file });
+  view.commit(position(upTo), () => {
+    view.db.prepare("INSERT INTO mark (text) VALUES (?)").run(text);
+  });
+  view.close("keep");
+}
+
+describe("a view's file", () => {
+  test("keeps the fingerprint of the model that it was projected with last", () => {
+    write("a", 1, { model: "m1" });
+    write("b", 2, { model: "m2" });
+    const reader = openSqliteViewReader(schema, path);
+    expect({
+      ...reader.prepare("SELECT name, generation, model, position FROM view").get(),
+    }).toEqual({ name: "marks", generation: 1, model: "m2", position: 2 });
+    reader.close();
+  });
+
+  test.each([
+    [4, "a newer release (version 4 of its tables, this one has 3)"],
+    [2, "an older release (version 2 of its tables, this one has 3)"],
+  ])("with tables of version %i is refused, and the way out is told", (version, told) => {
+    write("a", 1);
+    const db = new DatabaseSync(path);
+    db.exec(`PRAGMA user_version = ${version}`);
+    db.close();
+    for (const open of [
+      openSqliteView.bind(null, schema, { path }),
+      () => openSqliteViewReader(schema, path),
+    ]) {
+      expect(open).toThrow(
+        expect.objectContaining({
+          code: "unavailable",
+          message: expect.stringContaining(told),
+          hint: expect.stringContaining("annals rebuild marks"),
+        }),
+      );
+    }
+  });
+
+  test("of another view is refused", () => {
+    write("a", 1);
+    const other = { ...schema, view: "stamps" };
+    expect(() => openSqliteView(other, { path })).toThrow(
+      'the file holds the view "marks", not "stamps"',
+    );
+    expect(() => openSqliteViewReader(other, path)).toThrow('not "stamps"');
+  });
+
+  test("that is none, or is not there to be read, is refused", () => {
+    expect(() => openSqliteViewReader(schema, path)).toThrow(`there is no view "marks"`);
+    writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
+    expect(() => openSqliteView(schema, { path })).toThrow('the view "marks" could not be opened');
+    expect(() => openSqliteViewReader(schema, path)).toThrow(
+      expect.objectContaining({ code: "unavailable", hint: "Run: annals rebuild marks" }),
+    );
+  });
+
+  test("that cannot be read or is of any version can be grown again", () => {
+    writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
+    write("again", 5, { bulk: true });
+    const view = openSqliteView(schema, { path });
+    expect(view.position()).toBe(5);
+    view.close("keep");
+  });
+
+  test("grown beside another leaves that one alone until it is closed", () => {
+    write("old", 1);
+    const view = openSqliteView(schema, { path, bulk: true });
+    expect(view.position()).toBe(0);
+    view.commit(position(9), () => view.db.exec("INSERT INTO mark VALUES ('new')"));
+    const reader = openSqliteViewReader(schema, path);
+    expect(reader.prepare("SELECT text FROM mark").get()?.text).toBe("old");
+    reader.close();
+    view.close("keep");
+    view.close("discard");
+    const after = openSqliteViewReader(schema, path);
+    expect(after.prepare("SELECT text FROM mark").get()?.text).toBe("new");
+    after.close();
+  });
+});
+
+describe("a commit", () => {
+  test("is whole or nothing, for a view that is grown in bulk too", () => {
+    for (const bulk of [false, true]) {
+      const view = openSqliteView(schema, { path, bulk });
+      const failing = () =>
+        view.commit(position(2), () => {
+          view.db.exec("INSERT INTO mark VALUES ('half')");
+          view.db.exec("INSERT INTO mark VALUES (NULL)");
+        });
+      expect(failing).toThrow(
+        expect.objectContaining({
+          code: "unavailable",
+          message: expect.stringMatching(/the view "marks" could not be written: NOT NULL/),
+        }),
+      );
+      expect(view.position()).toBe(0);
+      expect(view.db.prepare("SELECT count(*) AS n FROM mark").get()?.n).toBe(0);
+      view.commit(position(2), () => view.db.exec("INSERT INTO mark VALUES ('whole')"));
+      expect(view.position()).toBe(2);
+      view.close("discard");
+    }
+  });
+
+  test("at or below the checkpoint does nothing", () => {
+    const view = openSqliteView(schema, { path });
+    view.commit(position(5), () => {});
+    for (const upTo of [5, 4, 0]) {
+      view.commit(position(upTo), () => expect.unreachable("nothing is to be written"));
+    }
+    expect(view.position()).toBe(5);
+    view.close("keep");
+  });
+});
