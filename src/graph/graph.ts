@@ -90,14 +90,21 @@ export interface Followed {
   /** One of the urns asked for, and what is at the other end. */
   readonly from: string;
   readonly to: string;
+  readonly direction: Step["direction"];
   readonly type: string;
   readonly via?: string | undefined;
+}
+
+/** What names an edge for readers: its ends and its type. */
+export type Pair = Pick<Edge, "source" | "type" | "destination">;
+
+/** What the first edge of a pair says of itself. */
+export interface Stamps {
   readonly createdOn: number;
   readonly createdActor: string;
   readonly updatedOn: number;
   readonly updatedActor: string;
-  /** JSON text of an object of strings. */
-  readonly properties?: string | undefined;
+  readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GraphReader {
@@ -121,6 +128,9 @@ export interface GraphReader {
     options: { readonly edgesMax: number },
   ): Promise<{ readonly edges: readonly Followed[]; readonly complete: boolean }>;
 
+  /** In the order of the pairs; undefined for one that no edge has (any more). */
+  stamps(pairs: readonly Pair[]): Promise<readonly (Stamps | undefined)[]>;
+
   close(): Promise<void>;
 }
 
@@ -129,15 +139,14 @@ export const urnsMax = 500;
 
 /**
  * An edge with all that the view knows of it, for verification (projector/compare.ts): in byte
- * order of source, type, destination, entity and aspect.
+ * order of entity and aspect, then by place.
  */
-export interface GraphRow extends Omit<Followed, "from" | "to"> {
-  readonly source: string;
-  readonly destination: string;
+export interface GraphRow extends Pair, Stamps {
   /** What tells it. */
   readonly entity: string;
   readonly aspect: string;
   readonly path: string;
+  readonly via: string | undefined;
   /** Its place: position of the record that told it first, and place in the aspect then. */
   readonly position: Position;
   readonly ordinal: number;

@@ -15,7 +15,7 @@ import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
 type Write<Op extends AspectWrite["op"]> = Extract<AspectWrite, { op: Op }>;
 
 /** Some 25 MB when full; an entity that is not among them costs one look into the index. */
-const ENTITY_IDS_MAX = 100_000;
+const ENTITY_IDS_MAX = 10_000;
 
 export function openSqliteAspectSink(file: ViewFile): AspectSink {
   const view = openSqliteView(aspectSchema, file);

@@ -2,19 +2,22 @@
  * The graph's reading side in SQLite, on a connection of its own. A page of neighbours is of one
  * moment; a step from many is read in slices, between which others get their turn.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
-import type { Followed, GraphReader, GraphRow } from "../graph.ts";
-import { createFollowing } from "./following.ts";
+import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
+import { createDumpQuery, createStampsQuery, type DumpPlace } from "./edge-details.ts";
+import { createFollowing, FIRST_PLACE, type Place, stepsOf } from "./following.ts";
 import { createGraphNumbers } from "./graph-numbers.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
 import { graphSchema } from "./schema.ts";
 
-/** Urns of one slice: some milliseconds, unless one of them is a hub. */
+/** Urns of one slice: a few milliseconds, unless there is a hub among them. */
 const URNS_PER_SLICE_MAX = 100;
+/** Pairs, and nodes of a dump, that are read before others get their turn. */
+const PAIRS_PER_SLICE_MAX = 1_000;
+const NODES_PER_SLICE_MAX = 200;
 
 export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow> {
   const db = openSqliteViewReader(graphSchema, path);
@@ -22,7 +25,9 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
   const end = db.prepare("COMMIT");
   const numbers = createGraphNumbers(db);
   const neighbours = createNeighbourhood(db, numbers);
-  const follow = createFollowing(db, numbers);
+  const following = createFollowing(db, numbers);
+  const stampsOf = createStampsQuery(db, numbers);
+  const dumpAfter = createDumpQuery(db, numbers, NODES_PER_SLICE_MAX);
 
   async function read<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
@@ -38,9 +43,64 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
     });
   }
 
+  /** Edges of one urn, page by page. */
+  async function* pagesOf(urn: string, steps: Steps): AsyncGenerator<readonly Followed[]> {
+    for (const step of stepsOf(urn, steps)) {
+      let after: Place | undefined = FIRST_PLACE;
+      while (after !== undefined) {
+        const place: Place = after;
+        const { edges, last } = await read(() => following.page(urn, step, place));
+        yield edges;
+        after = last;
+        await turn();
+      }
+    }
+  }
+
+  async function* edgesOf(urns: readonly string[], steps: Steps) {
+    for (let from = 0; from < urns.length; from += URNS_PER_SLICE_MAX) {
+      const slice = urns.slice(from, from + URNS_PER_SLICE_MAX);
+      const batch = await read(() => following.batch(slice, steps));
+      if (batch !== undefined) yield batch;
+      else for (const urn of slice) yield* pagesOf(urn, steps);
+      if (from + URNS_PER_SLICE_MAX < urns.length) await turn();
+    }
+  }
+
   return {
     neighbours: (query) => read(() => neighbours(query)),
-    async follow(urns, steps, { edgesMax }) {},
+
+    async follow(urns, steps, { edgesMax }) {
+      const edges: Followed[] = [];
+      for await (const some of edgesOf(urns, steps)) {
+        for (const edge of some) {
+          if (edges.length === edgesMax) return { edges, complete: false };
+          edges.push(edge);
+        }
+      }
+      return { edges, complete: true };
+    },
+
+    async stamps(pairs) {
+      const found: (Stamps | undefined)[] = [];
+      for (let from = 0; from < pairs.length; from += PAIRS_PER_SLICE_MAX) {
+        const slice = pairs.slice(from, from + PAIRS_PER_SLICE_MAX);
+        found.push(...(await read(() => slice.map(stampsOf))));
+      }
+      return found;
+    },
+
+    async *dump() {
+      let after: DumpPlace | undefined = { prefix: "", rest: "" };
+      while (after !== undefined) {
+        const place: DumpPlace = after;
+        const { rows, last } = await read(() => dumpAfter(place));
+        yield* rows;
+        after = last;
+        await turn();
+      }
+    },
+
     async close() {
       if (db.isOpen) db.close();
     },
