@@ -32,8 +32,8 @@ export function createAvroCodec(model: Types, record: string): AvroCodec {
 }
 
 /**
- * avsc's own long is off by one, or of the other sign, beyond ±2^52 (it doubles the number to zigzag
- * it); this one is exact for every safe integer, which is what the validator lets through.
+ * avsc's own long reads some numbers below -2^52 back with the other sign (zigzagged, they are no
+ * exact doubles); this one is exact for every safe integer, which is what the validator lets through.
  */
 const long = avsc.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => Number(bytes.readBigInt64LE()),

@@ -4,7 +4,7 @@
  *
  * own        entities.json, snapshots.json, types/**.avsc: one named type per file (avro/README.md)
  * published  *.avsc beside each other, as the reference's Python package carries them: every file
- *            defines its types inline, key records carry the registry (model facts of the reference)
+ *            defines its types inline, key records carry the registry
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

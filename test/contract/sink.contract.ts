@@ -182,6 +182,15 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(rows);
     });
 
+    test("takes from a batch that begins too early what is new", async () => {
+      const place = await fresh();
+      const sink = await open(place);
+      const half = history.slice(0, history.length / 2);
+      await sink.apply(half, lastOf(half));
+      await sink.apply(history, upTo);
+      expect(await rowsOf(place)).toEqual(await grown(history, BATCH_MAX));
+    });
+
     test("comes to the same whatever is told again, reopened or lost on the way", async () => {
       const interruption = fc.constantFrom("none", "again", "from the start", "reopen", "crash");
       const way = fc.array(fc.record({ size: fc.integer({ min: 1, max: 40 }), interruption }), {

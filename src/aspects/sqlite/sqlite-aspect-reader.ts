@@ -17,7 +17,7 @@ import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
 
 /** Entities read, or urns compared, before others get their turn: some 5 milliseconds. */
 const ENTITIES_PER_SLICE_MAX = 200;
-const URNS_PER_SLICE_MAX = 2_000;
+const URNS_PER_SLICE_MAX = 500;
 
 export function openSqliteAspectReader(path: string): AspectReader & Dump<AspectRow> {
   const db = openSqliteViewReader(aspectSchema, path);

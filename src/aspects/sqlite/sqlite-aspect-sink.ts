@@ -14,8 +14,11 @@ import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
 
 type Write<Op extends AspectWrite["op"]> = Extract<AspectWrite, { op: Op }>;
 
-/** Some 25 MB when full; an entity that is not among them costs one look into the index. */
-const ENTITY_IDS_MAX = 10_000;
+/**
+ * Some 5 MB when full. Records of one entity come together; any other costs one look into the
+ * index, which is hardly dearer than keeping a large cache in order.
+ */
+const ENTITY_IDS_MAX = 20_000;
 
 export function openSqliteAspectSink(file: ViewFile): AspectSink {
   const view = openSqliteView(aspectSchema, file);

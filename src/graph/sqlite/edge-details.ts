@@ -48,16 +48,30 @@ type DumpColumns = readonly [
   ...StampColumns,
 ];
 
-export interface DumpPlace {
-  readonly prefix: string;
-  readonly rest: string;
+export interface Dumping {
+  /** Kinds in the order of their prefixes. */
+  kinds(): readonly DumpedKind[];
+  /** The edges of some entities of a kind, and the rest of a urn with which the next ones begin. */
+  edges(
+    kind: DumpedKind,
+    from: string,
+  ): { readonly rows: readonly GraphRow[]; readonly next: string | undefined };
 }
 
-/** The edges of some entities, and where the next ones begin. */
-export function createDumpQuery(db: DatabaseSync, numbers: GraphNumbers, nodesMax: number) {
-  const nextNodes = db.prepare(`
-    SELECT node.id, prefix, rest FROM kind JOIN node ON kind = kind.id
-    WHERE (prefix, rest) > (?, ?) ORDER BY prefix, rest LIMIT ?`);
+export interface DumpedKind {
+  readonly id: number;
+  readonly prefix: string;
+}
+
+export function createDumping(
+  db: DatabaseSync,
+  numbers: GraphNumbers,
+  options: { readonly nodesMax: number },
+): Dumping {
+  const allKinds = db.prepare("SELECT id, prefix FROM kind ORDER BY prefix");
+  const nodesFrom = db.prepare(
+    "SELECT id, rest FROM node WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
+  );
   const edgesOf = db.prepare(`
     SELECT source, type, destination, aspect, position, ordinal, path, via, ${STAMPS}
     FROM edge JOIN name ON name.id = aspect WHERE entity = ?
@@ -80,13 +94,18 @@ export function createDumpQuery(db: DatabaseSync, numbers: GraphNumbers, nodesMa
     };
   };
 
-  return (after: DumpPlace) => {
-    const nodes = nextNodes.all(after.prefix, after.rest, nodesMax) as unknown as (DumpPlace & {
-      readonly id: number;
-    })[];
-    const rows = nodes.flatMap(({ id, prefix, rest }) =>
-      (edgesOf.all(id) as unknown as DumpColumns[]).map((columns) => rowOf(prefix + rest, columns)),
-    );
-    return { rows, last: nodes.at(-1) };
+  return {
+    kinds: () => allKinds.all() as unknown as readonly DumpedKind[],
+    edges({ id: kind, prefix }, from) {
+      const nodes = nodesFrom.all(kind, from, options.nodesMax);
+      const rows = nodes.flatMap(({ id, rest }) =>
+        (edgesOf.all(Number(id)) as unknown as DumpColumns[]).map((columns) =>
+          rowOf(`${prefix}${rest}`, columns),
+        ),
+      );
+      // The first text after another is that and a NUL.
+      const next = nodes.length === options.nodesMax ? `${nodes.at(-1)?.rest}\0` : undefined;
+      return { rows, next };
+    },
   };
 }

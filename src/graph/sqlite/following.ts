@@ -30,7 +30,7 @@ export const stepsOf = (urn: string, steps: Steps): readonly Step[] =>
 
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
 
-type Far = readonly [node: number, kind: number, rest: string, via: number | null];
+type Far = readonly [kind: number, rest: string, via: number | null];
 type BatchRow = readonly [at: number, type: number, ...far: Far];
 type PageRow = readonly [position: number, ordinal: number, ...far: Far];
 
@@ -64,8 +64,8 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
   }
 
   function edgeOf(from: string, { direction, type }: Step, far: Far): Followed {
-    const [node, kind, rest, via] = far;
-    const edge = { from, to: numbers.urnOfRow(node, kind, rest), direction, type };
+    const [kind, rest, via] = far;
+    const edge = { from, to: numbers.urnOfRow(kind, rest), direction, type };
     return via === null ? edge : { ...edge, via: numbers.urnOf(via) };
   }
 
@@ -94,7 +94,7 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
       for (const [index, type, ...far] of rows) {
         const one = byType.get(type);
         const at = places[index] ?? 0;
-        if (one === undefined || !one.kinds.has(far[1])) continue;
+        if (one === undefined || !one.kinds.has(far[0])) continue;
         found.push({ at, rank: one.rank, edge: edgeOf(urns[at] ?? "", one.step, far) });
       }
     }
@@ -135,12 +135,12 @@ type Columns = readonly [index: string, near: string, far: string];
 function prepareBatch(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT asked.key, type, node.id, node.kind, node.rest, via
+      SELECT asked.key, edge.type, node.kind, node.rest, via
       FROM json_each(?1) AS asked
       CROSS JOIN edge INDEXED BY ${index}
-        ON ${near} = asked.value AND type IN (SELECT value FROM json_each(?2)) AND leads = 1
+        ON ${near} = asked.value AND edge.type IN (SELECT value FROM json_each(?2)) AND leads = 1
       CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
-      ORDER BY asked.key, type, position, ordinal LIMIT ?4`),
+      ORDER BY asked.key, edge.type, position, ordinal LIMIT ?4`),
   );
 }
 
@@ -148,7 +148,7 @@ function prepareBatch(db: DatabaseSync, ...[index, near, far]: Columns): Stateme
 function preparePage(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT position, ordinal, node.id, node.kind, node.rest, via
+      SELECT position, ordinal, node.kind, node.rest, via
       FROM edge INDEXED BY ${index}
       CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
       WHERE ${near} = ?1 AND type = ?2 AND leads = 1 AND (position, ordinal) > (?4, ?5)

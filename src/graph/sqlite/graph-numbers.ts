@@ -1,20 +1,17 @@
 /**
- * The reading side's numbers of urns, kinds and names. They are given once and never change: what
- * is known stays true, what is not is looked up.
+ * The reading side's numbers of urns, kinds and names. Nodes are looked up each time: there are too
+ * many to remember, and within a transaction a look takes a microsecond. Kinds and names are few,
+ * and never change.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { LRUCache } from "lru-cache";
 import { splitUrn, typeOf } from "./schema.ts";
-
-/** Some 10 MB each when full. */
-const NODES_MAX = 50_000;
 
 export interface GraphNumbers {
   /** Undefined for a urn that no edge ever named. */
   nodeOf(urn: string): number | undefined;
   urnOf(node: number): string;
   /** The urn of a row of nodes. */
-  urnOfRow(node: number, kind: number, rest: string): string;
+  urnOfRow(kind: number, rest: string): string;
   /** Undefined for a name that no edge ever had. */
   nameOf(text: string): number | undefined;
   textOf(name: number): string;
@@ -23,8 +20,6 @@ export interface GraphNumbers {
 }
 
 export function createGraphNumbers(db: DatabaseSync): GraphNumbers {
-  const nodes = new LRUCache<string, number>({ max: NODES_MAX });
-  const urns = new LRUCache<number, string>({ max: NODES_MAX });
   const names = new Map<string, number>();
   const texts = new Map<number, string>();
   const kindIds = new Map<string, number>();
@@ -47,43 +42,23 @@ export function createGraphNumbers(db: DatabaseSync): GraphNumbers {
     }
   }
 
-  function kindOf(prefix: string): number | undefined {
-    if (!kindIds.has(prefix)) loadKinds();
-    return kindIds.get(prefix);
-  }
-
-  function prefixOf(kind: number): string {
+  function urnOfRow(kind: number, rest: string): string {
     if (!prefixes.has(kind)) loadKinds();
-    return prefixes.get(kind) ?? "";
-  }
-
-  function urnOfRow(node: number, kind: number, rest: string): string {
-    let urn = urns.get(node);
-    if (urn === undefined) {
-      urn = prefixOf(kind) + rest;
-      urns.set(node, urn);
-      nodes.set(urn, node);
-    }
-    return urn;
+    return `${prefixes.get(kind) ?? ""}${rest}`;
   }
 
   return {
     urnOfRow,
     nodeOf(urn) {
-      const known = nodes.get(urn);
-      if (known !== undefined) return known;
       const { prefix, rest } = splitUrn(urn);
-      const kind = kindOf(prefix);
+      if (!kindIds.has(prefix)) loadKinds();
+      const kind = kindIds.get(prefix);
       const row = kind === undefined ? undefined : findNode.get(kind, rest);
-      if (row === undefined) return undefined;
-      nodes.set(urn, Number(row.id));
-      return Number(row.id);
+      return row === undefined ? undefined : Number(row.id);
     },
     urnOf(node) {
-      const known = urns.get(node);
-      if (known !== undefined) return known;
       const row = findUrn.get(node);
-      return row === undefined ? "" : urnOfRow(node, Number(row.kind), String(row.rest));
+      return row === undefined ? "" : urnOfRow(Number(row.kind), String(row.rest));
     },
     nameOf(text) {
       let name = names.get(text);

@@ -14,7 +14,7 @@ interface Stretch {
   readonly page: (limit: number, offset: number) => readonly Row[];
 }
 
-type Row = readonly [node: number, kind: number, rest: string, via: number | null];
+type Row = readonly [kind: number, rest: string, via: number | null];
 
 export function createNeighbourhood(
   db: DatabaseSync,
@@ -34,8 +34,8 @@ export function createNeighbourhood(
         const offset = Math.max(0, start - total);
         const wanted = count - neighbours.length;
         const rows = wanted > 0 ? stretch.page(wanted, offset) : [];
-        for (const [id, kind, rest, via] of rows) {
-          const neighbour = { type, urn: numbers.urnOfRow(id, kind, rest) };
+        for (const [kind, rest, via] of rows) {
+          const neighbour = { type, urn: numbers.urnOfRow(kind, rest) };
           neighbours.push(via === null ? neighbour : { ...neighbour, via: numbers.urnOf(via) });
         }
         // A page that is not full tells the stretch's length, unless it began beyond the end.
@@ -89,7 +89,7 @@ function statements(
   const stretch = `edge INDEXED BY ${index} WHERE ${near} = ?1 AND type = ?2 AND leads = 1 ${condition}`;
   const count = db.prepare(`SELECT count(*) FROM ${stretch}`);
   const page = db.prepare(`
-    SELECT node.id, kind, rest, via
+    SELECT kind, rest, via
     FROM (SELECT ${far} AS far, via, position, ordinal FROM ${stretch}
           ORDER BY position, ordinal LIMIT ?3 OFFSET ?4)
     JOIN node ON node.id = far ORDER BY position, ordinal`);

@@ -7,7 +7,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
-import { createDumpQuery, createStampsQuery, type DumpPlace } from "./edge-details.ts";
+import { createDumping, createStampsQuery } from "./edge-details.ts";
 import { createFollowing, FIRST_PLACE, type Place, stepsOf } from "./following.ts";
 import { createGraphNumbers } from "./graph-numbers.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
@@ -27,7 +27,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
   const neighbours = createNeighbourhood(db, numbers);
   const following = createFollowing(db, numbers);
   const stampsOf = createStampsQuery(db, numbers);
-  const dumpAfter = createDumpQuery(db, numbers, NODES_PER_SLICE_MAX);
+  const dumping = createDumping(db, numbers, { nodesMax: NODES_PER_SLICE_MAX });
 
   async function read<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
@@ -91,13 +91,15 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
     },
 
     async *dump() {
-      let after: DumpPlace | undefined = { prefix: "", rest: "" };
-      while (after !== undefined) {
-        const place: DumpPlace = after;
-        const { rows, last } = await read(() => dumpAfter(place));
-        yield* rows;
-        after = last;
-        await turn();
+      for (const kind of await read(dumping.kinds)) {
+        let from: string | undefined = "";
+        while (from !== undefined) {
+          const start: string = from;
+          const { rows, next } = await read(() => dumping.edges(kind, start));
+          yield* rows;
+          from = next;
+          await turn();
+        }
       }
     },
 

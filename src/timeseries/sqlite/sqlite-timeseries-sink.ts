@@ -17,8 +17,8 @@ import { timeseriesSchema } from "./schema.ts";
 
 type Write<Op extends TimeseriesWrite["op"]> = Extract<TimeseriesWrite, { op: Op }>;
 
-/** Some 15 MB when full; a series that is not among them costs one look into the index. */
-const SERIES_MAX = 50_000;
+/** Some 5 MB when full; a series that is not among them costs one look into the index. */
+const SERIES_MAX = 20_000;
 
 export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
   const view = openSqliteView(timeseriesSchema, file);
