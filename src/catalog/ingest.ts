@@ -71,6 +71,7 @@ interface Request {
 
 export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
+  const keyed = new Map<string, Promise<Written>>();
 
   async function ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written> {
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
@@ -80,16 +81,37 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
     const key = caller.idempotencyKey;
-    if (key !== undefined) {
+    if (key === undefined) return decideAndAppend(demands, { stamp, key });
+    return once(key, async () => {
       const earlier = await earlierAnswer(demands, key);
-      if (earlier !== undefined) return earlier;
+      return earlier ?? decideAndAppend(demands, { stamp, key });
+    });
+  }
+
+  /** Requests of one key go one after the other, so that each finds what the one before wrote. */
+  async function once(key: string, work: () => Promise<Written>): Promise<Written> {
+    const before = keyed.get(key);
+    const running = (before ?? Promise.resolve()).then(work, work);
+    keyed.set(key, running);
+    try {
+      return await running;
+    } finally {
+      if (keyed.get(key) === running) keyed.delete(key);
     }
+  }
+
+  async function decideAndAppend(
+    demands: readonly Demand[],
+    { stamp, key }: Pick<Request, "stamp" | "key">,
+  ): Promise<Written> {
     for (let attempt = 1; ; attempt++) {
       // One load, so that nothing is awaited between the last entity and the first decision.
       const platforms = platformsOf(demands);
       const urns = demands.map((demand) => demand.urn);
       const entries = await states.load([...urns, ...platforms]);
       const delimiterOf = delimiters(platforms, entries.slice(urns.length));
+      // An append that another request began has failed in this very turn: look again.
+      if (entries.some((entry) => entry.state === undefined)) continue;
       try {
         return await appendAll(decideAll(demands, entries, { stamp, key, delimiterOf }), key);
       } catch (error) {
