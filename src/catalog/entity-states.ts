@@ -52,7 +52,7 @@ export interface Entry {
 }
 
 interface Dependencies {
-  readonly reader: AspectReader;
+  readonly reader: Pick<AspectReader, "getEntities">;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
   /** Calls with the aspect view's position as it moves. */
@@ -176,10 +176,12 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     for (;;) {
       const [entry] = await load([urn]);
       const { state, appending } = entry as Entry;
-      if (appending === undefined) return state as EntityState;
+      // Lost between being loaded and being looked at.
+      if (state === undefined) continue;
+      if (appending === undefined) return state;
       try {
         await appending;
-        return state as EntityState;
+        return state;
       } catch {
         // The write failed: what it would have made is not to be seen. Look again.
       }
@@ -195,10 +197,8 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     },
     async read(urns) {
       const entries = await load(urns);
-      if (entries.every((entry) => entry.appending === undefined)) {
-        return entries.map((entry) => entry.state as EntityState);
-      }
-      return Promise.all(urns.map(readOne));
+      const found = entries.map((entry) => (entry.appending ? undefined : entry.state));
+      return found.every((state) => state !== undefined) ? found : Promise.all(urns.map(readOne));
     },
     forget(urns) {
       for (const urn of urns) {

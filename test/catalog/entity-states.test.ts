@@ -1,0 +1,139 @@
+/**
+ * The life of an entity's state, against its table of states: kept, pinned until the view has it,
+ * lost when its append fails. The view is a map here, so that each moment can be arranged.
+ */
+import { beforeEach, describe, expect, test } from "vitest";
+import { createEntityStates, type EntityStates } from "../../src/catalog/entity-states.ts";
+import { type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+
+const URN = "urn:li:tag:a";
+const stateAt = (n: number): EntityState => ({ ...unknownEntity(URN), revision: revision(n) });
+
+let view: Map<string, EntityState>;
+let reads: number;
+let at: number;
+let listener: (position: Position) => void;
+let waits: { position: number; resolve: () => void }[];
+let states: EntityStates;
+
+beforeEach(() => {
+  view = new Map();
+  reads = 0;
+  at = 0;
+  waits = [];
+  states = createEntityStates({
+    reader: {
+      getEntities: async (urns: readonly string[]) => {
+        reads++;
+        return urns.map((urn) => view.get(urn) ?? unknownEntity(urn));
+      },
+    },
+    reached: (position) =>
+      position <= at
+        ? Promise.resolve()
+        : new Promise((resolve) => waits.push({ position, resolve })),
+    onProgress: (one) => {
+      listener = one;
+    },
+    bytesMax: 10_000,
+  });
+});
+
+/** The view moves on, and holds the state then. */
+function progress(to: number, state: EntityState): void {
+  at = to;
+  view.set(URN, state);
+  listener(position(to));
+  for (const wait of waits) if (wait.position <= to) wait.resolve();
+}
+
+async function decided(next: EntityState): Promise<PromiseWithResolvers<readonly Position[]>> {
+  const [entry] = await states.load([URN]);
+  if (entry === undefined) throw new Error("not loaded");
+  const appending = Promise.withResolvers<readonly Position[]>();
+  states.decided([{ entry, next }], appending.promise);
+  return appending;
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("an entity's state", () => {
+  test("is read from the view once and kept", async () => {
+    view.set(URN, stateAt(3));
+    expect(await states.read([URN])).toEqual([stateAt(3)]);
+    expect(await states.read([URN, URN])).toEqual([stateAt(3), stateAt(3)]);
+    expect(reads).toBe(1);
+    expect(states.peek(URN)).toEqual(stateAt(3));
+  });
+
+  test("is read once by many at the same time", async () => {
+    await Promise.all(Array.from({ length: 10 }, () => states.load([URN])));
+    expect(reads).toBe(1);
+  });
+
+  test("is decided on before its append is durable, and read only after", async () => {
+    const appending = await decided(stateAt(0));
+    expect((await states.load([URN]))[0]?.state).toEqual(stateAt(0));
+    expect(states.peek(URN)).toBeUndefined();
+    let seen: unknown;
+    const reading = states.read([URN]).then((found) => {
+      seen = found;
+    });
+    await settled();
+    expect(seen).toBeUndefined();
+    appending.resolve([position(1)]);
+    await reading;
+    expect(seen).toEqual([stateAt(0)]);
+  });
+
+  test("stays pinned until the view has its last position", async () => {
+    const first = await decided(stateAt(0));
+    first.resolve([position(1)]);
+    await settled();
+    const second = await decided(stateAt(1));
+    second.resolve([position(2)]);
+    await settled();
+    progress(1, stateAt(0));
+    expect(states.pinned()).toBe(1);
+    expect(await states.read([URN])).toEqual([stateAt(1)]);
+    progress(2, stateAt(1));
+    expect(states.pinned()).toBe(0);
+    expect(await states.read([URN])).toEqual([stateAt(1)]);
+  });
+
+  test("is read from the view again when its append fails", async () => {
+    view.set(URN, stateAt(4));
+    const appending = await decided(stateAt(5));
+    const reading = states.read([URN]);
+    appending.reject(new Error("disk full"));
+    expect(await reading).toEqual([stateAt(4)]);
+    expect((await states.load([URN]))[0]?.state).toEqual(stateAt(4));
+  });
+
+  test("that is lost waits for what is in the log before it is read", async () => {
+    const kept = await decided(stateAt(0));
+    kept.resolve([position(7)]);
+    await settled();
+    const failed = await decided(stateAt(1));
+    failed.reject(new Error("disk full"));
+    await settled();
+    let seen: unknown;
+    const reading = states.load([URN]).then(([entry]) => {
+      seen = entry?.state;
+    });
+    await settled();
+    expect(seen).toBeUndefined();
+    progress(7, stateAt(0));
+    await reading;
+    expect(seen).toEqual(stateAt(0));
+  });
+
+  test("that is lost and asked for by nobody is not pinned for ever", async () => {
+    const failed = await decided(stateAt(0));
+    failed.reject(new Error("disk full"));
+    await settled();
+    progress(1, stateAt(0));
+    expect(states.pinned()).toBe(0);
+  });
+});
