@@ -33,8 +33,10 @@ const besideNames = [
   ...(["properties", "via"] as const),
 ] as const;
 
-/** Rules by aspect, in the order of its fields; an aspect without any is missing. */
-export function compileGraphRules(model: Model): ReadonlyMap<string, readonly GraphRule[]> {
+/** By aspect, in the order of its fields; an aspect without any is missing. Plain data. */
+export type GraphRules = ReadonlyMap<string, readonly GraphRule[]>;
+
+export function compileGraphRules(model: Model): GraphRules {
   const rules = new Map<string, readonly GraphRule[]>();
   for (const { name, record } of model.aspects.values()) {
     const found: GraphRule[] = [];

@@ -13,11 +13,11 @@
 import { assert } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
 import type { Edge, GraphWrite } from "../src/graph/graph.ts";
-import type { Model } from "../src/model/model.ts";
 import type { Projection } from "../src/projector/sink.ts";
+import type { KeyAspectOf } from "./aspects.ts";
 import { addRuleEdges, createEdgeList } from "./graph-edges.ts";
 import { fieldEdges } from "./graph-fields.ts";
-import { compileGraphRules } from "./graph-rules.ts";
+import type { GraphRules } from "./graph-rules.ts";
 
 /**
  * Stands for an aspect in the name of the stream beside an entity's own that holds the requests to
@@ -28,8 +28,11 @@ export const FORGET = "$relationships";
 /** The edges of one value of an aspect, given as JSON text. */
 type EdgesOf = (urn: string, value: string) => readonly Edge[];
 
-export function createGraphProjection(model: Model): Projection<GraphWrite> {
-  const edgesByAspect = compileEdges(model);
+export function createGraphProjection(
+  rules: GraphRules,
+  keyAspectOf: KeyAspectOf,
+): Projection<GraphWrite> {
+  const edgesByAspect = compileEdges(rules);
 
   return (change) => {
     const { urn, aspect, position, changeType, entityType } = change;
@@ -38,7 +41,7 @@ export function createGraphProjection(model: Model): Projection<GraphWrite> {
       return forgets ? [{ op: "forget", urn, position }] : [];
     }
     if (changeType === "RESTATE") return [];
-    if (changeType === "DELETE" && model.entities.get(entityType)?.keyAspect === aspect) {
+    if (changeType === "DELETE" && keyAspectOf(entityType) === aspect) {
       return [{ op: "remove_entity", urn, position }];
     }
     const edgesOf = edgesByAspect.get(aspect);
@@ -51,13 +54,10 @@ export function createGraphProjection(model: Model): Projection<GraphWrite> {
   };
 }
 
-function compileEdges(model: Model): ReadonlyMap<string, EdgesOf> {
+function compileEdges(rulesByAspect: GraphRules): ReadonlyMap<string, EdgesOf> {
   const compiled = new Map<string, EdgesOf>();
-  const rulesByAspect = compileGraphRules(model);
-  for (const aspect of model.aspects.keys()) {
-    const rules = rulesByAspect.get(aspect) ?? [];
+  for (const [aspect, rules] of rulesByAspect) {
     const addFieldEdges = fieldEdges.get(aspect);
-    if (rules.length === 0 && addFieldEdges === undefined) continue;
     // A value that does not have the last name of any rule's path tells nothing, and is not parsed.
     const names = rules.map(({ path }) => path.findLast((name) => !/^[*$]/.test(name)));
     if (addFieldEdges !== undefined) names.push("fineGrainedLineages", "schemaFieldUrn");

@@ -14,7 +14,7 @@ import { encodeChange } from "./log/record-codec.ts";
 import { loadModel } from "./model/load-model.ts";
 import { modelOptions } from "./offline.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
-import { lockData, openLog, openReaders, viewRules } from "./stores.ts";
+import { lineageSteps, lockData, openLog, openReaders, viewRules } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 
 /** How long a read waits for a view to have what was answered. */
@@ -47,6 +47,7 @@ export async function openService(
     opened.push(
       () => readers.aspects.close(),
       () => readers.timeseries.close(),
+      () => readers.graph.close(),
     );
 
     const catalog = await createCatalog({
@@ -56,6 +57,8 @@ export async function openService(
       encode: encodeChange,
       aspects: readers.aspects,
       timeseries: readers.timeseries,
+      graph: readers.graph,
+      lineage: lineageSteps(model),
       progress: projector,
       namespace: config.urnNamespace,
       urnLimits: {

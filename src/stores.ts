@@ -5,11 +5,16 @@
  */
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
+import { createGraphProjection } from "../projections/graph.ts";
+import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Config } from "./config/config.ts";
+import type { GraphReader } from "./graph/graph.ts";
+import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
@@ -30,6 +35,7 @@ export interface ViewRules {
   readonly fingerprint: string;
   /** By entity type. */
   readonly keyAspects: Readonly<Record<string, string>>;
+  readonly graph: GraphRules;
 }
 
 export const viewRules = (model: Model): ViewRules => ({
@@ -37,9 +43,13 @@ export const viewRules = (model: Model): ViewRules => ({
   keyAspects: Object.fromEntries(
     [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
   ),
+  graph: compileGraphRules(model),
 });
 
-export const viewNames = ["aspects", "timeseries"] as const;
+/** What is up- and downstream of what, for the catalog. */
+export { lineageSteps } from "../projections/graph-lineage.ts";
+
+export const viewNames = ["aspects", "timeseries", "graph"] as const;
 export type ViewName = (typeof viewNames)[number];
 
 const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
@@ -62,7 +72,7 @@ export async function openViews(
   options: { readonly names?: readonly ViewName[]; readonly bulk?: boolean } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk } = options;
-  const { keyAspects, fingerprint } = config.rules;
+  const { keyAspects, fingerprint, graph } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
   const file = (name: ViewName) => ({
     path: fileOf(config, name),
@@ -82,6 +92,12 @@ export async function openViews(
         project: createTimeseriesProjection(keyAspectOf),
         sink: openSqliteTimeseriesSink(file("timeseries")),
       }) as View,
+    graph: () =>
+      ({
+        name: "graph",
+        project: createGraphProjection(graph, keyAspectOf),
+        sink: openSqliteGraphSink(file("graph")),
+      }) as View,
   };
   return names.map((name) => open[name]());
 }
@@ -90,9 +106,11 @@ export async function openViews(
 export function openReaders(config: Pick<Config, "data">): {
   readonly aspects: AspectReader;
   readonly timeseries: TimeseriesReader;
+  readonly graph: GraphReader;
 } {
   return {
     aspects: openSqliteAspectReader(fileOf(config, "aspects")),
     timeseries: openSqliteTimeseriesReader(fileOf(config, "timeseries")),
+    graph: openSqliteGraphReader(fileOf(config, "graph")),
   };
 }

@@ -82,6 +82,35 @@ export interface TimeseriesQuery {
     | undefined;
 }
 
+export interface Relationship {
+  readonly type: string;
+  /** Urn of the other end. */
+  readonly urn: string;
+  /** Urn of what the edge runs through. */
+  readonly via?: string | undefined;
+}
+
+/** An entity up- or downstream of another, and how it was reached (contract §4.3). */
+export interface LineageRelationship {
+  /** Of the last edge on the way. */
+  readonly type: string;
+  readonly entity: string;
+  /** Steps from the start, as a number and as a list. */
+  readonly degree: number;
+  readonly degrees: readonly number[];
+  /** Urns from the start to the entity, both included; none when the answer has no room for it. */
+  readonly paths: readonly (readonly string[])[];
+  /** Of the last edge on the way. */
+  readonly createdOn?: number | undefined;
+  readonly createdActor?: string | undefined;
+  readonly updatedOn?: number | undefined;
+  readonly updatedActor?: string | undefined;
+  readonly isManual: boolean;
+  /** Its own edges were followed; not all of them could be. */
+  readonly explored: boolean;
+  readonly truncatedChildren: boolean;
+}
+
 export interface Catalog {
   /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
   ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
@@ -137,6 +166,45 @@ export interface Catalog {
     readonly endTime?: number | undefined;
     readonly maxBuckets?: number | undefined;
   }): Promise<unknown>;
+
+  /**
+   * Distinct pairs of type and other end, by type in the order asked for, then as told. Types that
+   * no edge has are none; `total` counts all, at most 10,000 come in one page.
+   */
+  listRelationships(query: {
+    readonly urn: string;
+    /** INCOMING, OUTGOING or UNDIRECTED. */
+    readonly direction: string;
+    readonly types: readonly string[];
+    readonly start?: number | undefined;
+    readonly count?: number | undefined;
+  }): Promise<{
+    readonly start: number;
+    readonly count: number;
+    readonly total: number;
+    readonly relationships: readonly Relationship[];
+  }>;
+  /** What is up- or downstream, nearest first; `partial` when a bound of the service ended it. */
+  getLineage(query: {
+    readonly urn: string;
+    /** UPSTREAM or DOWNSTREAM. */
+    readonly direction: string;
+    readonly start?: number | undefined;
+    readonly count?: number | undefined;
+    /** 1 when absent. */
+    readonly maxHops?: number | undefined;
+  }): Promise<{
+    readonly start: number;
+    readonly count: number;
+    readonly total: number;
+    readonly partial: boolean;
+    readonly relationships: readonly LineageRelationship[];
+  }>;
+  /**
+   * The graph forgets every edge from and to the entity, now and whenever it is regrown. What told
+   * them stays as it is: an aspect that is told anew with another value tells its edges again.
+   */
+  forgetRelationships(urn: string, caller: Caller): Promise<Written>;
 
   /** Positions of the log and of each view, and whether writes and reads work. */
   health(): Promise<{

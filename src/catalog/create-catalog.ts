@@ -1,5 +1,5 @@
 /**
- * The catalog over a log and its two views: the use cases, put together. Adapters and threads are
+ * The catalog over a log and its views: the use cases, put together. Adapters and threads are
  * the business of service.ts; here are only ports.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
@@ -9,6 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
+import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress } from "../projector/progress.ts";
@@ -18,9 +19,11 @@ import type { Catalog } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { createIngestion } from "./ingest.ts";
+import { createLineage, type LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
 import { createReads } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
+import { createRelationships } from "./relationships.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createUsage } from "./usage.ts";
 
@@ -31,6 +34,8 @@ export interface CatalogParts {
   readonly encode: (change: Change) => Uint8Array;
   readonly aspects: AspectReader;
   readonly timeseries: TimeseriesReader;
+  readonly graph: GraphReader;
+  readonly lineage: LineageSteps;
   readonly progress: Progress;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -46,12 +51,13 @@ export interface CatalogParts {
 
 export const ASPECTS = "aspects";
 export const TIMESERIES = "timeseries";
+export const GRAPH = "graph";
 
 /** Most urns of one page of listUrns. */
 const pageMax = 10_000;
 
 export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
-  const { model, log, aspects, timeseries, progress, namespace, now } = parts;
+  const { model, log, aspects, timeseries, graph, progress, namespace, now } = parts;
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const timeoutMs = parts.waitMsMax;
   const addresses = createAddresses(model, { namespace, limits: parts.urnLimits });
@@ -61,7 +67,8 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       : progress.reached(view, position, { timeoutMs });
 
   // How far each view has to come to show every write that was answered.
-  const answered = { [ASPECTS]: await log.head(), [TIMESERIES]: await log.head() };
+  const head = await log.head();
+  const answered = { [ASPECTS]: head, [TIMESERIES]: head, [GRAPH]: head };
   const caughtUp = (view: keyof typeof answered) => () => reached(view)(answered[view] ?? START);
 
   const states = createEntityStates({
@@ -100,6 +107,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     },
     onAppended(position, of) {
       if (position > (answered[ASPECTS] ?? START)) answered[ASPECTS] = position;
+      if (position > (answered[GRAPH] ?? START)) answered[GRAPH] = position;
       if (of.timeseries && position > (answered[TIMESERIES] ?? START)) {
         answered[TIMESERIES] = position;
       }
@@ -161,6 +169,16 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       caughtUp: caughtUp(TIMESERIES),
     }),
     ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp(TIMESERIES) }),
+    ...createRelationships({
+      reader: graph,
+      walk: createLineage({ reader: graph, steps: parts.lineage, now }),
+      namespace,
+      urnLimits: parts.urnLimits,
+      systemActor,
+      now,
+      caughtUp: caughtUp(GRAPH),
+      append: ingestion.append,
+    }),
 
     exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
 

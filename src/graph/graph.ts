@@ -118,7 +118,7 @@ export interface GraphReader {
   ): Promise<{ readonly neighbours: readonly Neighbour[]; readonly total: number }>;
 
   /**
-   * One step from each of some urns (at most urnsMax): the first edge of each distinct type and
+   * One step from each of some urns (at most urnsPerFollowMax): the first edge of each distinct type and
    * other end, in the order of the urns, of their steps, of the edges. At most `edgesMax`, the
    * first ones; `complete` is false when there are more.
    */
@@ -135,7 +135,7 @@ export interface GraphReader {
 }
 
 /** Most urns of one call of GraphReader.follow. */
-export const urnsMax = 500;
+export const urnsPerFollowMax = 500;
 
 /**
  * An edge with all that the view knows of it, for verification (projector/compare.ts): in byte

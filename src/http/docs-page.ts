@@ -119,7 +119,8 @@ const anchor = (endpoint: Endpoint): string =>
 
 function renderIndex({ name, endpoints }: Group): string {
   const items = endpoints.map(
-    (endpoint) => `<li><a href="#${anchor(endpoint)}">${escaped(titleOf(endpoint))}</a></li>`,
+    (endpoint) =>
+      `<li><a href="#${anchor(endpoint)}">${endpoint.kind === "delete" ? "delete " : ""}${escaped(titleOf(endpoint))}</a></li>`,
   );
   return `<h2>${escaped(name)}</h2><ul>${items.join("")}</ul>`;
 }
@@ -218,6 +219,7 @@ function renderErrors(errors: readonly ErrorCase[]): string {
 export function callOf({ method, example }: Endpoint, base = `http://${HOST}`): string {
   const url = quoted(`${base}${example.path}`);
   if (method === "GET") return `curl ${url}`;
+  if (method === "DELETE") return `curl -X DELETE ${url}`;
   const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
   return `curl -X POST ${url} \\\n  -H 'Content-Type: application/json' \\\n  -d ${body}`;
 }

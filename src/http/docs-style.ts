@@ -41,9 +41,9 @@ pre {
   background: var(--raised); border-radius: 6px;
 }
 pre.call { user-select: all; }
-.get, .post { font: 600 0.8rem/1 ui-monospace, Menlo, Consolas, monospace; }
+.get, .post, .delete { font: 600 0.8rem/1 ui-monospace, Menlo, Consolas, monospace; }
 .get { color: var(--read); }
-.post { color: var(--write); }
+.post, .delete { color: var(--write); }
 table { width: 100%; border-collapse: collapse; font-size: 0.92rem; }
 th, td { padding: 0.35rem 0.7rem 0.35rem 0; text-align: left; vertical-align: top; }
 th { color: var(--faint); font-weight: 600; font-size: 0.85rem; }

@@ -24,6 +24,8 @@ export interface Parameter {
   /** `strings` is a list in any spelling (query.ts); `long` an integer. */
   readonly type: "string" | "strings" | "long" | "boolean";
   readonly required?: boolean;
+  /** All that it may be; named when it is missing. What it is, the catalog checks. */
+  readonly values?: readonly string[];
   readonly about: string;
 }
 
@@ -71,12 +73,13 @@ export interface ErrorCase {
 }
 
 export interface Endpoint {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /**
    * page: its path is all. The others belong to a rest.li resource: an action is a POST that names
-   * itself in the query, get has a key in its path, batch_get has `ids` in its query.
+   * itself in the query, get and delete have a key in their path where the path shows one,
+   * batch_get has `ids` in its query.
    */
-  readonly kind: "page" | "action" | "get" | "batch_get";
+  readonly kind: "page" | "action" | "get" | "batch_get" | "delete";
   /** `/config`, `/aspects`, `/aspects/{urn}`. */
   readonly path: string;
   /** Of an action: its name. Otherwise: what the operation is called in the OpenAPI document. */

@@ -58,12 +58,14 @@ function readOperation(endpoint: Endpoint): Schema {
     responses: {
       200: {
         description: "Done.",
-        content: {
-          [replyType]: {
-            schema: withReferences(endpoint.reply ?? {}),
-            example: endpoint.example.reply,
+        ...(endpoint.reply !== undefined && {
+          content: {
+            [replyType]: {
+              schema: withReferences(endpoint.reply),
+              example: endpoint.example.reply,
+            },
           },
-        },
+        }),
       },
       ...errorResponses([endpoint]),
     },
@@ -168,7 +170,10 @@ function parameterOf(parameter: Parameter): Schema {
     in: parameter.in,
     required: parameter.in === "path" || parameter.required === true,
     description: parameter.about,
-    schema: parameterTypes[parameter.type],
+    schema: {
+      ...parameterTypes[parameter.type],
+      ...(parameter.values !== undefined && { enum: parameter.values }),
+    },
   };
 }
 

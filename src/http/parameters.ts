@@ -20,17 +20,22 @@ export function readParameters(
       values ??= {};
       values[parameter.name] = value;
     } else if (parameter.required === true) {
-      throw new CatalogError("malformed", `Parameter '${parameter.name}' is required`);
+      throw new CatalogError("malformed", `Parameter '${parameter.name}' is required`, {
+        hint: parameter.values && `Send one of ${parameter.values.join(", ")}`,
+      });
     }
   }
   return values ?? NONE;
 }
 
+/** What is required and left empty is missing; an empty list is a list. */
 function read(query: Query, { name, type, required }: Parameter): unknown {
-  if (type === "strings") return query.list(name);
+  if (type === "strings") {
+    const list = query.list(name);
+    return required === true && list?.join("") === "" && list.length > 0 ? undefined : list;
+  }
   const text = query.one(name);
   if (text === undefined || type === "string") {
-    // A name that is asked for and left empty names nothing.
     return text === "" && required === true ? undefined : text;
   }
   if (type === "long") {

@@ -55,10 +55,12 @@ export function receive(request: IncomingMessage, noted: Noted, rules: Reception
   const { headers } = request;
   const host = headers.host;
   if (endpoint === undefined || protocol === undefined) {
-    return { key: "", parameters: {}, body: undefined, caller: {}, dialect: "interface", host };
+    const { rawQuery } = addressOf(request);
+    const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters);
+    return { key: "", parameters, body: undefined, caller: {}, dialect: "interface", host };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
-  if (endpoint.method === "POST") refuseForeignPages(headers["sec-fetch-site"]);
+  if (endpoint.method !== "GET") refuseForeignPages(headers["sec-fetch-site"]);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
     throw refuseUnrouted(request, noted, rules);

@@ -8,6 +8,7 @@ import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
 
@@ -17,11 +18,18 @@ export interface RouteTable {
 }
 
 export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
-  resources: [aspectsResource, entitiesResource, entitiesV2Resource, usageStatsResource],
+  resources: [
+    aspectsResource,
+    entitiesResource,
+    entitiesV2Resource,
+    relationshipsResource,
+    usageStatsResource,
+  ],
   endpoints: [
     ...aspectRoutes,
     ...entityRoutes,
     ...entityV2Routes,
+    ...relationshipRoutes,
     ...usageStatsRoutes,
     ...servicePages(options),
   ],
@@ -46,10 +54,10 @@ const IDS = /(?:^|&)ids(?:\[\d*\])?=/;
 export function createRoutePlan(
   table: RouteTable,
 ): (address: Address, method: string | undefined) => string {
-  const paths = new Map<string, string>();
-  for (const endpoint of table.endpoints) {
-    const path = routerPath(endpoint);
-    if (endpoint.kind !== "page") paths.set(path, path);
+  const keyed = new Set<string>();
+  const keyless = new Set<string>();
+  for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "page")) {
+    (hasKey(endpoint) ? keyed : keyless).add(routerPath(endpoint));
   }
   const actions = new Map<string, Map<string, string>>();
   for (const endpoint of table.endpoints.filter(({ kind }) => kind === "action")) {
@@ -68,8 +76,20 @@ export function createRoutePlan(
       if (method !== "POST" || rawKey !== undefined) return NOWHERE;
       return actions.get(resource)?.get(action) ?? NOWHERE;
     }
-    if (method !== "GET" && method !== "HEAD") return NOWHERE;
-    if (rawKey !== undefined) return paths.get(`/${resource}/get`) ?? NOWHERE;
-    return (IDS.test(rawQuery) && paths.get(`/${resource}/batch_get`)) || NOWHERE;
+    const plain = PLAIN_KINDS[method ?? ""];
+    if (plain === undefined) return NOWHERE;
+    const kind =
+      rawKey === undefined && plain === "get" && IDS.test(rawQuery) ? "batch_get" : plain;
+    const found = `/${resource}/${kind}`;
+    return (rawKey === undefined ? keyless : keyed).has(found) ? found : NOWHERE;
   };
 }
+
+const PLAIN_KINDS: Readonly<Record<string, Endpoint["kind"]>> = {
+  GET: "get",
+  HEAD: "get",
+  DELETE: "delete",
+};
+
+/** Whether the path ends with the key of what it is about: `/aspects/{urn}`. */
+const hasKey = ({ path }: Endpoint): boolean => path.endsWith("}");

@@ -254,6 +254,37 @@ export const usageResult: Schema = {
   },
 };
 
+export const relationship: Schema = {
+  type: "object",
+  description: "An edge, seen from one of its ends.",
+  required: ["type", "entity"],
+  properties: { type: string("Its name in the model"), entity: urn },
+};
+
+export const lineageRelationship: Schema = {
+  type: "object",
+  description: "An entity up- or downstream, and how it was reached.",
+  required: ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
+  properties: {
+    type: string("Name of the last edge on the way"),
+    entity: urn,
+    degree: { type: "integer", description: "Steps from the start" },
+    degrees: { type: "array", items: { type: "integer" } },
+    paths: {
+      type: "array",
+      items: { type: "array", items: urn },
+      description: "From the start to the entity, with what lies between",
+    },
+    createdOn: millis("When the last edge came to be"),
+    createdActor: urn,
+    updatedOn: millis("When it was told last"),
+    updatedActor: urn,
+    isManual: { type: "boolean", description: "Somebody drew the edge by hand" },
+    explored: { type: "boolean", description: "The walk went on from here" },
+    truncatedChildren: { type: "boolean", description: "Not all that is beyond could be followed" },
+  },
+};
+
 export const errorReply: Schema = {
   type: "object",
   description: "Why a request was refused.",
@@ -281,5 +312,7 @@ export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
   [timeseriesValues, "TimeseriesAspectValues"],
   [usageAggregation, "UsageAggregation"],
   [usageResult, "UsageQueryResult"],
+  [relationship, "Relationship"],
+  [lineageRelationship, "LineageRelationship"],
   [errorReply, "Error"],
 ]);

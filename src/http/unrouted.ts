@@ -91,9 +91,9 @@ function unroutedResource(
 
 function offersOf(resource: Resource, own: readonly Endpoint[]): string {
   const actions = own.filter(({ kind }) => kind === "action").map(({ name }) => name);
-  const offers = own.flatMap(({ kind }) => {
-    if (kind === "get") return [`GET /${resource.name}/<urn>`];
-    return kind === "batch_get" ? [`GET /${resource.name}?ids=List(<urn>,…)`] : [];
+  const offers = own.flatMap(({ kind, method, path }) => {
+    if (kind === "batch_get") return [`GET ${path}?ids=List(<urn>,…)`];
+    return kind === "action" ? [] : [`${method} ${path.replace("{urn}", "<urn>")}`];
   });
   if (actions.length > 0) offers.push(`POST /${resource.name}?action=${actions.join("|")}`);
   return `Use ${offers.join(", or ")}`;

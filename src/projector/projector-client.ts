@@ -15,6 +15,7 @@ import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createPokes } from "./pokes.ts";
 import type { Progress } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
 import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
@@ -187,27 +188,6 @@ function tellErrors(
       logger.error({ view, position, error }, "view does not follow the log");
     else logger.info({ view, position }, "view follows the log again");
   }
-}
-
-/** One poke at a time is on its way: the next is sent when the thread has answered the last. */
-function createPokes(send: () => boolean) {
-  let head = 0;
-  let sent = false;
-  const sendOnce = (): void => {
-    if (!sent) sent = send();
-  };
-  return {
-    poke(position: Position): void {
-      if (position <= head) return;
-      head = position;
-      sendOnce();
-    },
-    /** The foremost view is there. What it read may have been read before the last poke. */
-    reached(position: number): void {
-      sent = false;
-      if (position < head) sendOnce();
-    },
-  };
 }
 
 interface Wait {

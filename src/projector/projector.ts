@@ -25,8 +25,8 @@
  *      failure the projector asks for it again, for it cannot know what was kept: recover)
  *   3. A view that fails holds nobody up, and comes back by itself. (ready leaves it out until its
  *      pause is over; then it is a group of its own until it has caught up)
- *   4. A view that is behind meets the next one ahead and shares its reading from there.
- *      (advance cuts the batch at `ahead`)
+ *   4. A view that is less than a batch behind another meets it and shares its reading from there.
+ *      (turn lets the one ahead wait for that batch, advance cuts it at `ahead`)
  *   5. Work is bounded: records and bytes of a batch, the pause between attempts, the time in which
  *      nobody else gets a turn in the thread (one turn).
  *   6. New records are found without a poke too. (rest ends after idleMs)
@@ -121,9 +121,11 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function turn(): Promise<boolean> {
     let moved = false;
     let ahead: Position | undefined;
-    for (const group of groupsOf(await ready())) {
+    const groups = groupsOf(await ready());
+    for (const [n, group] of groups.entries()) {
       if (stopping) return moved;
-      if (await advance(group, ahead)) moved = true;
+      const met = isWithin(batchMax, group, groups[n + 1]);
+      if (!met && (await advance(group, ahead))) moved = true;
       ahead = group[0]?.position;
     }
     return moved;
@@ -227,6 +229,17 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 function groupsOf(followers: readonly Follower[]): readonly (readonly Follower[])[] {
   const groups = Map.groupBy(followers, ({ position }) => position);
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
+}
+
+/** Whether a group is no more than so many records behind another. */
+function isWithin(
+  records: number,
+  ahead: readonly Follower[],
+  behind: readonly Follower[] | undefined,
+): boolean {
+  const from = behind?.[0]?.position;
+  const to = ahead[0]?.position;
+  return from !== undefined && to !== undefined && to - from <= records;
 }
 
 /** Up to where the next group is, and to the bytes of a batch; at least one record. */

@@ -114,6 +114,26 @@ describe("the file", () => {
   });
 });
 
+describe("a reader that stays", () => {
+  test("hinders no append, and when it goes the write-ahead log is cut back", async () => {
+    const log = await open();
+    const records = [new Uint8Array(1_000_000)];
+    const write = async (calls: number): Promise<void> => {
+      for (let i = 0; i < calls; i++) await log.append([{ stream: "a", expected: "any", records }]);
+    };
+    await write(1);
+    const other = new DatabaseSync(file, { readOnly: true });
+    other.exec("BEGIN; SELECT count(*) FROM log");
+    const begin = performance.now();
+    await write(100);
+    expect(performance.now() - begin).toBeLessThan(8_000);
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(100_000_000);
+    other.close();
+    await write(20);
+    expect(statSync(`${file}-wal`).size).toBeLessThan(70_000_000);
+  });
+});
+
 describe("a log that is open for reading only", () => {
   test("reads, and refuses to append", async () => {
     const log = await open();
@@ -350,24 +370,26 @@ describe("several processes", () => {
   test("append to one log, and each sees what the other does", async () => {
     const log = await open();
     const calls = 200;
-    const child = start("child", calls);
-    const closed = once(child, "close");
     const stop = new AbortController();
     const seen: LogRecord[] = [];
-    const own = (async () => {
+    const follow = async (): Promise<void> => {
+      for await (const page of log.tail(START, stop.signal)) {
+        seen.push(...page);
+        if (seen.length === 6 * calls) stop.abort();
+      }
+    };
+    const appendOwn = async (): Promise<void> => {
       for (let i = 0; i < calls; i++) {
         await log.append([
           entry("own", 2 * i - 1, `own ${i} a`, `own ${i} b`),
           entry("shared", "any", `own ${i} c`),
         ]);
       }
-    })();
-    for await (const page of log.tail(START, stop.signal)) {
-      seen.push(...page);
-      if (seen.length === 6 * calls) stop.abort();
-    }
-    await own;
-    expect(await closed).toEqual([0, null]);
+    };
+    const appendAnother = async (): Promise<void> => {
+      expect(await once(start("child", calls), "close")).toEqual([0, null]);
+    };
+    await Promise.all([follow(), appendOwn(), appendAnother()]);
     checkWhole(seen);
     expect(seen).toEqual(await readEverything(log));
   });

@@ -47,6 +47,20 @@ export function createRecordingCatalog(): RecordingCatalog {
     countEntities: answering("countEntities", { dataset: 12 }),
     countAspect: answering("countAspect", 5),
     queryUsage: answering("queryUsage", { buckets: [], aggregations: {} }),
+    listRelationships: answering("listRelationships", {
+      start: 0,
+      count: 1,
+      total: 1,
+      relationships: [{ type: "OwnedBy", urn: "urn:li:corpuser:ada" }],
+    }),
+    getLineage: answering("getLineage", {
+      start: 0,
+      count: 100,
+      total: 0,
+      partial: false,
+      relationships: [],
+    }),
+    forgetRelationships: answering("forgetRelationships", { position: position(10) }),
     health: answering("health", { ok: true, log: position(7), views: {} }),
   };
   return catalog;

@@ -145,14 +145,17 @@ describe("a view that is behind", () => {
     expect(log.pages).toEqual([[1_001, 1_005]]);
   });
 
-  test("does not run past the one ahead", async () => {
-    const log = createArrayLog(30);
+  test("by less than a batch is waited for, and does not run past the one ahead", async () => {
+    const log = createArrayLog(100);
+    const decoded = vi.fn(decode);
     const late = createRecordingView("late");
-    const early = createRecordingView("early", { at: position(7) });
-    await start(log, [late, early], { batchMax: 10 });
-    await reaches(late, 30);
-    expect(late.batches.reduce((sum, size) => sum + size)).toBe(30);
-    everything(late, 30);
+    const early = createRecordingView("early", { at: position(5) });
+    await start(log, [late, early], { batchMax: 10, decode: decoded });
+    await reaches(late, 100);
+    await reaches(early, 100);
+    everything(late, 100);
+    expect(early.got).toEqual(range(6, 100));
+    expect(decoded).toHaveBeenCalledTimes(100);
   });
 });
 

@@ -28,7 +28,7 @@ const recordings = readFileSync(file, "utf8")
   .map((line) => JSON.parse(line) as Recording);
 
 const ACTIONS = new Set(
-  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount fly".split(
+  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount getLineage fly".split(
     " ",
   ),
 );
@@ -37,7 +37,7 @@ const ACTIONS = new Set(
 function belongs({ method, path }: Recording["request"]): boolean {
   const { pathname, searchParams } = new URL(path, "http://host");
   if (["/config", "/health", "/nowhere"].includes(pathname)) return true;
-  if (!/^\/(aspects|entities|entitiesV2)(\/|$)/.test(pathname)) return false;
+  if (!/^\/(aspects|entities|entitiesV2|relationships)(\/|$)/.test(pathname)) return false;
   const action = searchParams.get("action");
   return action === null || method === "GET" || ACTIONS.has(action);
 }

@@ -34,6 +34,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/projector/",
     "src/aspects/",
     "src/timeseries/",
+    "src/graph/",
     "node:",
     "fastest-levenshtein",
     "lru-cache",

@@ -10,6 +10,9 @@ import { splitUrn, typeOf } from "./schema.ts";
 /** Edges read before others get their turn: some ten milliseconds. */
 const EDGES_PER_GO_MAX = 4_000;
 
+/** More than an entity type has steps. */
+const STEPS_MAX = 1_024;
+
 /** Where a page of edges ended. */
 export type Place = readonly [position: number, ordinal: number];
 export const FIRST_PLACE: Place = [-1, -1];
@@ -30,9 +33,11 @@ export const stepsOf = (urn: string, steps: Steps): readonly Step[] =>
 
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
 
-type Far = readonly [kind: number, rest: string, via: number | null];
-type BatchRow = readonly [at: number, type: number, ...far: Far];
-type PageRow = readonly [position: number, ordinal: number, ...far: Far];
+type BatchRow = readonly [kind: number, rest: string, via: number | null, at: number, type: number];
+type PageRow = readonly [
+  ...[kind: number, rest: string, via: number | null],
+  ...[position: number, ordinal: number],
+];
 
 /** A step in the store's numbers. */
 interface Compiled {
@@ -63,26 +68,27 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
     });
   }
 
-  function edgeOf(from: string, { direction, type }: Step, far: Far): Followed {
-    const [kind, rest, via] = far;
-    const edge = { from, to: numbers.urnOfRow(kind, rest), direction, type };
-    return via === null ? edge : { ...edge, via: numbers.urnOf(via) };
+  function edgeOf(from: string, step: Step, row: BatchRow | PageRow): Followed {
+    const { direction, type } = step;
+    const to = numbers.urnOfRow(row[0], row[1]);
+    const via = row[2] === null ? undefined : numbers.urnOf(row[2]);
+    return { from, to, direction, type, via };
   }
 
+  /** Edges with their places: by urn, then by step. */
   interface Found {
-    readonly at: number;
-    readonly rank: number;
-    readonly edge: Followed;
+    readonly edges: Followed[];
+    readonly places: number[];
   }
 
-  /** False when there are more than one go takes. */
-  function findAll(
+  /** Finds edges of urns of one type; false when there are more than one go takes. */
+  function find(
     urns: readonly string[],
-    places: readonly number[],
+    own: readonly number[],
     compiled: readonly Compiled[],
-    found: Found[],
+    { edges, places }: Found,
   ): boolean {
-    const nodes = places.map((at) => numbers.nodeOf(urns[at] ?? "") ?? 0);
+    const nodes = own.map((at) => numbers.nodeOf(urns[at] ?? "") ?? 0);
     for (const direction of DIRECTIONS) {
       const steps = compiled.filter(({ step }) => step.direction === direction);
       if (steps.length === 0) continue;
@@ -91,11 +97,12 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
       const lists = [nodes, [...byType.keys()], [...kinds]].map((list) => JSON.stringify(list));
       const rows = batches[direction].all(...lists, EDGES_PER_GO_MAX) as unknown as BatchRow[];
       if (rows.length === EDGES_PER_GO_MAX) return false;
-      for (const [index, type, ...far] of rows) {
-        const one = byType.get(type);
-        const at = places[index] ?? 0;
-        if (one === undefined || !one.kinds.has(far[0])) continue;
-        found.push({ at, rank: one.rank, edge: edgeOf(urns[at] ?? "", one.step, far) });
+      for (const row of rows) {
+        const one = byType.get(row[4]);
+        if (one === undefined || !one.kinds.has(row[0])) continue;
+        const at = own[row[3]] ?? 0;
+        edges.push(edgeOf(urns[at] ?? "", one.step, row));
+        places.push(at * STEPS_MAX + one.rank);
       }
     }
     return true;
@@ -103,13 +110,10 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
 
   return {
     batch(urns, steps) {
-      const found: Found[] = [];
+      const found: Found = { edges: [], places: [] };
       const groups = Map.groupBy(urns.keys(), (at) => stepsOf(urns[at] ?? "", steps));
-      for (const [own, places] of groups) {
-        if (!findAll(urns, places, compile(own), found)) return undefined;
-      }
-      // Each query gives the edges of a urn and a type in order.
-      return found.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ edge }) => edge);
+      for (const [own, ats] of groups) if (!find(urns, ats, compile(own), found)) return undefined;
+      return inOrder(found.edges, found.places);
     },
 
     page(urn, step, after) {
@@ -122,25 +126,35 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
       ) as unknown as PageRow[];
       const last = rows.length === EDGES_PER_GO_MAX ? rows.at(-1) : undefined;
       return {
-        edges: rows.map(([, , ...far]) => edgeOf(urn, step, far)),
-        last: last && [last[0], last[1]],
+        edges: rows.map((row) => edgeOf(urn, step, row)),
+        last: last && [last[3], last[4]],
       };
     },
   };
 }
 
+/** The edges by their places; those of one place stay in the order they have. */
+function inOrder(edges: readonly Followed[], places: readonly number[]): readonly Followed[] {
+  const at = (index: number): number => places[index] ?? 0;
+  if (places.every((place, i) => i === 0 || at(i - 1) <= place)) return edges;
+  return [...edges.keys()].sort((a, b) => at(a) - at(b)).flatMap((index) => edges[index] ?? []);
+}
+
 type Columns = readonly [index: string, near: string, far: string];
 
-/** ?1: nodes. ?2: types. ?3: kinds at the other end. Each a JSON array. ?4: limit. */
+/**
+ * ?1: nodes. ?2: types. ?3: kinds at the other end. Each a JSON array. ?4: limit. CROSS JOIN and
+ * INDEXED BY fix the loops: nodes in their order, for each type its stretch of the index.
+ */
 function prepareBatch(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT asked.key, edge.type, node.kind, node.rest, via
+      SELECT node.kind, node.rest, via, asked.key, edge.type
       FROM json_each(?1) AS asked
       CROSS JOIN edge INDEXED BY ${index}
         ON ${near} = asked.value AND edge.type IN (SELECT value FROM json_each(?2)) AND leads = 1
       CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
-      ORDER BY asked.key, edge.type, position, ordinal LIMIT ?4`),
+      LIMIT ?4`),
   );
 }
 
@@ -148,7 +162,7 @@ function prepareBatch(db: DatabaseSync, ...[index, near, far]: Columns): Stateme
 function preparePage(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT position, ordinal, node.kind, node.rest, via
+      SELECT node.kind, node.rest, via, position, ordinal
       FROM edge INDEXED BY ${index}
       CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
       WHERE ${near} = ?1 AND type = ?2 AND leads = 1 AND (position, ordinal) > (?4, ?5)

@@ -33,7 +33,7 @@ const TABLES = `
 `;
 
 /** How long a connection waits for another's lock. */
-const BUSY_MS_MAX = 10_000;
+export const BUSY_MS_MAX = 10_000;
 /** After a burst the WAL file is cut back to this. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 const WRITER_CACHE_KIB = 32 * 1024;

@@ -38,7 +38,7 @@ export interface StreamHeads {
 }
 
 export function createStreamHeads(database: DatabaseSync): StreamHeads {
-  const heads = new LRUCache<string, StreamHead>({ max: STREAMS_CACHED_MAX });
+  const known = new LRUCache<string, StreamHead>({ max: STREAMS_CACHED_MAX });
   const selectEnd = database.prepare(
     "SELECT position + count - 1 AS position FROM log ORDER BY position DESC LIMIT 1",
   );
@@ -53,16 +53,16 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
   const selectVersion = database.prepare("PRAGMA data_version");
   let version: unknown;
 
-  return {
+  const heads: StreamHeads = {
     lastPosition: 0,
 
     find(name) {
-      const known = heads.get(name);
-      if (known !== undefined) return known;
+      const cached = known.get(name);
+      if (cached !== undefined) return cached;
       const id = Number(selectStream.get(name)?.id ?? 0);
       const revision = id === 0 ? -1 : Number(selectRevision.get(id)?.revision ?? -1);
       const head = { name, id, revision };
-      heads.set(name, head);
+      known.set(name, head);
       return head;
     },
 
@@ -81,9 +81,9 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
       // Changes when another connection has committed; our own commits leave it as it is.
       const now = selectVersion.get()?.data_version;
       if (now === version) return;
-      heads.clear();
-      this.lastPosition = Number(selectEnd.get()?.position ?? 0);
-      assert(Number.isSafeInteger(this.lastPosition), "positions are exact numbers");
+      known.clear();
+      heads.lastPosition = Number(selectEnd.get()?.position ?? 0);
+      assert(Number.isSafeInteger(heads.lastPosition), "positions are exact numbers");
       version = now;
     },
 
@@ -91,4 +91,5 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
       version = undefined;
     },
   };
+  return heads;
 }

@@ -106,7 +106,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       if (upTo <= checkpoint) return;
       transaction(() => {
         write(checkpoint);
-        
+        savePosition.run(upTo);
       });
       checkpoint = upTo;
     },

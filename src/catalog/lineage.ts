@@ -1,0 +1,177 @@
+/**
+ * Lineage: what lies up- or downstream of an entity, nearest first.
+ *
+ * The walk goes breadth-first along the edges that are lineage between entities of their types
+ * (GraphReader.follow). Each entity is reached once, by a shortest path, so that cycles and diamonds
+ * end by themselves; hubs, dense neighbourhoods and long chains end at a bound, and the answer says
+ * so. What an edge runs through (a query, a job) is reached together with the edge's end.
+ *
+ * Order is by degree, within a degree as discovered: it follows from the edges alone, so that pages
+ * of one lineage fit together for as long as nothing is written.
+ */
+import { type Followed, type GraphReader, type Steps, urnsPerFollowMax } from "../graph/graph.ts";
+
+export type LineageDirection = "UPSTREAM" | "DOWNSTREAM";
+
+export interface LineageBounds {
+  /** Steps from the start. */
+  readonly hopsMax: number;
+  readonly entitiesMax: number;
+  /** Edges that one walk reads, those to entities it knows already among them. */
+  readonly edgesMax: number;
+  readonly millisMax: number;
+}
+
+/**
+ * The longest chain and the largest hub that are normal are within the bounds, and a walk that
+ * comes to them holds some tens of megabytes.
+ */
+export const lineageBounds: LineageBounds = {
+  hopsMax: 1_000,
+  entitiesMax: 100_000,
+  edgesMax: 250_000,
+  millisMax: 5_000,
+};
+
+/** An entity that a walk came to. */
+export interface Reached {
+  readonly urn: string;
+  /** Steps from the start. */
+  readonly degree: number;
+  /** The edge by which it was reached. */
+  readonly edge: Followed;
+  /** From where; undefined: from the start. */
+  readonly before: Reached | undefined;
+  /** Not the edge's end, but what it runs through. */
+  readonly between: boolean;
+  /** Whether its own edges were read, and whether some of them could not be followed. */
+  explored: boolean;
+  truncatedChildren: boolean;
+}
+
+export interface Walk {
+  /** By degree, within a degree in the order of discovery. The start is not among them. */
+  readonly reached: readonly Reached[];
+  /** A bound ended it: there may be more. */
+  readonly partial: boolean;
+}
+
+export interface WalkQuery {
+  /** In the configured namespace. */
+  readonly urn: string;
+  readonly direction: LineageDirection;
+  /** More than hopsMax are that many. */
+  readonly hops: number;
+}
+
+/** What leads up- and downstream, by entity type. */
+export type LineageSteps = Readonly<Record<LineageDirection, Steps>>;
+
+export interface LineageParts {
+  readonly reader: Pick<GraphReader, "follow">;
+  readonly steps: LineageSteps;
+  readonly bounds?: LineageBounds | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export type WalkLineage = (query: WalkQuery) => Promise<Walk>;
+
+export function createLineage(parts: LineageParts): WalkLineage {
+  const { reader, steps, now, bounds = lineageBounds } = parts;
+
+  return async ({ urn, direction, hops }) => {
+    const deadline = now() + bounds.millisMax;
+    const hopsMax = Math.min(hops, bounds.hopsMax);
+    const territory = createTerritory(urn, bounds.entitiesMax);
+    let edgesLeft = bounds.edgesMax;
+    let layer: readonly Stop[] = [{ urn, item: undefined }];
+    for (let degree = 1; degree <= hopsMax && layer.length > 0; degree++) {
+      const next: Stop[] = [];
+      for (let i = 0; i < layer.length; i += urnsPerFollowMax) {
+        const stops = layer.slice(i, i + urnsPerFollowMax);
+        const { edges, complete } =
+          edgesLeft > 0 && now() <= deadline
+            ? await reader.follow(urnsOf(stops), steps[direction], { edgesMax: edgesLeft })
+            : { edges: [], complete: false };
+        edgesLeft -= edges.length;
+        const room = territory.enter(stops, edges, { degree, complete, next });
+        if (!complete || !room) return { reached: territory.reached(), partial: true };
+      }
+      layer = next;
+    }
+    const lowered = hops > hopsMax && layer.length > 0;
+    return { reached: territory.reached(), partial: lowered };
+  };
+}
+
+/** The urns from the start to an entity, with what lies between. */
+export function pathTo(start: string, reached: Reached): readonly string[] {
+  const path: string[] = [];
+  for (let at: Reached | undefined = reached; at !== undefined; at = at.before) {
+    path.push(at.urn);
+    if (!at.between && at.edge.via !== undefined) path.push(at.edge.via);
+  }
+  return path.concat(start).reverse();
+}
+
+/** A place from which the walk goes on; the start is no item of the answer. */
+interface Stop {
+  readonly urn: string;
+  readonly item: Reached | undefined;
+}
+
+const urnsOf = (stops: readonly Stop[]): readonly string[] => stops.map(({ urn }) => urn);
+
+function createTerritory(start: string, entitiesMax: number) {
+  const found = new Map<string, Reached>();
+  /** Those that the walk goes on from, or will. */
+  const walked = new Set([start]);
+
+  function reach(how: Pick<Reached, "urn" | "degree" | "edge" | "before" | "between">): Stop {
+    const { urn, degree, edge, before, between } = how;
+    const item = { urn, degree, edge, before, between, explored: false, truncatedChildren: false };
+    if (!found.has(urn)) found.set(urn, item);
+    return { urn, item };
+  }
+
+  return {
+    reached: (): readonly Reached[] => [...found.values()],
+
+    /** Takes in the edges of some stops, in their order; false when there is no room for more. */
+    enter(
+      stops: readonly Stop[],
+      edges: readonly Followed[],
+      { degree, complete, next }: { degree: number; complete: boolean; next: Stop[] },
+    ): boolean {
+      let at = 0;
+      for (const edge of edges) {
+        while (at < stops.length - 1 && stops[at]?.urn !== edge.from) explored(stops[at++]);
+        const before = stops[at]?.item;
+        const { to, via } = edge;
+        const between = via !== undefined && via !== start && !found.has(via);
+        if (found.size + (between ? 1 : 0) + (walked.has(to) ? 0 : 1) > entitiesMax) {
+          cut(stops[at]);
+          return false;
+        }
+        if (between) reach({ urn: via, degree, edge, before, between });
+        if (walked.has(to)) continue;
+        walked.add(to);
+        next.push(reach({ urn: to, degree, edge, before, between: false }));
+      }
+      if (!complete && edges.length > 0) cut(stops[at]);
+      for (; complete && at < stops.length; at++) explored(stops[at]);
+      return true;
+    },
+  };
+}
+
+function explored(stop: Stop | undefined): void {
+  if (stop?.item !== undefined) stop.item.explored = true;
+}
+
+/** The walk went on from there, but not along all edges. */
+function cut(stop: Stop | undefined): void {
+  explored(stop);
+  if (stop?.item !== undefined) stop.item.truncatedChildren = true;
+}

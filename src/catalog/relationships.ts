@@ -1,0 +1,155 @@
+/**
+ * Reading the graph: who is next to an entity, and what lies up- or downstream of it. What is read
+ * has every write that was answered before.
+ *
+ * Any urn may be asked for: edges may lead to entities that do not exist, of types that the model
+ * does not have. One that no edge names has no relationships.
+ */
+import type { Change } from "../core/change.ts";
+import { NO_RUN_ID } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { Direction, GraphReader, Stamps } from "../graph/graph.ts";
+import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
+import { type LineageDirection, pathTo, type Reached, type WalkLineage } from "./lineage.ts";
+
+/** Most relationships of one page, and how many there are when the request does not say. */
+const countMax = 10_000;
+const countDefault = 100;
+/** Most urns in the paths of one answer: some twenty megabytes. */
+const pathUrnsMax = 200_000;
+
+/** As projections/graph.ts reads it. */
+const FORGET = "$relationships";
+
+interface Dependencies {
+  readonly reader: GraphReader;
+  readonly walk: WalkLineage;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** Waits until the view has every write that was answered. */
+  readonly caughtUp: () => Promise<void>;
+  /** Appends to a stream beside the entity's own. */
+  readonly append: (change: Change, caller: Caller) => Promise<Written>;
+}
+
+type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelationships">;
+
+export function createRelationships(dependencies: Dependencies): Reads {
+  const { reader, walk, caughtUp } = dependencies;
+
+  function address(text: string): { readonly urn: string; readonly entityType: string } {
+    const urn = withNamespace(text, dependencies.namespace);
+    return { urn, entityType: parseUrn(urn, dependencies.urnLimits).entityType };
+  }
+
+  return {
+    async listRelationships(query) {
+      const { urn } = address(query.urn);
+      const direction = oneOf("direction", query.direction, directions);
+      const { start, count } = pageOf(query);
+      await caughtUp();
+      const page = { urn, direction, types: query.types, start, count };
+      const { neighbours, total } = await reader.neighbours(page);
+      return { start, count: neighbours.length, total, relationships: neighbours };
+    },
+
+    async getLineage(query) {
+      const { urn } = address(query.urn);
+      const direction = oneOf("direction", query.direction, lineageDirections);
+      const { start, count } = pageOf(query);
+      const hops = atLeast("maxHops", query.maxHops ?? 1, 1);
+      await caughtUp();
+      const { reached, partial } = await walk({ urn, direction, hops });
+      const page = reached.slice(start, start + count);
+      const stamps = await reader.stamps(page.map(pairOf));
+      const paths = pathsOf(urn, page);
+      return {
+        start,
+        count,
+        total: reached.length,
+        partial: partial || paths.length < page.length,
+        relationships: page.map((one, i) => relationshipOf(one, paths[i], stamps[i])),
+      };
+    },
+
+    async forgetRelationships(text, caller) {
+      const { urn, entityType } = address(text);
+      const created = {
+        time: dependencies.now(),
+        actor: caller.actor ?? dependencies.systemActor,
+      };
+      const system = { lastObserved: created.time, runId: NO_RUN_ID };
+      return dependencies.append(
+        { urn, entityType, aspect: FORGET, changeType: "DELETE", created, system },
+        caller,
+      );
+    },
+  };
+}
+
+const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];
+const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];
+
+function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new CatalogError("malformed", `${name} is "${value.slice(0, 120)}"`, {
+    hint: `Send one of ${allowed.join(", ")}`,
+  });
+}
+
+function atLeast(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new CatalogError("malformed", `${name} is ${value}`, { hint: `Send ${least} or more` });
+}
+
+function pageOf({ start = 0, count = countDefault }: { start?: number; count?: number }) {
+  return {
+    start: atLeast("start", start, 0),
+    count: Math.min(atLeast("count", count, 0), countMax),
+  };
+}
+
+function pairOf({ edge: { from, to, type, direction } }: Reached) {
+  return direction === "OUTGOING"
+    ? { source: from, type, destination: to }
+    : { source: to, type, destination: from };
+}
+
+/** The paths to some entities; the last ones are missing when there is no room for all. */
+function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
+  const paths: (readonly string[])[] = [];
+  let urns = 0;
+  for (const reached of page) {
+    urns += reached.degree + 1;
+    if (urns > pathUrnsMax) break;
+    paths.push(pathTo(start, reached));
+  }
+  return paths;
+}
+
+function relationshipOf(
+  reached: Reached,
+  path: readonly string[] | undefined,
+  stamps: Stamps | undefined,
+): LineageRelationship {
+  const { urn, degree, edge, explored, truncatedChildren } = reached;
+  return {
+    type: edge.type,
+    entity: urn,
+    degree,
+    degrees: [degree],
+    paths: path === undefined ? [] : [path],
+    createdOn: stamps?.createdOn,
+    createdActor: stamps?.createdActor,
+    updatedOn: stamps?.updatedOn,
+    updatedActor: stamps?.updatedActor,
+    // The mark that the reference's pages leave on edges that people draw.
+    isManual: stamps?.properties?.source === "UI",
+    explored,
+    truncatedChildren,
+  };
+}

@@ -1,0 +1,283 @@
+/** /relationships: who is next to an entity, and what lies up- and downstream of it. */
+import {
+  type Endpoint,
+  type Parameter,
+  type Resource,
+  valueAnswer,
+  valueReply,
+} from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders, ordersKey } from "./samples.ts";
+
+export const relationshipsResource: Resource = {
+  name: "relationships",
+  implementation: "lineage.Relationships",
+  about:
+    "The graph that aspects tell: owners, tags, parts, lineage. Reads see every write that was answered before.",
+};
+
+const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
+
+const urn: Parameter = {
+  name: "urn",
+  in: "query",
+  type: "string",
+  required: true,
+  about: "The entity; one that no edge names has no relationships",
+};
+
+const direction: Parameter = {
+  name: "direction",
+  in: "query",
+  type: "string",
+  required: true,
+  values: ["INCOMING", "OUTGOING", "UNDIRECTED"],
+  about: "`OUTGOING`: from the entity to the answered ones. `INCOMING`: to it. `UNDIRECTED`: both",
+};
+
+const start: Parameter = {
+  name: "start",
+  in: "query",
+  type: "long",
+  about: "How many to leave out at the beginning. 0 when absent",
+};
+
+const count = (standard: number): Parameter => ({
+  name: "count",
+  in: "query",
+  type: "long",
+  about: `At most so many, and never more than 10,000. ${standard} when absent`,
+});
+
+const readErrors = [
+  {
+    code: "malformed",
+    when: "a parameter is missing or mistyped, `start` or `count` is negative, or the urn does not parse",
+  },
+  { code: "unavailable", when: "the graph did not come to the last answered write in time" },
+] as const;
+
+const getRelationships: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/relationships",
+  name: "getRelationships",
+  summary: "Read the neighbours of an entity",
+  about:
+    "Each neighbour once per type, types in the order asked for, then in the order told; what is added meanwhile comes last, so that pages fit together. `entities` are the same neighbours as urns alone. Soft-deleted entities are among them, and so are urns that no entity has.",
+  parameters: [
+    urn,
+    direction,
+    {
+      name: "types",
+      in: "query",
+      type: "strings",
+      required: true,
+      about:
+        "Names of relationships, as the model has them: once, repeated, with commas, or `List(a,b)`. A name that no edge has is answered with none",
+    },
+    start,
+    count(100),
+  ],
+  reply: {
+    type: "object",
+    required: ["start", "count", "total", "relationships", "entities"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      relationships: { type: "array", items: schemas.relationship },
+      entities: { type: "array", items: schemas.urn },
+    },
+  },
+  example: {
+    path: `/relationships?direction=OUTGOING&urn=${ordersKey}&types=List(OwnedBy,TaggedWith)`,
+    reply: {
+      start: 0,
+      count: 2,
+      total: 2,
+      relationships: [
+        { type: "OwnedBy", entity: "urn:li:corpuser:mira" },
+        { type: "TaggedWith", entity: "urn:li:tag:gold" },
+      ],
+      entities: ["urn:li:corpuser:mira", "urn:li:tag:gold"],
+    },
+  },
+  errors: readErrors,
+  async handle({ parameters }, { catalog }) {
+    const { types, ...query } = parameters as unknown as Query & { types: readonly string[] };
+    const page = await catalog.listRelationships({ ...query, types: namesIn(types) });
+    const { relationships, ...counts } = page;
+    return {
+      json: JSON.stringify({
+        ...counts,
+        relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
+        entities: relationships.map(({ urn: entity }) => entity),
+      }),
+    };
+  },
+};
+
+interface Query {
+  readonly urn: string;
+  readonly direction: string;
+  readonly start?: number;
+  readonly count?: number;
+}
+
+/** No name of the model has a comma. */
+const namesIn = (types: readonly string[]): readonly string[] =>
+  types.flatMap((type) => type.split(",")).filter((type) => type !== "");
+
+const deleteRelationships: Endpoint = {
+  method: "DELETE",
+  kind: "delete",
+  path: "/relationships",
+  name: "deleteRelationships",
+  summary: "Forget the edges of an entity",
+  about:
+    "Every edge from and to the entity leaves the graph; that is noted in the log, so that they stay away when the graph is regrown. The aspects that told them stay as they are: one that is told anew with another value tells its edges again. To end a single relationship, change the aspect that tells it.",
+  parameters: [urn],
+  writes: true,
+  example: { path: `/relationships?urn=${ordersKey}` },
+  errors: [{ code: "malformed", when: "`urn` is missing or does not parse" }],
+  async handle({ parameters, caller }, { catalog }) {
+    const { position } = await catalog.forgetRelationships(String(parameters.urn), caller);
+    return { position };
+  },
+};
+
+const getLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/relationships",
+  name: "getLineage",
+  summary: "Read what lies up- or downstream of an entity",
+  about:
+    "Nearest first, each entity once, by a shortest path. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `partial`.",
+  body: {
+    type: "object",
+    required: ["urn", "direction"],
+    properties: {
+      urn: schemas.urn,
+      direction: {
+        type: "string",
+        enum: ["UPSTREAM", "DOWNSTREAM"],
+        description: "Where data comes from, or where it goes",
+      },
+      start: { type: "integer", minimum: 0, description: "0 when absent" },
+      count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
+      maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1 when absent" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["start", "count", "total", "partial", "relationships"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many were asked for" },
+      total: { type: "integer", description: "How many were found" },
+      partial: { type: "boolean", description: "There may be more: the walk came to a bound" },
+      relationships: { type: "array", items: schemas.lineageRelationship },
+    },
+  }),
+  example: {
+    path: "/relationships?action=getLineage",
+    body: { urn: revenue, direction: "UPSTREAM", maxHops: 3 },
+    reply: {
+      value: {
+        start: 0,
+        count: 100,
+        total: 1,
+        partial: false,
+        relationships: [
+          {
+            type: "DownstreamOf",
+            entity: orders,
+            degree: 1,
+            degrees: [1],
+            paths: [[revenue, orders]],
+            createdOn: 1772409600000,
+            createdActor: "urn:li:corpuser:mira",
+            updatedOn: 1772409600000,
+            updatedActor: "urn:li:corpuser:mira",
+            isManual: false,
+            explored: true,
+            truncatedChildren: false,
+          },
+        ],
+      },
+    },
+  },
+  errors: readErrors,
+  async handle({ body }, { catalog }) {
+    return valueAnswer(await catalog.getLineage(body as Query & { maxHops?: number }));
+  },
+};
+
+/** The same neighbours, as the reference's newer clients ask for them. */
+const getRelatedEntities: Endpoint = {
+  method: "GET",
+  kind: "page",
+  path: "/openapi/relationships/v1",
+  name: "getRelatedEntities",
+  summary: "Read the neighbours of an entity, with what the edges run through",
+  about: "As `GET /relationships`. Beyond the end `count` is 0.",
+  parameters: [
+    urn,
+    direction,
+    {
+      name: "relationshipTypes",
+      in: "query",
+      type: "strings",
+      required: true,
+      about: "Names of relationships: once, repeated, or with commas",
+    },
+    start,
+    count(200),
+  ],
+  reply: {
+    type: "object",
+    required: ["start", "count", "total", "entities"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      entities: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["relationshipType", "urn"],
+          properties: { relationshipType: { type: "string" }, urn: schemas.urn, via: schemas.urn },
+        },
+      },
+    },
+  },
+  example: {
+    path: `/openapi/relationships/v1/?urn=${ordersKey}&direction=OUTGOING&relationshipTypes=OwnedBy`,
+    reply: {
+      start: 0,
+      count: 1,
+      total: 1,
+      entities: [{ relationshipType: "OwnedBy", urn: "urn:li:corpuser:mira" }],
+    },
+  },
+  errors: readErrors,
+  async handle({ parameters }, { catalog }) {
+    const { relationshipTypes, ...query } = parameters as unknown as Query & {
+      relationshipTypes: readonly string[];
+    };
+    const types = namesIn(relationshipTypes);
+    const page = await catalog.listRelationships({ count: 200, ...query, types });
+    const { relationships, ...counts } = page;
+    const entities = relationships.map(({ type, ...end }) => ({ relationshipType: type, ...end }));
+    return { json: JSON.stringify({ ...counts, entities }) };
+  },
+};
+
+export const relationshipRoutes: readonly Endpoint[] = [
+  getRelationships,
+  deleteRelationships,
+  getLineage,
+  getRelatedEntities,
+];
