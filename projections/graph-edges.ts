@@ -65,14 +65,14 @@ function beneath(value: unknown, component: string): readonly unknown[] {
   return Object.hasOwn(value, component) ? [value[component]] : [];
 }
 
-/** What stands beside the destination. A time of 0 is how the model says "unknown". */
+/** What stands beside the destination. A stamp without a time says nothing: 0 is "unknown". */
 function besides({ beside }: GraphRule, way: readonly unknown[]): Partial<Edge> {
   const { createdOn, createdActor, updatedOn, updatedActor, properties, via } = beside;
   const told: { -readonly [Name in keyof Edge]?: Edge[Name] } = {};
   if (createdOn) told.createdOn = timeAt(way, createdOn);
-  if (createdActor) told.createdActor = textAt(way, createdActor);
+  if (createdActor && told.createdOn) told.createdActor = textAt(way, createdActor);
   if (updatedOn) told.updatedOn = timeAt(way, updatedOn);
-  if (updatedActor) told.updatedActor = textAt(way, updatedActor);
+  if (updatedActor && told.updatedOn) told.updatedActor = textAt(way, updatedActor);
   if (properties) told.properties = textsAt(way, properties);
   if (via) told.via = textAt(way, via);
   // Absent, so that another telling can fill them in.

@@ -1,11 +1,12 @@
 /**
- * The proof that a view follows from the log: both views are grown anew from the log of a data
+ * The proof that a view follows from the log: the views are grown anew from the log of a data
  * directory, beside it, and compared row by row with the ones that are there. The service must be
  * stopped.
  */
 import { join } from "node:path";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
@@ -21,6 +22,7 @@ interface Dumped extends Dump<unknown> {
 const readers: Readonly<Record<string, (file: string) => Dumped>> = {
   aspects: openSqliteAspectReader,
   timeseries: openSqliteTimeseriesReader,
+  graph: openSqliteGraphReader,
 };
 
 export async function differencesFromRegrown(

@@ -3,8 +3,8 @@
  * operating system lets go of it when the process ends, however it ends, so there is nothing to
  * clean up after a crash.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 
@@ -32,13 +32,20 @@ export function lockDirectory(directory: string): DirectoryLock {
 
 function make(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeWithParents(resolve(directory));
   } catch (cause) {
     throw new CatalogError("unavailable", `cannot make the data directory "${directory}"`, {
       hint: `${String((cause as Error).message)}. Name another one with --data`,
       cause,
     });
   }
+}
+
+/** Not mkdir's `recursive`: in a place such as /proc, that tries for ever. */
+function makeWithParents(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (!existsSync(dirname(directory))) makeWithParents(dirname(directory));
+  mkdirSync(directory, { mode: 0o700 });
 }
 
 /** SQLITE_BUSY and SQLITE_LOCKED: someone holds it. */

@@ -1,0 +1,280 @@
+/** Walks over a real graph: shapes that are normal, and bounds that end them. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lineageSteps } from "../../projections/graph-lineage.ts";
+import {
+  createLineage,
+  type LineageBounds,
+  type LineageDirection,
+  lineageBounds,
+  pathTo,
+} from "../../src/catalog/lineage.ts";
+import { type Position, position } from "../../src/core/position.ts";
+import type { Edge, GraphReader, GraphSink, GraphWrite } from "../../src/graph/graph.ts";
+import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
+import { createSqlitePlace } from "../adapter/sqlite-place.ts";
+import { defaultModel } from "../model/default-model.ts";
+
+const createPlace = createSqlitePlace({
+  openSink: openSqliteGraphSink,
+  openReader: openSqliteGraphReader,
+});
+const steps = lineageSteps(defaultModel);
+const dataset = (name: string | number) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+
+let place: Awaited<ReturnType<typeof createPlace>>;
+let sink: GraphSink;
+let reader: GraphReader;
+let last: Position;
+let clock: number;
+
+beforeEach(async () => {
+  place = await createPlace();
+  sink = await place.openSink();
+  reader = await place.openReader();
+  last = position(0);
+  clock = 0;
+});
+afterEach(async () => {
+  await reader.close();
+  await sink.close();
+  await place.remove();
+});
+
+type End = string | Partial<Edge>;
+
+/** Every entity of `told` has edges of a type to its ends. */
+async function tell(
+  told: readonly (readonly [urn: string, ends: readonly End[]])[],
+  type = "DownstreamOf",
+) {
+  const writes = told.map(([urn, ends]): GraphWrite => {
+    last = position(last + 1);
+    const edges = ends.map((end) => ({
+      ...{ source: urn, type, path: "/upstreams/*/dataset" },
+      ...(typeof end === "string" ? { destination: end } : end),
+    }));
+    return {
+      ...{ op: "replace", urn, aspect: type, position: last },
+      told: { time: 1, actor: "urn:li:corpuser:ada" },
+      edges: edges as Edge[],
+    };
+  });
+  await sink.apply(writes, last);
+}
+
+function walk(
+  urn: string,
+  options: { direction?: LineageDirection; hops?: number; bounds?: Partial<LineageBounds> } = {},
+) {
+  const { direction = "UPSTREAM", hops = 1_000 } = options;
+  const bounds = { ...lineageBounds, ...options.bounds };
+  return createLineage({ reader, steps, bounds, now: () => clock++ })({ urn, direction, hops });
+}
+
+const [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(dataset) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+describe("lineage", () => {
+  test("comes nearest first, each with its degree, its way and its last edge", async () => {
+    await tell([
+      [a, [b, c]],
+      [b, [d]],
+      [c, [d, e]],
+    ]);
+    const { reached, partial } = await walk(a);
+    expect(partial).toBe(false);
+    expect(reached.map(({ urn, degree }) => [urn, degree])).toEqual([
+      [b, 1],
+      [c, 1],
+      [d, 2],
+      [e, 2],
+    ]);
+    expect(reached.map((one) => pathTo(a, one))).toEqual([
+      [a, b],
+      [a, c],
+      [a, b, d],
+      [a, c, e],
+    ]);
+    expect(reached.map(({ edge }) => edge.from)).toEqual([a, a, b, c]);
+    expect(reached.every(({ explored, truncatedChildren }) => explored && !truncatedChildren)).toBe(
+      true,
+    );
+  });
+
+  test("goes the other way, too", async () => {
+    await tell([
+      [a, [b]],
+      [b, [c]],
+      [d, [b]],
+    ]);
+    const { reached } = await walk(c, { direction: "DOWNSTREAM" });
+    expect(reached.map(({ urn }) => urn)).toEqual([b, a, d]);
+  });
+
+  test("follows what is lineage between the types of its ends, and nothing else", async () => {
+    const chart = "urn:li:chart:(looker,c)";
+    const job = "urn:li:dataJob:(urn:li:dataFlow:(x,y,z),j)";
+    await tell([[a, [`urn:li:schemaField:(${b},x)`, b]]]);
+    await tell([[job, [a]]], "Produces");
+    await tell(
+      [
+        [job, [c]],
+        [chart, [a]],
+      ],
+      "Consumes",
+    );
+    await tell([[a, ["urn:li:corpuser:ada"]]], "OwnedBy");
+    expect((await walk(a)).reached.map(({ urn }) => urn)).toEqual([b, job, c]);
+    const down = await walk(c, { direction: "DOWNSTREAM" });
+    expect(down.reached.map(({ urn }) => urn)).toEqual([job, a, chart]);
+  });
+
+  test("ends at the hops that were asked for, without being partial", async () => {
+    await tell([
+      [a, [b]],
+      [b, [c]],
+      [c, [d]],
+    ]);
+    const { reached, partial } = await walk(a, { hops: 2 });
+    expect(reached.map(({ urn, explored }) => [urn, explored])).toEqual([
+      [b, true],
+      [c, false],
+    ]);
+    expect(partial).toBe(false);
+  });
+
+  test("has cycles, diamonds and edges to itself in it without end", async () => {
+    await tell([
+      [a, [a, b, c]],
+      [b, [d, a]],
+      [c, [d, b]],
+      [d, [a, c]],
+    ]);
+    const { reached, partial } = await walk(a);
+    expect(reached.map(({ urn, degree }) => [urn, degree])).toEqual([
+      [b, 1],
+      [c, 1],
+      [d, 2],
+    ]);
+    expect(partial).toBe(false);
+  });
+
+  test("tells what edges run through beside where they lead", async () => {
+    const query = "urn:li:query:q";
+    await tell([
+      [
+        a,
+        [
+          { destination: b, via: query },
+          { destination: c, via: query },
+        ],
+      ],
+      [b, [{ destination: d, via: a }]],
+    ]);
+    const { reached } = await walk(a);
+    expect(reached.map(({ urn, degree, between }) => [urn, degree, between])).toEqual([
+      [query, 1, true],
+      [b, 1, false],
+      [c, 1, false],
+      [d, 2, false],
+    ]);
+    expect(reached.map((one) => pathTo(a, one))).toEqual([
+      [a, query],
+      [a, query, b],
+      [a, query, c],
+      [a, query, b, a, d],
+    ]);
+  });
+
+  test("goes on from what was between before, at its own degree", async () => {
+    await tell([
+      [a, [{ destination: b, via: c }]],
+      [b, [c]],
+      [c, [d]],
+    ]);
+    const { reached } = await walk(a);
+    expect(reached.map(({ urn, degree }) => [urn, degree])).toEqual([
+      [c, 1],
+      [b, 1],
+      [d, 3],
+    ]);
+    expect(pathTo(a, reached[2] as (typeof reached)[number])).toEqual([a, c, b, c, d]);
+  });
+
+  test("of what no edge names is empty", async () => {
+    for (const urn of [a, "urn:li:corpuser:ada", "urn:li:unknown:x"]) {
+      expect(await walk(urn)).toEqual({ reached: [], partial: false });
+    }
+  });
+});
+
+describe("bounds", () => {
+  test("let the longest chain through, and say so beyond it", async () => {
+    const chain = Array.from({ length: 1_002 }, (_, i) => dataset(i));
+    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    const whole = await walk(chain[1] as string, { hops: 2_000 });
+    expect(whole.reached.at(-1)).toMatchObject({ urn: chain[1_001], degree: 1_000 });
+    expect(pathTo(chain[1] as string, whole.reached[999] as never)).toHaveLength(1_001);
+    expect(await walk(chain[2] as string, { hops: 2_000 })).toMatchObject({ partial: false });
+    const cut = await walk(chain[0] as string, { hops: 2_000 });
+    expect(cut.reached).toHaveLength(1_000);
+    expect(cut.partial).toBe(true);
+    expect((await walk(chain[0] as string, { hops: 1_000 })).partial).toBe(false);
+  });
+
+  test("of entities end in the middle of a hub, which says so", async () => {
+    const many = Array.from({ length: 6_000 }, (_, i) => dataset(i));
+    await tell([
+      [a, [b, c]],
+      [b, many],
+      [c, [d]],
+    ]);
+    const { reached, partial } = await walk(a, { bounds: { entitiesMax: 5_000 } });
+    expect(partial).toBe(true);
+    expect(reached).toHaveLength(5_000);
+    expect(reached.map(({ urn }) => urn)).toEqual([b, c, ...many.slice(0, 4_998)]);
+    expect(reached[0]).toMatchObject({ explored: true, truncatedChildren: true });
+    expect(reached[1]).toMatchObject({ explored: false, truncatedChildren: false });
+    const whole = await walk(a);
+    expect(whole.reached).toHaveLength(6_003);
+    expect(whole.partial).toBe(false);
+  });
+
+  test("of edges end a dense neighbourhood", async () => {
+    const many = Array.from({ length: 40 }, (_, i) => dataset(i));
+    await tell(many.map((urn) => [urn, many] as const));
+    const { reached, partial } = await walk(dataset(0), { bounds: { edgesMax: 100 } });
+    expect(partial).toBe(true);
+    expect(reached).toHaveLength(39);
+    expect(reached[1]).toMatchObject({ urn: dataset(2), explored: true, truncatedChildren: true });
+    expect(reached[2]).toMatchObject({ explored: false });
+    expect((await walk(dataset(0))).partial).toBe(false);
+  });
+
+  test("of time end a walk that goes on and on", async () => {
+    const chain = Array.from({ length: 50 }, (_, i) => dataset(i));
+    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    // Every look at the clock takes a millisecond.
+    const { reached, partial } = await walk(dataset(0), { bounds: { millisMax: 10 } });
+    expect(partial).toBe(true);
+    expect(reached).toHaveLength(10);
+    expect(reached.at(-1)).toMatchObject({ explored: false, truncatedChildren: false });
+  });
+
+  test("of one layer hold for many thousands of entities", async () => {
+    const layer = Array.from({ length: 1_200 }, (_, i) => dataset(i));
+    await tell([[a, layer], ...layer.map((urn, i) => [urn, [dataset(`far${i % 700}`)]] as const)]);
+    const { reached, partial } = await walk(a);
+    expect(partial).toBe(false);
+    expect(reached.map(({ urn }) => urn)).toEqual([
+      ...layer,
+      ...Array.from({ length: 700 }, (_, i) => dataset(`far${i}`)),
+    ]);
+  });
+});

@@ -1,0 +1,313 @@
+/**
+ * Relationships and lineage as a client meets them: what was told is read back at once, from both
+ * ends, in both shapes that clients know.
+ */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoded, proposal } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const dataset = (name: string | number): string =>
+  `urn:li:dataset:(urn:li:dataPlatform:hive,harbour.${name},PROD)`;
+const ANN = "urn:li:corpuser:ann";
+const BEN = "urn:li:corpuser:ben";
+const stamp = { time: 1_629_331_200_000, actor: ANN };
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const V2 = { "X-RestLi-Protocol-Version": "2.0.0" };
+
+async function upsert(urn: string, aspect: string, value: unknown): Promise<void> {
+  expect(await service.client.upsert(urn, aspect, value)).toMatchObject({ status: 200 });
+}
+
+/** Many aspects in one request, none of them kept unless all are. */
+async function upsertAll(told: readonly (readonly [string, string, unknown])[]): Promise<void> {
+  const proposals = told.map(([urn, aspect, value]) => proposal(urn, aspect, value));
+  const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals,
+  });
+  expect(reply).toMatchObject({ status: 200 });
+}
+
+const comesFrom = (...urns: readonly string[]) => ({
+  upstreams: urns.map((dataset) => ({ auditStamp: stamp, type: "TRANSFORMED", dataset })),
+});
+
+const read = (urn: string, direction: string, types: string, more = "") =>
+  service.client.call(
+    "GET",
+    `/relationships?direction=${direction}&urn=${encoded(urn)}&types=${types}${more}`,
+    undefined,
+    V2,
+  );
+
+async function entities(urn: string, direction: string, types: string): Promise<unknown> {
+  const { status, body } = await read(urn, direction, types);
+  expect(status).toBe(200);
+  expect(body.entities).toEqual(body.relationships.map((one: { entity: string }) => one.entity));
+  return body.entities;
+}
+
+const lineage = (urn: string, direction: string, more: object = {}) =>
+  service.client.call("POST", "/relationships?action=getLineage", { urn, direction, ...more }, V2);
+
+describe("relationships", () => {
+  const tides = dataset("tides");
+  const raw = dataset("raw");
+
+  test("are told by aspects and read from both ends", async () => {
+    await upsert(tides, "ownership", {
+      owners: [
+        { owner: ANN, type: "DATAOWNER" },
+        { owner: BEN, type: "TECHNICAL_OWNER" },
+      ],
+      lastModified: stamp,
+    });
+    await upsert(tides, "globalTags", { tags: [{ tag: "urn:li:tag:Tides" }] });
+    await upsert(tides, "upstreamLineage", comesFrom(raw));
+    expect((await read(tides, "OUTGOING", "OwnedBy")).body).toEqual({
+      start: 0,
+      count: 2,
+      total: 2,
+      relationships: [
+        { type: "OwnedBy", entity: ANN },
+        { type: "OwnedBy", entity: BEN },
+      ],
+      entities: [ANN, BEN],
+    });
+    expect(await entities(ANN, "INCOMING", "OwnedBy")).toEqual([tides]);
+    expect(await entities(raw, "INCOMING", "DownstreamOf")).toEqual([tides]);
+    expect(await entities(tides, "UNDIRECTED", "List(TaggedWith,DownstreamOf)")).toEqual([
+      "urn:li:tag:Tides",
+      raw,
+    ]);
+  });
+
+  test("are understood in any spelling, with and without a protocol, under any prefix", async () => {
+    const query = `direction=OUTGOING&urn=${encoded(tides)}`;
+    for (const types of [
+      "types=OwnedBy&types=TaggedWith",
+      "types=OwnedBy,TaggedWith",
+      "types=List(OwnedBy,TaggedWith)",
+    ]) {
+      for (const headers of [undefined, V2, { "X-Framework-Protocol-Version": "2.0.0" }]) {
+        const path = `/gms/relationships?${query}&${types}`;
+        const { body } = await service.client.call("GET", path, undefined, headers);
+        expect(body.entities).toEqual([ANN, BEN, "urn:li:tag:Tides"]);
+      }
+    }
+  });
+
+  test("come in pages", async () => {
+    const { body } = await read(tides, "OUTGOING", "List(OwnedBy,TaggedWith)", "&start=1&count=1");
+    expect(body).toMatchObject({ start: 1, count: 1, total: 3, entities: [BEN] });
+  });
+
+  test("follow their aspect: told anew, they are others", async () => {
+    await upsert(tides, "ownership", { owners: [{ owner: BEN, type: "DATAOWNER" }] });
+    expect(await entities(tides, "OUTGOING", "OwnedBy")).toEqual([BEN]);
+    expect(await entities(ANN, "INCOMING", "OwnedBy")).toEqual([]);
+    const gone = proposal(tides, "ownership", {}, { changeType: "DELETE", aspect: undefined });
+    await service.client.call("POST", "/aspects?action=ingestProposal", { proposal: gone });
+    expect(await entities(tides, "OUTGOING", "OwnedBy")).toEqual([]);
+    expect(await entities(tides, "OUTGOING", "TaggedWith")).toEqual(["urn:li:tag:Tides"]);
+  });
+
+  test("of one aspect stay when another one of the same entity is told", async () => {
+    const group = "urn:li:corpGroup:harbour";
+    await upsert(group, "corpGroupInfo", { admins: [ANN], members: [BEN], groups: [] });
+    await upsert(group, "ownership", { owners: [{ owner: BEN, type: "DATAOWNER" }] });
+    expect(await entities(group, "OUTGOING", "OwnedBy")).toEqual([ANN, BEN]);
+    await upsert(group, "ownership", { owners: [] });
+    expect(await entities(group, "OUTGOING", "List(OwnedBy,IsPartOf)")).toEqual([ANN, BEN]);
+  });
+
+  test("of a soft-deleted entity stay, of a deleted one those that it told itself go", async () => {
+    const [old, newer] = [dataset("old"), dataset("newer")];
+    await upsert(old, "upstreamLineage", comesFrom(raw));
+    await upsert(newer, "upstreamLineage", comesFrom(old));
+    await upsert(old, "status", { removed: true });
+    expect(await entities(old, "UNDIRECTED", "DownstreamOf")).toEqual([raw, newer]);
+    const reply = await service.client.call("POST", "/entities?action=delete", { urn: old });
+    expect(reply.status).toBe(200);
+    expect(await entities(old, "UNDIRECTED", "DownstreamOf")).toEqual([newer]);
+    expect(await entities(raw, "INCOMING", "DownstreamOf")).toEqual([tides]);
+  });
+
+  test("of names that nobody has are none", async () => {
+    expect(await entities(tides, "OUTGOING", "Marries")).toEqual([]);
+    expect(await entities(dataset("nowhere"), "INCOMING", "DownstreamOf")).toEqual([]);
+    expect(await entities("urn:li:nothing:x", "INCOMING", "DownstreamOf")).toEqual([]);
+  });
+
+  test("are read with the types that newer clients send, until there are none left", async () => {
+    const at = (start: number) =>
+      service.client.get(
+        `/openapi/relationships/v1/?urn=${encoded(raw)}&direction=INCOMING&relationshipTypes=DownstreamOf&start=${start}`,
+      );
+    expect((await at(0)).body).toEqual({
+      start: 0,
+      count: 1,
+      total: 1,
+      entities: [{ relationshipType: "DownstreamOf", urn: tides }],
+    });
+    expect((await at(1)).body).toEqual({ start: 1, count: 0, total: 1, entities: [] });
+  });
+
+  test("refuse what they cannot understand, and say what is allowed", async () => {
+    const bad = async (query: string) => {
+      const { status, body } = await service.client.get(`/relationships?${query}`);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: "malformed" });
+      return body.message;
+    };
+    const urn = `urn=${encoded(tides)}`;
+    expect(await bad(`${urn}&types=OwnedBy&direction=SIDEWAYS`)).toContain(
+      "Send one of INCOMING, OUTGOING, UNDIRECTED",
+    );
+    expect(await bad("urn=nonsense&types=OwnedBy&direction=OUTGOING")).toContain('"nonsense"');
+    for (const page of ["start=-1", "count=-1"]) {
+      const message = await bad(`${urn}&types=OwnedBy&direction=OUTGOING&${page}`);
+      expect(message).toContain("Send 0 or more");
+    }
+  });
+
+  test.each([
+    "' OR 1=1 --",
+    "OwnedBy`]-() DETACH DELETE n //",
+    "__proto__",
+    "\u0000",
+    "%",
+    "x".repeat(10_000),
+    Array.from({ length: 1_000 }, (_, i) => `Type${i}`).join(","),
+  ])("take hostile types for types that nothing has: %.40s", async (types) => {
+    expect(await entities(tides, "OUTGOING", encodeURIComponent(types))).toEqual([]);
+    expect(await entities(tides, "OUTGOING", "TaggedWith")).toEqual(["urn:li:tag:Tides"]);
+  });
+
+  test("of urns with anything in them are found", async () => {
+    const odd = dataset("a/b c,d [x] (y)%2C#é'\";--");
+    await upsert(odd, "upstreamLineage", comesFrom(raw));
+    expect(await entities(odd, "OUTGOING", "DownstreamOf")).toEqual([raw]);
+    expect(await entities(raw, "INCOMING", "DownstreamOf")).toEqual([tides, odd]);
+    await upsert(odd, "upstreamLineage", comesFrom());
+  });
+});
+
+describe("forgetting", () => {
+  const [shoal, reef, buoy] = ["shoal", "reef", "buoy"].map(dataset) as [string, string, string];
+
+  test("takes every edge of an entity away, for good", async () => {
+    await upsert(shoal, "upstreamLineage", comesFrom(reef));
+    await upsert(reef, "upstreamLineage", comesFrom(buoy));
+    await upsert(buoy, "upstreamLineage", comesFrom(shoal));
+    const reply = await service.client.call("DELETE", `/relationships?urn=${encoded(reef)}`);
+    expect(reply).toMatchObject({ status: 200, body: "" });
+    expect(reply.position).toBeGreaterThan(0);
+    expect(await entities(reef, "UNDIRECTED", "DownstreamOf")).toEqual([]);
+    expect(await entities(shoal, "UNDIRECTED", "DownstreamOf")).toEqual([buoy]);
+    // The same value told again tells nothing new.
+    await upsert(reef, "upstreamLineage", comesFrom(buoy));
+    expect(await entities(reef, "UNDIRECTED", "DownstreamOf")).toEqual([]);
+  });
+
+  test("holds when the view is regrown from the log", async () => {
+    for (const file of readdirSync(service.directory)) {
+      if (file.startsWith("graph.sqlite")) rmSync(join(service.directory, file));
+    }
+    await service.restart();
+    expect(await entities(reef, "UNDIRECTED", "DownstreamOf")).toEqual([]);
+    expect(await entities(shoal, "UNDIRECTED", "DownstreamOf")).toEqual([buoy]);
+  });
+
+  test("leaves the aspects, which tell their edges anew when they change", async () => {
+    const { body } = await service.client.get(`/entitiesV2/${encoded(reef)}`);
+    expect(body.aspects.upstreamLineage.value.upstreams[0].dataset).toBe(buoy);
+    await upsert(reef, "upstreamLineage", comesFrom(buoy, shoal));
+    expect(await entities(reef, "OUTGOING", "DownstreamOf")).toEqual([buoy, shoal]);
+  });
+});
+
+describe("lineage", () => {
+  test("comes with degrees, ways and stamps", async () => {
+    const [x, y, z] = ["x", "y", "z"].map(dataset) as [string, string, string];
+    await upsert(x, "upstreamLineage", comesFrom(y));
+    await upsert(y, "upstreamLineage", comesFrom(z));
+    await upsert(z, "upstreamLineage", comesFrom(x));
+    const { body } = await lineage(x, "UPSTREAM", { maxHops: 3 });
+    expect(body.value).toMatchObject({ start: 0, count: 100, total: 2, partial: false });
+    expect(body.value.relationships).toEqual([
+      {
+        type: "DownstreamOf",
+        entity: y,
+        degree: 1,
+        degrees: [1],
+        paths: [[x, y]],
+        createdOn: expect.any(Number),
+        createdActor: "urn:li:corpuser:__datahub_system",
+        updatedOn: stamp.time,
+        updatedActor: ANN,
+        isManual: false,
+        explored: true,
+        truncatedChildren: false,
+      },
+      expect.objectContaining({ entity: z, degree: 2, paths: [[x, y, z]] }),
+    ]);
+    const near = await lineage(x, "DOWNSTREAM");
+    expect(near.body.value.relationships).toMatchObject([{ entity: z, degree: 1 }]);
+    const second = await lineage(x, "DOWNSTREAM", { maxHops: 9, start: 1, count: 1 });
+    expect(second.body.value).toMatchObject({
+      ...{ start: 1, count: 1, total: 2 },
+      relationships: [{ entity: y, degree: 2 }],
+    });
+  });
+
+  test("of a job runs from what it reads to what it writes", async () => {
+    const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,harbour,PROD),fill)";
+    const [from, to] = [dataset("from"), dataset("to")];
+    await upsert(job, "dataJobInputOutput", { inputDatasets: [from], outputDatasets: [to] });
+    const { body } = await lineage(to, "UPSTREAM", { maxHops: 2 });
+    expect(body.value.relationships).toMatchObject([
+      { type: "Produces", entity: job, degree: 1 },
+      { type: "Consumes", entity: from, degree: 2, paths: [[to, job, from]] },
+    ]);
+  });
+
+  test("goes through hubs and long chains", async () => {
+    const hub = dataset("hub");
+    const around = Array.from({ length: 2_500 }, (_, i) => dataset(`spoke${i}`));
+    await upsertAll(around.map((urn) => [urn, "upstreamLineage", comesFrom(hub)] as const));
+    const chain = Array.from({ length: 1_001 }, (_, i) => dataset(`link${i}`));
+    await upsertAll(
+      chain.slice(1).map((urn, i) => [urn, "upstreamLineage", comesFrom(chain[i] ?? "")] as const),
+    );
+    const wide = await lineage(hub, "DOWNSTREAM", { start: 2_490, count: 1_000 });
+    expect(wide.body.value).toMatchObject({ total: 2_500, partial: false });
+    expect(wide.body.value.relationships).toHaveLength(10);
+    const long = await lineage(chain[0] ?? "", "DOWNSTREAM", { maxHops: 5_000, start: 999 });
+    expect(long.body.value.total).toBe(1_000);
+    expect(long.body.value.relationships).toMatchObject([{ entity: chain[1_000], degree: 1_000 }]);
+    expect(long.body.value.relationships[0].paths[0]).toHaveLength(1_001);
+    const neighbours = await read(hub, "INCOMING", "DownstreamOf", "&start=2499&count=10");
+    expect(neighbours.body).toMatchObject({ total: 2_500, entities: [around.at(-1)] });
+  });
+
+  test("leaves ways out, and says so, when an answer would have no end of them", async () => {
+    const start = dataset("link0");
+    const { body } = await lineage(start, "DOWNSTREAM", { maxHops: 1_000, count: 1_000 });
+    const ways = body.value.relationships.filter(
+      (one: { paths: unknown[] }) => one.paths.length > 0,
+    );
+    expect(body.value.relationships).toHaveLength(1_000);
+    expect(ways.length).toBeGreaterThan(500);
+    expect(ways.length).toBeLessThan(1_000);
+    expect(body.value.partial).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { lineageSteps } from "../../projections/graph-lineage.ts";
+import type { Step } from "../../src/graph/graph.ts";
+import { defaultModel } from "../model/default-model.ts";
+
+const steps = lineageSteps(defaultModel);
+
+/** `OUT DownstreamOf dataset` … */
+const told = (direction: keyof typeof steps, entity: string): readonly string[] =>
+  (steps[direction].get(entity) ?? []).map(
+    (step) => `${step.direction.slice(0, -5)} ${step.type} ${[...step.to].sort().join(" ")}`,
+  );
+
+describe("lineage of", () => {
+  test.each([
+    [
+      "dataset",
+      [
+        "OUT DownstreamOf dataset",
+        "INC DataProcessInstanceProduces dataProcessInstance",
+        "INC Produces application dataJob",
+      ],
+    ],
+    ["chart", ["OUT Consumes chart dataset"]],
+    [
+      "dashboard",
+      ["OUT Consumes dataset", "OUT Contains chart", "OUT DashboardContainsDashboard dashboard"],
+    ],
+    [
+      "dataJob",
+      ["OUT Consumes dataset", "OUT DownstreamOf dataJob", "INC UsedBy mlModel mlModelGroup"],
+    ],
+    ["mlFeature", ["OUT DerivedFrom dataset"]],
+    ["mlModelGroup", ["OUT TrainedBy dataJob dataProcessInstance", "INC MemberOf mlModel"]],
+    ["schemaField", ["OUT DownstreamOf schemaField"]],
+    ["corpuser", []],
+  ])("%s comes from where its edges lead", (entity, expected) => {
+    expect(told("UPSTREAM", entity)).toEqual(expected);
+  });
+
+  test.each([
+    ["chart", ["INC Consumes chart", "INC Contains dashboard"]],
+    ["dashboard", ["INC DashboardContainsDashboard dashboard"]],
+    [
+      "dataJob",
+      ["OUT Produces dataset", "INC DownstreamOf dataJob", "INC TrainedBy mlModel mlModelGroup"],
+    ],
+    ["mlFeature", ["INC Consumes mlModel"]],
+    [
+      "mlModel",
+      [
+        "OUT MemberOf mlModelGroup",
+        "OUT UsedBy dataJob dataProcessInstance",
+        "INC DataProcessInstanceConsumes dataProcessInstance",
+      ],
+    ],
+    ["schemaField", ["INC DownstreamOf schemaField"]],
+    ["mlPrimaryKey", []],
+  ])("%s goes where edges lead to it", (entity, expected) => {
+    expect(told("DOWNSTREAM", entity)).toEqual(expected);
+  });
+
+  test("a dataset goes to everything that consumes it", () => {
+    const [consumes] = told("DOWNSTREAM", "dataset").filter((step) => step.includes(" Consumes "));
+    for (const type of ["application", "chart", "dashboard", "dataJob", "dataProcess", "metric"]) {
+      expect(consumes?.split(" ")).toContain(type);
+    }
+    expect(told("DOWNSTREAM", "dataset")).toContain(
+      "INC DownstreamOf aiAgent dataset semanticModel",
+    );
+  });
+
+  test("no entity type has two steps of one direction and type", () => {
+    for (const table of Object.values(steps)) {
+      for (const own of table.values()) {
+        const names = own.map(({ direction, type }: Step) => `${direction} ${type}`);
+        expect(new Set(names).size).toBe(names.length);
+      }
+    }
+  });
+});
