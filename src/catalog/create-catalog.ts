@@ -177,6 +177,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       systemActor,
       now,
       caughtUp: caughtUp(GRAPH),
+      position: () => progress.positions()[GRAPH] ?? START,
       append: ingestion.append,
     }),
 

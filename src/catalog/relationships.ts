@@ -5,11 +5,13 @@
  * Any urn may be asked for: edges may lead to entities that do not exist, of types that the model
  * does not have. One that no edge names has no relationships.
  */
+import { LRUCache } from "lru-cache";
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import type { Direction, GraphReader, Stamps } from "../graph/graph.ts";
+import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
 import { type LineageDirection, pathTo, type Reached, type WalkLineage } from "./lineage.ts";
 
@@ -31,6 +33,8 @@ interface Dependencies {
   readonly now: () => number;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
+  /** Where the view is, as far as is known. */
+  readonly position: () => Position;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller) => Promise<Written>;
 }
@@ -39,6 +43,7 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
+  const neighbours = remembering(reader, dependencies.position);
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
@@ -51,9 +56,9 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const direction = oneOf("direction", query.direction, directions);
       const { start, count } = pageOf(query);
       await caughtUp();
-      const page = { urn, direction, types: query.types, start, count };
-      const { neighbours, total } = await reader.neighbours(page);
-      return { start, count: neighbours.length, total, relationships: neighbours };
+      const page = await neighbours({ urn, direction, types: query.types, start, count });
+      const { neighbours: relationships, total } = page;
+      return { start, count: relationships.length, total, relationships };
     },
 
     async getLineage(query) {
@@ -87,6 +92,45 @@ export function createRelationships(dependencies: Dependencies): Reads {
         caller,
       );
     },
+  };
+}
+
+/** Characters of pages that are remembered: some twenty megabytes. */
+const rememberedMax = 10_000_000;
+/** A larger page takes longer to send than to read. */
+const rememberedPageMax = 20_000;
+
+/**
+ * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
+ * are remembered for as long as the view stays where it is.
+ */
+function remembering(reader: GraphReader, position: () => Position): GraphReader["neighbours"] {
+  type Page = Awaited<ReturnType<GraphReader["neighbours"]>>;
+  const pages = new LRUCache<string, Page>({
+    maxSize: rememberedMax,
+    maxEntrySize: rememberedPageMax,
+    sizeCalculation: ({ neighbours }, key) =>
+      neighbours.reduce(
+        (size, { urn, via = "" }) => size + urn.length + via.length + 100,
+        key.length,
+      ),
+  });
+  let at = position();
+
+  return async (query: NeighboursQuery) => {
+    const { urn, direction, types, start, count } = query;
+    const now = position();
+    if (now !== at) {
+      pages.clear();
+      at = now;
+    }
+    const key = JSON.stringify([urn, direction, start, count, types]);
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    const page = await reader.neighbours(query);
+    // What was read is at least as new as the view was then.
+    if (position() === now && at === now) pages.set(key, page);
+    return page;
   };
 }
 

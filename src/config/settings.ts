@@ -85,7 +85,7 @@ export const settings = {
     about: "Memory for the states of recently used entities",
     commands: server,
   }),
-  projectorLagMax: setting(wholeNumber("records", 1, 10_000_000), "20000", {
+  projectorLagMax: setting(wholeNumber("records", 1, 10_000_000), "100000", {
     about: "Records that a view may lag behind the log before writes wait for it",
     commands: server,
   }),

@@ -6,7 +6,7 @@
  *
  * State of a view (`Follower`)
  *
- *   following    its position is its checkpoint; `failure` is undefined
+ *   following    it has all writes up to its position; `failure` is undefined
  *   failing      the last batch could not be read, decoded, projected or applied; `failure` says why
  *                and when it is tried again
  *
@@ -72,12 +72,19 @@ export interface Projector {
 const BATCH_MAX = 2_000;
 /** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+/**
+ * A view that has no writes for a batch keeps its checkpoint for so many records: to read again
+ * after a crash what it ignores is cheaper than a transaction for every batch.
+ */
+const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
 
 interface Follower {
   readonly view: View;
   position: Position;
+  /** What the sink keeps; at most IGNORED_MAX records without writes behind the position. */
+  checkpoint: Position;
   failure:
     | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
     | undefined;
@@ -88,11 +95,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS } = parts;
   const followers: readonly Follower[] = await Promise.all(
-    parts.views.map(async (view) => ({
-      view,
-      position: await view.sink.position(),
-      failure: undefined,
-    })),
+    parts.views.map(async (view) => {
+      const position = await view.sink.position();
+      return { view, position, checkpoint: position, failure: undefined };
+    }),
   );
   let stopping = false;
   let poked = false;
@@ -115,6 +121,13 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       // Sinks may work without ever waiting: messages must get in between all the same.
       await otherTurns();
     }
+    await Promise.all(followers.map(keepPosition));
+  }
+
+  /** So that the next start reads nothing again. Whatever fails now is read again then. */
+  async function keepPosition({ view, position, checkpoint, failure }: Follower): Promise<void> {
+    if (failure !== undefined || checkpoint === position) return;
+    await view.sink.apply([], position).catch(() => {});
   }
 
   /** One batch for every group; whether any record was taken. */
@@ -141,6 +154,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function recover(follower: Follower): Promise<void> {
     try {
       follower.position = await follower.view.sink.position();
+      follower.checkpoint = follower.position;
     } catch (error) {
       fail(follower, error);
       onProgress(progress());
@@ -177,7 +191,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     try {
       const { items, upTo, failure } = projectBatch(changes, project, follower.position);
       if (upTo > follower.position) {
-        await sink.apply(items, upTo);
+        if (items.length > 0 || upTo - follower.checkpoint >= IGNORED_MAX) {
+          await sink.apply(items, upTo);
+          follower.checkpoint = upTo;
+        }
         follower.position = upTo;
         follower.failure = undefined;
       }

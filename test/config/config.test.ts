@@ -35,7 +35,7 @@ describe("settings", () => {
       urnBytesMax: 512,
       schemaFieldUrnBytesMax: 2048,
       cacheBytes: 67_108_864,
-      projectorLagMax: 20_000,
+      projectorLagMax: 100_000,
       shutdownTimeoutSeconds: 30,
       logLevel: "info",
     });

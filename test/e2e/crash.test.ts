@@ -37,7 +37,7 @@ test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
     const load = Array.from({ length: writers }, (_, writer) =>
       write(client, { writer, round }, acknowledged, stop),
     );
-    await sleep(30 + Math.random() * 250);
+    await sleep(50 + Math.random() * 400);
     await service.stop("SIGKILL");
     stop.now = true;
     written += (await Promise.all(load)).reduce((sum, n) => sum + n, 0);
@@ -96,15 +96,15 @@ async function write(
 }
 
 async function findAll(client: Client, acknowledged: Acknowledged): Promise<void> {
-  for (const [urn, number] of acknowledged.properties) {
+  const properties = [...acknowledged.properties].map(async ([urn, number]) => {
     const { body } = await client.get(
       `/aspects/${encoded(urn)}?aspect=datasetProperties&version=0`,
     );
     const found = body.aspect["com.linkedin.dataset.DatasetProperties"].customProperties.number;
     // A write whose answer the kill cut off may be there: it is then the next one, of its round.
     expect(Number(found)).toBeGreaterThanOrEqual(number);
-  }
-  for (const [urn, times] of acknowledged.profiles) {
+  });
+  const profiles = [...acknowledged.profiles].map(async ([urn, times]) => {
     const { body } = await client.call("POST", "/aspects?action=getTimeseriesAspectValues", {
       urn,
       entity: "dataset",
@@ -116,5 +116,6 @@ async function findAll(client: Client, acknowledged: Acknowledged): Promise<void
       ),
     );
     expect([...times].filter((time) => !found.has(time))).toEqual([]);
-  }
+  });
+  await Promise.all([...properties, ...profiles]);
 }

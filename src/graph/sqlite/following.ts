@@ -50,12 +50,12 @@ interface Compiled {
 
 export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Following {
   const batches = {
-    OUTGOING: prepareBatch(db, "edge_out", "source", "destination"),
-    INCOMING: prepareBatch(db, "edge_in", "destination", "source"),
+    OUTGOING: prepareBatch(db, OUTGOING),
+    INCOMING: prepareBatch(db, INCOMING),
   };
   const pages = {
-    OUTGOING: preparePage(db, "edge_out", "source", "destination"),
-    INCOMING: preparePage(db, "edge_in", "destination", "source"),
+    OUTGOING: preparePage(db, OUTGOING),
+    INCOMING: preparePage(db, INCOMING),
   };
 
   /** Steps along types that no edge has, or to entity types that no edge leads to, are left out. */
@@ -140,32 +140,35 @@ function inOrder(edges: readonly Followed[], places: readonly number[]): readonl
   return [...edges.keys()].sort((a, b) => at(a) - at(b)).flatMap((index) => edges[index] ?? []);
 }
 
-type Columns = readonly [index: string, near: string, far: string];
+const OUTGOING = { index: "edge_out", near: "source", far: "destination" } as const;
+const INCOMING = { index: "edge_in", near: "destination", far: "source" } as const;
+type Side = typeof OUTGOING | typeof INCOMING;
 
 /**
  * ?1: nodes. ?2: types. ?3: kinds at the other end. Each a JSON array. ?4: limit. CROSS JOIN and
  * INDEXED BY fix the loops: nodes in their order, for each type its stretch of the index.
  */
-function prepareBatch(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
+function prepareBatch(db: DatabaseSync, { index, near, far }: Side): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT node.kind, node.rest, via, asked.key, edge.type
+      SELECT ${far}_kind, node.rest, via, asked.key, edge.type
       FROM json_each(?1) AS asked
       CROSS JOIN edge INDEXED BY ${index}
         ON ${near} = asked.value AND edge.type IN (SELECT value FROM json_each(?2)) AND leads = 1
-      CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
+        AND ${far}_kind IN (SELECT value FROM json_each(?3))
+      CROSS JOIN node ON node.id = ${far}
       LIMIT ?4`),
   );
 }
 
 /** ?1: the node. ?2: the type. ?3: kinds at the other end. ?4, ?5: the place. ?6: limit. */
-function preparePage(db: DatabaseSync, ...[index, near, far]: Columns): StatementSync {
+function preparePage(db: DatabaseSync, { index, near, far }: Side): StatementSync {
   return arrays(
     db.prepare(`
-      SELECT node.kind, node.rest, via, position, ordinal
-      FROM edge INDEXED BY ${index}
-      CROSS JOIN node ON node.id = ${far} AND node.kind IN (SELECT value FROM json_each(?3))
+      SELECT ${far}_kind, node.rest, via, position, ordinal
+      FROM edge INDEXED BY ${index} CROSS JOIN node ON node.id = ${far}
       WHERE ${near} = ?1 AND type = ?2 AND leads = 1 AND (position, ordinal) > (?4, ?5)
+        AND ${far}_kind IN (SELECT value FROM json_each(?3))
       ORDER BY position, ordinal LIMIT ?6`),
   );
 }

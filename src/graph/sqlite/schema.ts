@@ -32,7 +32,7 @@ CREATE TABLE node (
 ) STRICT;
 
 -- entity, aspect: what tells the edge. position, ordinal: its place (graph.ts). via and actors are
--- nodes, too.
+-- nodes, too. The kinds are those of the ends.
 CREATE TABLE edge (
   source INTEGER NOT NULL,
   type INTEGER NOT NULL,
@@ -42,6 +42,8 @@ CREATE TABLE edge (
   position INTEGER NOT NULL,
   ordinal INTEGER NOT NULL,
   leads INTEGER NOT NULL,
+  source_kind INTEGER NOT NULL,
+  destination_kind INTEGER NOT NULL,
   path INTEGER NOT NULL,
   via INTEGER,
   created_on INTEGER NOT NULL,
@@ -53,9 +55,12 @@ CREATE TABLE edge (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX edge_told ON edge (entity, aspect);
--- They answer for neighbours without the rows: the other end is part of every entry.
-CREATE INDEX edge_out ON edge (source, type, position, ordinal, via) WHERE leads = 1;
-CREATE INDEX edge_in ON edge (destination, type, position, ordinal, via) WHERE leads = 1;
+-- They answer for neighbours without the rows: the other end is part of every entry. Its kind is,
+-- too, for a step passes over what is not of its kinds: a table has edges to hundreds of columns.
+CREATE INDEX edge_out ON edge (source, type, position, ordinal, destination_kind, via)
+  WHERE leads = 1;
+CREATE INDEX edge_in ON edge (destination, type, position, ordinal, source_kind, via)
+  WHERE leads = 1;
 `,
   // Nodes and names keep their numbers, which readers know.
   reset: "DELETE FROM edge;",

@@ -43,6 +43,7 @@ export function openSqliteGraphSink(file: ViewFile): GraphSink {
 
 /** An edge's row: what it is, what tells it, and the rest. */
 type Ends = readonly [source: number, type: number, destination: number];
+type Kinds = readonly [source: number, destination: number];
 type Teller = readonly [entity: number, aspect: number];
 type Place = readonly [position: number, ordinal: number];
 type Details = readonly [
@@ -74,15 +75,15 @@ function createWriter({ db }: SqliteView) {
     const teller: Teller = [entity, names.numberOf(aspect)];
     const gone = new Map(rows.toldBy(teller).map((row) => [keyOf(row.ends), row]));
     for (const [ordinal, edge] of edges.entries()) {
-      const ends: Ends = [
-        nodes.numberOf(edge.source),
-        names.numberOf(edge.type),
-        nodes.numberOf(edge.destination),
-      ];
+      const source = nodes.nodeOf(edge.source);
+      const destination = nodes.nodeOf(edge.destination);
+      const ends: Ends = [source.id, names.numberOf(edge.type), destination.id];
       const old = gone.size === 0 ? undefined : gone.get(keyOf(ends));
       const details = detailsOf(edge, told, old?.details);
-      if (old === undefined) rows.insert(ends, teller, [position, ordinal], details);
-      else {
+      if (old === undefined) {
+        const kinds: Kinds = [source.kind, destination.kind];
+        rows.insert(ends, teller, [position, ordinal], kinds, details);
+      } else {
         gone.delete(keyOf(ends));
         if (details.some((value, i) => value !== old.details[i])) rows.update(old, details);
       }
@@ -151,9 +152,10 @@ function createRows(db: Database) {
   const ofEntity = db.prepare(`SELECT ${columns} FROM edge WHERE entity = ?`);
   for (const statement of [ofTeller, ofEntity]) statement.setReturnArrays(true);
   const insertEdge = db.prepare(`
-    INSERT INTO edge (source, type, destination, entity, aspect, position, ordinal,
-      path, via, created_on, created_actor, updated_on, updated_actor, properties, leads)
-    VALUES (?1, ?2, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS
+    INSERT INTO edge (source, type, destination, entity, aspect, position, ordinal, source_kind,
+      destination_kind, path, via, created_on, created_actor, updated_on, updated_actor,
+      properties, leads)
+    VALUES (?1, ?2, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS
       (SELECT 1 FROM edge WHERE source = ?1 AND type = ?2 AND destination = ?3))`);
   const edgeOf = "source = ? AND type = ? AND destination = ? AND entity = ? AND aspect = ?";
   const updateEdge = db.prepare(`
@@ -184,8 +186,8 @@ function createRows(db: Database) {
   return {
     toldBy: (teller: Teller) => rowsOf(ofTeller.all(...teller)),
     toldByEntity: (entity: number) => rowsOf(ofEntity.all(entity)),
-    insert(ends: Ends, teller: Teller, place: Place, details: Details): void {
-      insertEdge.run(...ends, ...teller, ...place, ...details);
+    insert(ends: Ends, teller: Teller, place: Place, kinds: Kinds, details: Details): void {
+      insertEdge.run(...ends, ...teller, ...place, ...kinds, ...details);
     },
     update({ ends, teller }: Row, details: Details): void {
       updateEdge.run(...details, ...ends, ...teller);
@@ -202,8 +204,13 @@ function createRows(db: Database) {
   };
 }
 
+interface Node {
+  readonly id: number;
+  readonly kind: number;
+}
+
 function createNodeNumbers(db: Database) {
-  const known = new LRUCache<string, number>({ max: NODES_MAX });
+  const known = new LRUCache<string, Node>({ max: NODES_MAX });
   const kinds = new LRUCache<string, number>({ max: KINDS_MAX });
   const findKind = db.prepare("SELECT id FROM kind WHERE prefix = ?");
   const insertKind = db.prepare("INSERT INTO kind (prefix) VALUES (?)");
@@ -219,13 +226,14 @@ function createNodeNumbers(db: Database) {
     return kind;
   }
 
-  /** The node's number, a new one if need be. */
-  function numberOf(urn: string): number {
+  /** The urn's node, a new one if need be. */
+  function nodeOf(urn: string): Node {
     let node = known.get(urn);
     if (node === undefined) {
       const { prefix, rest } = splitUrn(urn);
       const kind = kindOf(prefix);
-      node = Number(findNode.get(kind, rest)?.id ?? insertNode.run(kind, rest).lastInsertRowid);
+      const id = findNode.get(kind, rest)?.id ?? insertNode.run(kind, rest).lastInsertRowid;
+      node = { id: Number(id), kind };
       known.set(urn, node);
     }
     return node;
@@ -234,14 +242,15 @@ function createNodeNumbers(db: Database) {
   /** Undefined for one that no edge ever named. */
   function find(urn: string): number | undefined {
     const node = known.get(urn);
-    if (node !== undefined) return node;
+    if (node !== undefined) return node.id;
     const { prefix, rest } = splitUrn(urn);
     const found = findNode.get(kindOf(prefix), rest)?.id;
     return found === undefined ? undefined : Number(found);
   }
 
   return {
-    numberOf,
+    nodeOf,
+    numberOf: (urn: string): number => nodeOf(urn).id,
     find,
     forget() {
       known.clear();

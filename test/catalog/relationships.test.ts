@@ -1,0 +1,164 @@
+/** Reading relationships over a real graph, with the position of its view in the test's hands. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lineageSteps } from "../../projections/graph-lineage.ts";
+import { createLineage } from "../../src/catalog/lineage.ts";
+import { createRelationships } from "../../src/catalog/relationships.ts";
+import type { Change } from "../../src/core/change.ts";
+import { position } from "../../src/core/position.ts";
+import { defaultUrnLimits } from "../../src/core/urn.ts";
+import type { GraphReader, GraphSink } from "../../src/graph/graph.ts";
+import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
+import { createSqlitePlace } from "../adapter/sqlite-place.ts";
+import { defaultModel } from "../model/default-model.ts";
+
+const createPlace = createSqlitePlace({
+  openSink: openSqliteGraphSink,
+  openReader: openSqliteGraphReader,
+});
+const ada = "urn:li:corpuser:ada";
+const tag = (name: string | number): string => `urn:li:tag:${name}`;
+
+let place: Awaited<ReturnType<typeof createPlace>>;
+let sink: GraphSink;
+let reader: GraphReader;
+let reads: number;
+let at = 0;
+let appended: Change[];
+
+beforeEach(async () => {
+  place = await createPlace();
+  sink = await place.openSink();
+  reader = await place.openReader();
+  [reads, at, appended] = [0, 0, []];
+});
+afterEach(async () => {
+  await reader.close();
+  await sink.close();
+  await place.remove();
+});
+
+async function tell(urn: string, destinations: readonly string[]): Promise<void> {
+  const edges = destinations.map((destination) => ({
+    ...{ source: urn, type: "TaggedWith", destination, path: "/tags/*/tag" },
+  }));
+  const told = { time: 1, actor: ada };
+  const write = { op: "replace", urn, aspect: "globalTags", position: position(++at), told, edges };
+  await sink.apply([write as never], position(at));
+}
+
+function open() {
+  const counted: GraphReader = {
+    ...reader,
+    neighbours(query) {
+      reads++;
+      return reader.neighbours(query);
+    },
+  };
+  return createRelationships({
+    reader: counted,
+    walk: createLineage({ reader, steps: lineageSteps(defaultModel), now: () => 0 }),
+    namespace: "li",
+    urnLimits: defaultUrnLimits,
+    systemActor: "urn:li:corpuser:system",
+    now: () => 1_700_000_000_000,
+    caughtUp: async () => {},
+    position: () => position(at),
+    append: async (change) => {
+      appended.push(change);
+      return { position: position(at + 1) };
+    },
+  });
+}
+
+const tagged = { urn: ada, direction: "OUTGOING", types: ["TaggedWith"] };
+
+describe("relationships", () => {
+  test("are read once for as long as the view stays where it is", async () => {
+    const { listRelationships } = open();
+    await tell(ada, [tag(1)]);
+    const first = await listRelationships(tagged);
+    expect(await listRelationships(tagged)).toEqual(first);
+    expect(reads).toBe(1);
+    await listRelationships({ ...tagged, start: 1 });
+    await listRelationships({ ...tagged, direction: "INCOMING" });
+    await listRelationships({ ...tagged, types: ["TaggedWith", "A"] });
+    expect(reads).toBe(4);
+    await tell(ada, [tag(1), tag(2)]);
+    expect((await listRelationships(tagged)).total).toBe(2);
+    expect(reads).toBe(5);
+  });
+
+  test("are not remembered when the view moved while they were read", async () => {
+    const { listRelationships } = open();
+    await tell(ada, [tag(1)]);
+    const reading = listRelationships(tagged);
+    at++;
+    await reading;
+    at--;
+    await listRelationships(tagged);
+    expect(reads).toBe(2);
+  });
+
+  test("come at most ten thousand at once, a hundred when nobody says", async () => {
+    const { listRelationships } = open();
+    await tell(
+      ada,
+      Array.from({ length: 10_001 }, (_, i) => tag(i)),
+    );
+    expect(await listRelationships(tagged)).toMatchObject({ start: 0, count: 100, total: 10_001 });
+    const most = await listRelationships({ ...tagged, start: 0, count: 20_000 });
+    expect(most).toMatchObject({ count: 10_000, total: 10_001 });
+    await listRelationships({ ...tagged, start: 0, count: 20_000 });
+    expect(reads, "a large page is not remembered").toBe(3);
+  });
+
+  test("are asked for in any namespace", async () => {
+    await tell(ada, [tag(1)]);
+    const page = await open().listRelationships({ ...tagged, urn: "urn:other:corpuser:ada" });
+    expect(page.relationships).toEqual([{ type: "TaggedWith", urn: tag(1) }]);
+  });
+
+  test.each([
+    [{ urn: "ada" }, '"ada" is not a urn'],
+    [{ direction: "outgoing" }, 'direction is "outgoing"'],
+    [{ start: -1 }, "start is -1"],
+    [{ count: 0.5 }, "count is 0.5"],
+  ])("with %j are refused", async (wrong, message) => {
+    await expect(open().listRelationships({ ...tagged, ...wrong })).rejects.toMatchObject({
+      code: "malformed",
+      message,
+    });
+    expect(reads).toBe(0);
+  });
+});
+
+describe("lineage", () => {
+  test.each([
+    [{ urn: "ada" }, '"ada" is not a urn'],
+    [{ direction: "INCOMING" }, 'direction is "INCOMING"'],
+    [{ maxHops: 0 }, "maxHops is 0"],
+    [{ count: -1 }, "count is -1"],
+  ])("with %j is refused", async (wrong, message) => {
+    const query = { urn: ada, direction: "UPSTREAM", ...wrong };
+    await expect(open().getLineage(query)).rejects.toMatchObject({ code: "malformed", message });
+  });
+});
+
+describe("forgetting", () => {
+  test("is a record beside the entity's own, by the caller or the system", async () => {
+    const { forgetRelationships } = open();
+    expect(await forgetRelationships("urn:other:corpuser:ada", {})).toEqual({ position: 1 });
+    await forgetRelationships(ada, { actor: ada });
+    const change = {
+      urn: ada,
+      entityType: "corpuser",
+      aspect: "$relationships",
+      changeType: "DELETE",
+      created: { time: 1_700_000_000_000, actor: "urn:li:corpuser:system" },
+      system: { lastObserved: 1_700_000_000_000, runId: "no-run-id-provided" },
+    };
+    expect(appended).toEqual([change, { ...change, created: { ...change.created, actor: ada } }]);
+    await expect(forgetRelationships("ada", {})).rejects.toMatchObject({ code: "malformed" });
+  });
+});
