@@ -28,17 +28,27 @@ export async function benchReads(): Promise<void> {
   const aspects = Array.from({ length: entities }, (_, n) => ({
     path: `/aspects/${encoded(urnOf(n))}?aspect=ownership&version=0`,
   }));
-  const results = { echo: [] as Measured[], entity: [] as Measured[], aspect: [] as Measured[] };
+  const owners = Array.from({ length: entities }, (_, n) => ({
+    path: `/relationships?direction=OUTGOING&types=OwnedBy&urn=${encoded(urnOf(n))}`,
+  }));
+  const results = {
+    echo: [] as Measured[],
+    entity: [] as Measured[],
+    aspect: [] as Measured[],
+    owners: [] as Measured[],
+  };
   for (let round = 0; round < rounds; round++) {
     results.echo.push(await load({ ...common, url: echo.url, requests: [{ path: "/text" }] }));
     results.entity.push(await load({ ...common, url: service.address, requests: paths }));
     results.aspect.push(await load({ ...common, url: service.address, requests: aspects }));
+    results.owners.push(await load({ ...common, url: service.address, requests: owners }));
   }
   const base = median(results.echo.map((one) => one.perSecond));
   for (const [name, measured] of Object.entries({
     "bare echo of an entity's text": results.echo,
     "entity reads, all aspects": results.entity,
     "aspect reads, latest version": results.aspect,
+    "neighbours of one entity": results.owners,
   })) {
     const perSecond = median(measured.map((one) => one.perSecond));
     const against =
