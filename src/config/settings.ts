@@ -81,7 +81,7 @@ export const settings = {
     about: "Longest urn of a schemaField, which holds the urn of its dataset",
     commands: server,
   }),
-  cacheBytes: setting(bytes(0, 2 ** 36), "64MiB", {
+  cacheBytes: setting(bytes(0, 2 ** 36), "128MiB", {
     about: "Memory for the states of recently used entities",
     commands: server,
   }),

@@ -34,7 +34,7 @@ describe("settings", () => {
       aspectBytesMax: 16_000_000,
       urnBytesMax: 512,
       schemaFieldUrnBytesMax: 2048,
-      cacheBytes: 67_108_864,
+      cacheBytes: 134_217_728,
       projectorLagMax: 100_000,
       shutdownTimeoutSeconds: 30,
       logLevel: "info",
