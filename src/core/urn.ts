@@ -45,6 +45,15 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
       hint: "A urn looks like urn:li:corpuser:jdoe or urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)",
     });
   }
+  if (!text.isWellFormed()) {
+    throw new CatalogError(
+      "malformed",
+      `urn ${JSON.stringify(shown(text))} holds half a character`,
+      {
+        hint: "A surrogate such as \\ud800 stands for a character only together with its other half",
+      },
+    );
+  }
   const bad = FORBIDDEN.exec(text);
   if (bad !== null) {
     const code = bad[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");

@@ -53,6 +53,12 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     400,
     /U\+0000/,
   ],
+  [
+    "an urn with half a character",
+    propose({ entityType: "tag", entityUrn: "urn:li:tag:a\ud800" }),
+    400,
+    /half a character/,
+  ],
   ["an urn of another type", propose({ entityUrn: "urn:li:tag:a" }), 422, /"tag".*"dataset"/],
   ["an urn of an unknown type", propose({ entityUrn: "urn:li:starship:a" }), 422, /starship/],
   [
