@@ -29,7 +29,7 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const started = performance.now();
   const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, ["--expose-gc", main, ...args], {
     env: { ...process.env, ANNALS_LOG_LEVEL: "warn", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
