@@ -50,7 +50,13 @@ function readLock(path) {
 function install() {
   // Everything, whatever NODE_ENV or the options of an outer npm say: a part would be found out of
   // step for ever. No package needs its install script here, and one of them would start a compiler.
-  const options = ["--include=dev", "--include=optional", "--ignore-scripts", "--no-audit"];
+  const options = [
+    "--include=dev",
+    "--include=optional",
+    "--ignore-scripts",
+    "--no-audit",
+    "--loglevel=error",
+  ];
   const [command, ...leading] = npm();
   return spawnSync(command, [...leading, "ci", ...options, "--no-fund"], {
     cwd: root,

@@ -42,7 +42,11 @@ export async function openService(
       logger,
     });
     opened.push(() => projector.close());
-    await projector.reached(ASPECTS, await log.head(), { timeoutMs: catchUpMsMax });
+    const head = await log.head();
+    for (const [view, position] of Object.entries(projector.positions())) {
+      if (position < head) logger.info({ view, position, head }, "view catches up with the log");
+    }
+    await projector.reached(ASPECTS, head, { timeoutMs: catchUpMsMax });
     const readers = openReaders(config);
     opened.push(
       () => readers.aspects.close(),

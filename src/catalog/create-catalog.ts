@@ -105,6 +105,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       await caughtUp(TIMESERIES)();
       return timeseries.count({ urn, aspect });
     },
+    answered: () => answered[ASPECTS] ?? START,
     onAppended(position, of) {
       if (position > (answered[ASPECTS] ?? START)) answered[ASPECTS] = position;
       if (position > (answered[GRAPH] ?? START)) answered[GRAPH] = position;

@@ -96,6 +96,12 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
 
   return async (request, caller) => {
     const address = addresses.known(request.urn);
+    const ranged = request.startTimeMillis !== undefined || request.endTimeMillis !== undefined;
+    if (request.aspectName === undefined && ranged) {
+      throw new CatalogError("malformed", "a time range is given without aspectName", {
+        hint: "Name the timeseries aspect, or leave the range out to delete the whole entity",
+      });
+    }
     return request.aspectName === undefined
       ? deleteEntity(address, request, caller)
       : deleteEvents(address, request.aspectName, request, caller);

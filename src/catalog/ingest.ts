@@ -35,6 +35,8 @@ interface Dependencies {
   readonly admitted: () => Promise<void> | undefined;
   /** How many events of a timeseries aspect there are, every answered write counted. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
+  /** The last position that any write was answered with. */
+  readonly answered: () => Position;
   /** Wakes the projector, and remembers how far each view has to come. */
   readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
 }
@@ -77,10 +79,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
     const demands = demandsOf(prepared);
-    if (demands.length === 0) return { position: undefined };
+    if (demands.length === 0) return { position: dependencies.answered() };
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
-    const key = caller.idempotencyKey;
+    const key = keyOf(caller, proposals);
     if (key === undefined) return decideAndAppend(demands, { stamp, key });
     return once(key, async () => {
       const earlier = await earlierAnswer(demands, key);
@@ -218,7 +220,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   async function appendAll(decided: readonly Decided[], key: string | undefined): Promise<Written> {
     const appends = decided.flatMap((one) => one.appends);
-    if (appends.length === 0) return { position: undefined };
+    if (appends.length === 0) return { position: dependencies.answered() };
     const appending = log.append(appends);
     const changed = decided.filter((one) => one.next !== one.entry.state);
     if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, appending));
@@ -236,24 +238,22 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     demands: readonly Demand[],
     key: string,
   ): Promise<Written | undefined> {
-    for (const { urn, events } of demands) {
-      const streams = [
-        entityStream(urn),
-        ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
-      ];
-      for (const stream of streams) {
-        const found = await log.findAppend(stream, appendId(key, stream) as Uint8Array);
-        if (found !== undefined) return { position: found.position };
-      }
-    }
-    return undefined;
+    const streams = demands.flatMap(({ urn, events }) => [
+      entityStream(urn),
+      ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
+    ]);
+    const found = await Promise.all(
+      streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
+    );
+    const earlier = found.filter((one) => one !== undefined);
+    return earlier.length === 0 ? undefined : { position: last(earlier) };
   }
 
   return {
     ingest,
     async append(change, caller) {
       const stream = timeseriesStream(change.urn, change.aspect);
-      const id = appendId(caller.idempotencyKey, stream);
+      const id = appendId(keyOf(caller, change.headers), stream);
       const appended = await log.append([
         { stream, expected: "any", records: [encode(change)], id },
       ]);
@@ -325,6 +325,10 @@ const last = (appended: readonly Appended[]): Position =>
   Math.max(...appended.map((one) => one.position)) as Position;
 
 const ID_BYTES = 16;
+
+/** A key stands for one request: with another body it is another one, and nothing is lost. */
+const keyOf = ({ idempotencyKey }: Caller, request: unknown): string | undefined =>
+  idempotencyKey === undefined ? undefined : `${idempotencyKey}\0${JSON.stringify(request)}`;
 
 /** The same key on the same stream is the same append. */
 function appendId(key: string | undefined, stream: string): Uint8Array | undefined {

@@ -35,13 +35,13 @@ function write(text: string, upTo: number, file: Partial<ViewFile> = {}): void {
 }
 
 describe("a view's file", () => {
-  test("keeps the fingerprint of the model that it was projected with last", () => {
-    write("a", 1, { model: "m1" });
-    write("b", 2, { model: "m2" });
+  test("that another model made begins anew", () => {
+    write("a", 2, { model: "m1" });
+    write("b", 1, { model: "m2" });
     const reader = openSqliteViewReader(schema, path);
     expect({
       ...reader.prepare("SELECT name, generation, model, position FROM view").get(),
-    }).toEqual({ name: "marks", generation: 1, model: "m2", position: 2 });
+    }).toEqual({ name: "marks", generation: 2, model: "m2", position: 1 });
     reader.close();
   });
 

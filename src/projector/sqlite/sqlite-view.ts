@@ -111,10 +111,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       checkpoint = upTo;
     },
     reset() {
-      transaction(() => {
-        db.exec(schema.reset);
-        db.exec("UPDATE view SET position = 0, generation = generation + 1");
-      });
+      transaction(() => empty(db, schema));
       checkpoint = position(0);
     },
     close(outcome) {
@@ -179,12 +176,26 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
       create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
     checkVersion(db, schema);
-    db.prepare("UPDATE view SET model = ?").run(file.model ?? null);
+    takeModel(db, schema, file.model);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+/** What another model made is not what this one would: the view begins anew and is grown again. */
+function takeModel(db: DatabaseSync, schema: ViewSchema, model: string | undefined): void {
+  const made = db.prepare("SELECT model FROM view").get()?.model;
+  db.exec("BEGIN IMMEDIATE");
+  if (made != null && model !== undefined && made !== model) empty(db, schema);
+  db.prepare("UPDATE view SET model = ?").run(model ?? null);
+  db.exec("COMMIT");
+}
+
+function empty(db: DatabaseSync, schema: ViewSchema): void {
+  db.exec(schema.reset);
+  db.exec("UPDATE view SET position = 0, generation = generation + 1");
 }
 
 function create(db: DatabaseSync, schema: ViewSchema, generation: number): void {
