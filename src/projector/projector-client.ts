@@ -38,6 +38,8 @@ export interface ProjectorThreadOptions {
 }
 
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
+/** How much later a view may have an append because of it, when nobody waits. */
+const POKE_GATHERED_MS = 5;
 /** A batch takes milliseconds: a thread that has not stopped by then never will. */
 const STOP_MS_MAX = 30_000;
 
@@ -62,6 +64,7 @@ export async function startProjectorThread(
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
   const pokes = createPokes(() => send("poke"));
+  const gathered = gatherPokes(pokes.poke);
 
   const send = (message: ToThread): boolean => {
     if (running) thread?.postMessage(message);
@@ -147,6 +150,7 @@ export async function startProjectorThread(
       const at = positions[view];
       if (at === undefined) return Promise.reject(unreached(view, at, position, "there is none"));
       if (at >= position) return Promise.resolve();
+      gathered.flush();
       if (ended !== undefined) {
         return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
       }
@@ -155,13 +159,35 @@ export async function startProjectorThread(
       );
     },
     onProgress: (listener) => void listeners.push(listener),
-    poke: pokes.poke,
+    poke: gathered.poke,
     async close() {
       if (ended === "closed") return;
       ended = "closed";
       clearTimeout(restarting);
+      gathered.flush();
       waits.refuse(new CatalogError("unavailable", "the projector is closed"));
       if (thread !== undefined) await stopped(thread);
+    },
+  };
+}
+
+/**
+ * Waking the thread for each append would cost both more than the projecting: appends of a few
+ * milliseconds are told together, or at once when somebody waits for them.
+ */
+function gatherPokes(poke: (position: Position) => void) {
+  let head: Position | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (head !== undefined) poke(head);
+  }
+  return {
+    flush,
+    poke(position: Position): void {
+      head = position;
+      timer ??= setTimeout(flush, POKE_GATHERED_MS).unref();
     },
   };
 }
