@@ -63,9 +63,8 @@ function runOn(node) {
     fail(`Node ${needed} is needed, and this is ${process.versions.node}; ${way}`);
     return;
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: "inherit",
-  });
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(node, args, { stdio: "inherit" });
   // The service takes a signal that it gets twice within a moment for one (from the terminal and
   // from here), so all are passed on.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

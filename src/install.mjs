@@ -82,7 +82,9 @@ const warmUpMsMax = 20_000;
  */
 function warmUp() {
   const data = mkdtempSync(join(tmpdir(), "annals-warm-up-"));
-  const args = [join(root, "src/annals.mjs"), "serve", "--port", "0", "--data", data];
+  // With the flag of `npm start`: what was compiled under others would not be taken.
+  const flags = ["--expose-gc"];
+  const args = [...flags, join(root, "src/annals.mjs"), "serve", "--port", "0", "--data", data];
   const options = { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ANNALS_HOST: "" } };
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, options);
