@@ -256,6 +256,18 @@ export function graphContract(name: string, harness: { createPlace(): Promise<Gr
         expect(await total(b, "INCOMING")).toBe(0);
       });
 
+      test("keeps what another entity tells when both tellings of an entity go", async () => {
+        const loop = [{ source: a, destination: a }];
+        await apply(
+          tells(a, loop, { aspect: "first" }),
+          tells(a, loop, { aspect: "second" }),
+          tells(b, loop),
+          { op: "remove_entity", urn: a },
+        );
+        expect(await near(a, "OUTGOING")).toEqual([a]);
+        expect(await near(a, "INCOMING")).toEqual([a]);
+      });
+
       test("of an entity that is removed go, those of others to it stay", async () => {
         await apply(
           tells(a, [b]),

@@ -110,7 +110,10 @@ function createWriter({ db }: SqliteView) {
   function removeEntity(urn: string): void {
     const entity = nodes.find(urn);
     if (entity === undefined) return;
-    for (const row of rows.toldByEntity(entity)) rows.remove(row);
+    // Leading ones last: else an edge that is about to go would be made to lead.
+    const told = rows.toldByEntity(entity);
+    for (const row of told) if (!row.leads) rows.remove(row);
+    for (const row of told) if (row.leads) rows.remove(row);
   }
 
   function apply(write: GraphWrite): void {
