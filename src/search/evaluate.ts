@@ -1,0 +1,268 @@
+/**
+ * What an expression and a condition mean for one document: the port's words (search.ts) as code.
+ * Pure. Every store has to come to the same; the catalog tells from it why a hit was found.
+ *
+ * Half a character (a lone surrogate) counts as U+FFFD on both sides, since stores keep Unicode.
+ */
+import type {
+  Condition,
+  DocumentText,
+  Expression,
+  FieldValue,
+  SearchDocument,
+  WordChoice,
+} from "./search.ts";
+
+/** How a value was found: a word of it, the beginning of one, all of it, …, a filter's value. */
+export type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
+
+export interface Match {
+  readonly field: string;
+  /** As the aspect has it; a value of a condition as text. */
+  readonly value: string;
+  readonly how: MatchKind;
+  /** What it is worth by itself; a sum or a greatest of these is the document's score. */
+  readonly score: number;
+}
+
+export interface Evaluation {
+  readonly score: number;
+  /**
+   * All that held, in the order of the expression and of the document's texts; of `preferred`
+   * what counted. The same value may be there several times.
+   */
+  readonly matches: readonly Match[];
+}
+
+/** Undefined when the expression does not hold. */
+export function evaluate(expression: Expression, document: SearchDocument): Evaluation | undefined {
+  switch (expression.kind) {
+    case "all":
+      return { score: 1, matches: [] };
+    case "word":
+      return best(
+        document.texts.flatMap((text) =>
+          expression.within === "suggested" && !text.suggested
+            ? []
+            : matchOfWord(text, expression.any),
+        ),
+      );
+    case "phrase":
+      return best(
+        document.texts
+          .filter(({ words }) => hasPhrase(words, expression.words))
+          .map((text) => matchOf(text, "phrase", 1)),
+      );
+    case "whole":
+      return best(document.texts.flatMap((text) => matchOfWhole(text, expression)));
+    case "condition":
+      return holds(expression.condition, document)
+        ? { score: 1, matches: valuesOf(expression.condition, document) }
+        : undefined;
+    case "and":
+      return sum(expression.all, document);
+    case "or": {
+      const held = expression.any.flatMap((one) => evaluate(one, document) ?? []);
+      return held.length === 0 ? undefined : greatest(held);
+    }
+    case "not":
+      return evaluate(expression.not, document) === undefined
+        ? { score: 0, matches: [] }
+        : undefined;
+    case "prefer": {
+      const base = evaluate(expression.base, document);
+      if (base === undefined) return undefined;
+      const preferred = preference(expression.preferred, document);
+      return {
+        score: base.score + (preferred?.score ?? 0),
+        matches: [...base.matches, ...(preferred?.matches ?? [])],
+      };
+    }
+  }
+}
+
+/** Whether the condition is fulfilled by the document's values. */
+export function holds(condition: Condition, { values }: Pick<SearchDocument, "values">): boolean {
+  switch (condition.kind) {
+    case "every":
+      return condition.every.every((one) => holds(one, { values }));
+    case "any":
+      return condition.any.some((one) => holds(one, { values }));
+    case "not":
+      return !holds(condition.not, { values });
+    case "exists":
+      return fieldValues(values, condition.field).length > 0;
+    default:
+      return fieldValues(values, condition.field).some((value) => fulfils(condition, value));
+  }
+}
+
+/** A condition about single values of a field. */
+export type ValueCondition = Extract<Condition, { kind: "equal" | "like" | "range" }>;
+
+/** Whether one value of the field is what the condition asks for. */
+export function fulfils(condition: ValueCondition, value: FieldValue): boolean {
+  switch (condition.kind) {
+    case "equal": {
+      const wanted = wellFormed(value);
+      return condition.values.some((one) => wellFormed(one) === wanted);
+    }
+    case "like": {
+      if (typeof value !== "string") return false;
+      const lower = value.toWellFormed().toLowerCase();
+      return condition.texts.some((text) => isLike(lower, condition.how, text.toWellFormed()));
+    }
+    case "range":
+      return liesWithin(wellFormed(value), condition);
+  }
+}
+
+/** The values of a field by its own name; "constructor" is no field unless the document has it. */
+export const fieldValues = (
+  values: SearchDocument["values"],
+  field: string,
+): readonly FieldValue[] => (Object.hasOwn(values, field) ? (values[field] ?? []) : []);
+
+function matchOfWord(text: DocumentText, any: readonly WordChoice[]): readonly Match[] {
+  let found: WordChoice | undefined;
+  for (const choice of any) {
+    if (found !== undefined && found.weight >= choice.weight) continue;
+    if (hasWord(text.words, choice)) found = choice;
+  }
+  return found === undefined ? [] : [matchOf(text, found.prefix ? "prefix" : "word", found.weight)];
+}
+
+function hasWord(words: readonly string[], { word, prefix }: WordChoice): boolean {
+  const wanted = word.toWellFormed();
+  return words.some((one) => {
+    const own = one.toWellFormed();
+    return prefix ? own.startsWith(wanted) : own === wanted;
+  });
+}
+
+/** A phrase without words is in no text. */
+function hasPhrase(words: readonly string[], phrase: readonly string[]): boolean {
+  const [first, ...rest] = phrase.map((word) => word.toWellFormed());
+  if (first === undefined) return false;
+  const own = words.map((word) => word.toWellFormed());
+  return own.some(
+    (word, at) => word === first && rest.every((next, n) => own[at + n + 1] === next),
+  );
+}
+
+function matchOfWhole(
+  text: DocumentText,
+  { text: asked, prefix }: Extract<Expression, { kind: "whole" }>,
+): readonly Match[] {
+  const own = text.folded.toWellFormed();
+  const wanted = asked.toWellFormed();
+  if (own === wanted) return [matchOf(text, prefix ? "beginning" : "whole", 1)];
+  return prefix && own.startsWith(wanted) ? [matchOf(text, "beginning", 1)] : [];
+}
+
+const matchOf = ({ field, value, boost }: DocumentText, how: MatchKind, weight: number): Match => ({
+  field,
+  value,
+  how,
+  score: weight * boost,
+});
+
+function best(matches: readonly Match[]): Evaluation | undefined {
+  if (matches.length === 0) return undefined;
+  return { score: Math.max(...matches.map(({ score }) => score)), matches };
+}
+
+function sum(all: readonly Expression[], document: SearchDocument): Evaluation | undefined {
+  let score = 0;
+  const matches: Match[] = [];
+  for (const one of all) {
+    const held = evaluate(one, document);
+    if (held === undefined) return undefined;
+    score += held.score;
+    matches.push(...held.matches);
+  }
+  return { score, matches };
+}
+
+const greatest = (held: readonly Evaluation[]): Evaluation => ({
+  score: Math.max(...held.map(({ score }) => score)),
+  matches: held.flatMap(({ matches }) => matches),
+});
+
+/** The one of the preferences that counts; the first among equals. */
+function preference(
+  preferred: Extract<Expression, { kind: "prefer" }>["preferred"],
+  document: SearchDocument,
+): Evaluation | undefined {
+  let counted: Evaluation | undefined;
+  for (const { weight, when } of preferred) {
+    const held = evaluate(when, document);
+    if (held === undefined || weight * held.score <= (counted?.score ?? 0)) continue;
+    const matches = held.matches.map((match) => ({ ...match, score: weight * match.score }));
+    counted = { score: weight * held.score, matches };
+  }
+  return counted;
+}
+
+/** The values that conditions were fulfilled by, as far as they speak of values that are there. */
+function valuesOf(condition: Condition, document: SearchDocument): readonly Match[] {
+  switch (condition.kind) {
+    case "every":
+      return condition.every.flatMap((one) => valuesOf(one, document));
+    case "any":
+      return condition.any
+        .filter((one) => holds(one, document))
+        .flatMap((one) => valuesOf(one, document));
+    case "exists":
+    case "not":
+      return [];
+    default: {
+      const { field } = condition;
+      return fieldValues(document.values, field)
+        .filter((value) => fulfils(condition, value))
+        .map((value) => ({ field, value: String(value), how: "value", score: 1 }));
+    }
+  }
+}
+
+const wellFormed = (value: FieldValue): FieldValue =>
+  typeof value === "string" ? value.toWellFormed() : value;
+
+function isLike(
+  value: string,
+  how: Extract<Condition, { kind: "like" }>["how"],
+  text: string,
+): boolean {
+  switch (how) {
+    case "equals":
+      return value === text;
+    case "contains":
+      return value.includes(text);
+    case "starts":
+      return value.startsWith(text);
+    case "ends":
+      return value.endsWith(text);
+  }
+}
+
+/** One value has to lie between all ends; a boolean lies nowhere. */
+function liesWithin(
+  value: FieldValue,
+  { above, from, to, below }: Extract<Condition, { kind: "range" }>,
+): boolean {
+  if (typeof value === "boolean") return false;
+  const against = (end: number | string | undefined, holds: (order: number) => boolean) =>
+    end === undefined || (typeof end === typeof value && holds(compare(value, end)));
+  return (
+    against(above, (order) => order > 0) &&
+    against(from, (order) => order >= 0) &&
+    against(to, (order) => order <= 0) &&
+    against(below, (order) => order < 0)
+  );
+}
+
+/** Two numbers by size, two texts by UTF-16 code unit. */
+function compare(value: number | string, end: number | string): number {
+  const other = typeof end === "string" ? end.toWellFormed() : end;
+  return value < other ? -1 : value > other ? 1 : 0;
+}

@@ -1,0 +1,223 @@
+/**
+ * Ports of the search view: one document per entity, and the questions that are asked of them.
+ * Documents come from projections/search.ts. Contract: test/contract/search.contract.ts.
+ *
+ * A document is the whole fold of an entity: it never depends on the one before it. What words a
+ * text has is decided by the projection; a store indexes those words as they are, so that every
+ * store finds the same entities for a question, with the same scores, in the same order. What an
+ * expression or a condition means for a document is said here and computed in evaluate.ts; a store
+ * has to come to the same.
+ */
+import type { Position } from "../core/position.ts";
+import type { Sink } from "../projector/sink.ts";
+
+export type FieldValue = string | number | boolean;
+
+/** A text of a document that words are looked for in. */
+export interface DocumentText {
+  /** The index field that it is the value of. */
+  readonly field: string;
+  /** As the aspect has it; matches show it. */
+  readonly value: string;
+  /** The value without letter case and accents: what `whole` leaves compare with. */
+  readonly folded: string;
+  /** Lower-case words in order; letters, digits and non-ASCII characters only. */
+  readonly words: readonly string[];
+  /** Weight of the field; one of the boosts that the rules list. */
+  readonly boost: number;
+  /** Whether it is completed while somebody types. */
+  readonly suggested: boolean;
+}
+
+export interface SearchDocument {
+  readonly urn: string;
+  readonly entityType: string;
+  /**
+   * By index field: what filters, facets and sorting see; nothing for an absent value. `urn`,
+   * `_entityType` and `removed` are among them.
+   */
+  readonly values: Readonly<Record<string, readonly FieldValue[]>>;
+  readonly texts: readonly DocumentText[];
+}
+
+export type SearchWrite =
+  /** The entity's document; it tells all records up to `position`. */
+  | { readonly op: "put"; readonly position: Position; readonly document: SearchDocument }
+  /** The entity has no document any more. */
+  | { readonly op: "remove"; readonly position: Position; readonly urn: string };
+
+export interface SearchSink extends Sink<SearchWrite> {
+  /** For each urn the position of the document's last write; undefined without a document. */
+  positions(urns: readonly string[]): Promise<readonly (Position | undefined)[]>;
+}
+
+/**
+ * What a document must be like to be found, and what that is worth.
+ *
+ *   all       every document; score 1
+ *   word      a text has one of the words, or with `prefix` a word that begins so; score: the
+ *             greatest weight × boost of those that hold. `within` "suggested": only suggested texts
+ *   phrase    a text has the words one after the other; score: the greatest boost
+ *   whole     a text's folded value is the text, or with `prefix` begins with it; score: the
+ *             greatest boost
+ *   condition the condition holds; score 1
+ *   and       all hold; score: the sum. An empty one holds, with score 0
+ *   or        at least one holds; score: the greatest
+ *   not       the expression does not hold; score 0
+ *   prefer    `base` holds; score: its own, plus the greatest weight × score of those of
+ *             `preferred` that hold (0 for none)
+ *
+ * Boosts and weights are multiples of 1/64, so that sums are exact.
+ */
+export type Expression =
+  | { readonly kind: "all" }
+  | {
+      readonly kind: "word";
+      readonly any: readonly WordChoice[];
+      readonly within?: "suggested" | undefined;
+    }
+  | { readonly kind: "phrase"; readonly words: readonly string[] }
+  | { readonly kind: "whole"; readonly text: string; readonly prefix: boolean }
+  | { readonly kind: "condition"; readonly condition: Condition }
+  | { readonly kind: "and"; readonly all: readonly Expression[] }
+  | { readonly kind: "or"; readonly any: readonly Expression[] }
+  | { readonly kind: "not"; readonly not: Expression }
+  | {
+      readonly kind: "prefer";
+      readonly base: Expression;
+      readonly preferred: readonly { readonly weight: number; readonly when: Expression }[];
+    };
+
+export interface WordChoice {
+  readonly word: string;
+  readonly prefix: boolean;
+  readonly weight: number;
+}
+
+/**
+ * What the values of a document must be like. A field without values fulfils none but `not`.
+ *
+ *   equal       a value is one of `values`: of the same type, texts letter for letter
+ *   like        a value is a text that, lower-cased, equals, contains, begins or ends with one of
+ *               `texts`, which are lower-case
+ *   range       a value lies between the ends that are given: numbers with numbers, texts with
+ *               texts by UTF-16 code unit
+ *   exists      there is a value
+ *   every, any, not   as they say; an empty `every` holds, an empty `any` does not
+ */
+export type Condition =
+  | { readonly kind: "equal"; readonly field: string; readonly values: readonly FieldValue[] }
+  | {
+      readonly kind: "like";
+      readonly field: string;
+      readonly how: "equals" | "contains" | "starts" | "ends";
+      readonly texts: readonly string[];
+    }
+  | {
+      readonly kind: "range";
+      readonly field: string;
+      readonly above?: number | string | undefined;
+      readonly from?: number | string | undefined;
+      readonly to?: number | string | undefined;
+      readonly below?: number | string | undefined;
+    }
+  | { readonly kind: "exists"; readonly field: string }
+  | { readonly kind: "every"; readonly every: readonly Condition[] }
+  | { readonly kind: "any"; readonly any: readonly Condition[] }
+  | { readonly kind: "not"; readonly not: Condition };
+
+/** What is looked for, and where. */
+export interface Scope {
+  /** At least one. */
+  readonly entityTypes: readonly string[];
+  readonly expression: Expression;
+  readonly condition?: Condition | undefined;
+}
+
+/**
+ * A criterion of order. Numbers and booleans by size, texts lower-cased by UTF-16 code unit; numbers
+ * before texts. Of several values the least counts ascending, the greatest descending. Documents
+ * without a value come last, whatever the order.
+ */
+export interface SortBy {
+  readonly field: string;
+  readonly order: "ASCENDING" | "DESCENDING";
+}
+
+/** Counts of the values of a field, or of the combinations of values of two. */
+export interface FacetQuery {
+  readonly fields: readonly [string] | readonly [string, string];
+  /** Most values; the most frequent ones, equals in order of their text. */
+  readonly limit: number;
+}
+
+export interface SearchQuery extends Scope {
+  /** Then by score, greatest first, then by urn (UTF-16 code units). Empty: by score and urn. */
+  readonly sort: readonly SortBy[];
+  readonly start: number;
+  readonly count: number;
+  /** Only what comes after this place in the order; `start` counts from there. */
+  readonly after?: Cursor | undefined;
+  readonly facets: readonly FacetQuery[];
+}
+
+/** A place in the order of an answer; valid for the same sort only. JSON. */
+export type Cursor = readonly (FieldValue | null)[];
+
+export interface Hit {
+  readonly document: SearchDocument;
+  readonly score: number;
+  readonly cursor: Cursor;
+}
+
+export interface FacetValue {
+  /** Values as texts, in the order of the facet's fields. */
+  readonly values: readonly string[];
+  readonly count: number;
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly Hit[];
+  /** All documents of the scope, also with `after`. */
+  readonly total: number;
+  /** In the order asked for; over the whole scope. */
+  readonly facets: readonly (readonly FacetValue[])[];
+  /** The answer tells every record up to here. */
+  readonly position: Position;
+}
+
+/** One level of a tree of paths, whose folders are joined by a separator. */
+export interface FolderQuery extends Scope {
+  /** The field whose values are paths: `<separator>a<separator>b`. */
+  readonly field: string;
+  readonly separator: string;
+  /** Folder whose folders are asked for; "" for the root. */
+  readonly path: string;
+}
+
+export interface Folder {
+  readonly name: string;
+  /** Documents in it and below. */
+  readonly count: number;
+  /** Whether there are folders in it. */
+  readonly hasFolders: boolean;
+}
+
+export interface FolderAnswer {
+  /** Most documents first, equals by name (UTF-16 code units). */
+  readonly folders: readonly Folder[];
+  /** Distinct documents in all of them. */
+  readonly total: number;
+  readonly position: Position;
+}
+
+export interface SearchReader {
+  search(query: SearchQuery): Promise<SearchAnswer>;
+  folders(query: FolderQuery): Promise<FolderAnswer>;
+  /** In the order of the urns; undefined for one without a document. */
+  documents(urns: readonly string[]): Promise<readonly (SearchDocument | undefined)[]>;
+  close(): Promise<void>;
+}
+
+/** Most hits of one answer; beyond them, `after` goes on. */
+export const hitsMax = 10_000;
