@@ -38,8 +38,11 @@ export interface ProjectorThreadOptions {
 }
 
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
-/** How much later a view may have an append because of it, when nobody waits. */
-const POKE_GATHERED_MS = 5;
+/**
+ * How much later a view may have an append because appends are told together, when nobody waits:
+ * the first after a pause, and those that come one upon the other.
+ */
+const POKE_GATHERED_MS = { first: 5, next: 25 };
 /** A batch takes milliseconds: a thread that has not stopped by then never will. */
 const STOP_MS_MAX = 30_000;
 
@@ -172,22 +175,26 @@ export async function startProjectorThread(
 }
 
 /**
- * Waking the thread for each append would cost both more than the projecting: appends of a few
+ * Waking the thread for each append would cost both more than the projecting: appends of some
  * milliseconds are told together, or at once when somebody waits for them.
  */
 function gatherPokes(poke: (position: Position) => void) {
   let head: Position | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let flushed = Number.NEGATIVE_INFINITY;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
+    flushed = performance.now();
     if (head !== undefined) poke(head);
   }
   return {
     flush,
     poke(position: Position): void {
       head = position;
-      timer ??= setTimeout(flush, POKE_GATHERED_MS).unref();
+      if (timer !== undefined) return;
+      const { first, next } = POKE_GATHERED_MS;
+      timer = setTimeout(flush, Math.max(first, flushed + next - performance.now())).unref();
     },
   };
 }

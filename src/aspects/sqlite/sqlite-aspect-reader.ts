@@ -24,15 +24,20 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   const begin = db.prepare("BEGIN");
   const end = db.prepare("COMMIT");
   const numbers = createNumbers(db);
-  const { getEntity, findValue } = createEntityQueries(db, numbers);
+  const { isKnown, getEntity, findValue } = createEntityQueries(db, numbers);
   const { listUrns, countEntities, countAspectIn } = createListQueries(db, numbers);
   const rowsOf = createDumpQuery(db);
 
-  async function read<T>(query: () => T): Promise<T> {
+  /** A query of one statement. */
+  async function look<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${aspectSchema.view}" is closed`);
     }
-    return translated(aspectSchema, "read", () => {
+    return translated(aspectSchema, "read", query);
+  }
+
+  const read = <T>(query: () => T): Promise<T> =>
+    look(() => {
       begin.run();
       try {
         return query();
@@ -40,10 +45,12 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
         end.run();
       }
     });
-  }
 
   return {
     async getEntities(urns) {
+      const [urn = ""] = urns;
+      // An entity that comes to be: no more than one look.
+      if (urns.length === 1 && !(await look(() => isKnown(urn)))) return [unknownEntity(urn)];
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return read(() => urns.map(getEntity));
       const states: EntityState[] = [];
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
@@ -167,6 +174,8 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
   }
 
   return {
+    isKnown: (urn: string): boolean => entityOf(urn) !== undefined,
+
     getEntity(urn: string): EntityState {
       const entity = entityOf(urn);
       if (entity === undefined) return unknownEntity(urn);
