@@ -35,10 +35,11 @@ export async function openService(
     const lock = lockData(config);
     opened.push(() => lock.release());
     const model = loadModel(modelOptions(config));
+    const rules = viewRules(model);
     const log = await openLog(config);
     opened.push(() => log.close());
     const projector = await startProjectorThread({
-      stores: { data: config.data, rules: viewRules(model) },
+      stores: { data: config.data, rules },
       logger,
     });
     opened.push(() => projector.close());
@@ -63,6 +64,7 @@ export async function openService(
       timeseries: readers.timeseries,
       graph: readers.graph,
       lineage: lineageSteps(model),
+      references: rules.graph,
       progress: projector,
       namespace: config.urnNamespace,
       urnLimits: {

@@ -129,6 +129,24 @@ export interface Catalog {
     },
     caller: Caller,
   ): Promise<Written & { urn: string; rows?: number; timeseriesRows: number }>;
+  /**
+   * Takes the urn out of every aspect that refers to it, by ordinary proposals; entities whose key
+   * names it stay. `total` counts (entity, aspect, relationship), of which a few are shown. In
+   * steps: a failure leaves what was done done, and the request can be sent again.
+   */
+  deleteReferences(
+    request: { readonly urn: string; readonly dryRun?: boolean | undefined },
+    caller: Caller,
+  ): Promise<
+    Written & {
+      readonly total: number;
+      readonly relatedAspects: readonly {
+        readonly entity: string;
+        readonly aspect: string;
+        readonly relationship: string;
+      }[];
+    }
+  >;
 
   /**
    * {urn, entityName, aspects: {name: Envelope}} (contract §4.1). Unknown aspect names are ignored,

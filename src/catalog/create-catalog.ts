@@ -23,6 +23,7 @@ import { createLineage, type LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
 import { createReads } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
+import { createDeleteReferences, type ReferencePaths } from "./references.ts";
 import { createRelationships } from "./relationships.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createUsage } from "./usage.ts";
@@ -36,6 +37,7 @@ export interface CatalogParts {
   readonly timeseries: TimeseriesReader;
   readonly graph: GraphReader;
   readonly lineage: LineageSteps;
+  readonly references: ReferencePaths;
   readonly progress: Progress;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -152,6 +154,17 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       onDeleted: (position) => {
         if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
       },
+    }),
+    deleteReferences: createDeleteReferences({
+      model,
+      paths: parts.references,
+      addresses,
+      states,
+      reader: graph,
+      namespace,
+      urnLimits: parts.urnLimits,
+      ingest: ingestion.ingest,
+      caughtUp: caughtUp(GRAPH),
     }),
 
     ...createReads({

@@ -6,6 +6,7 @@
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
+import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
@@ -28,6 +29,7 @@ export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
   endpoints: [
     ...aspectRoutes,
     ...entityRoutes,
+    ...deleteRoutes,
     ...entityV2Routes,
     ...relationshipRoutes,
     ...usageStatsRoutes,

@@ -35,6 +35,13 @@ export function createRecordingCatalog(): RecordingCatalog {
       rows: 4,
       timeseriesRows: 0,
     }),
+    deleteReferences: answering("deleteReferences", {
+      position: position(11),
+      total: 1,
+      relatedAspects: [
+        { entity: "urn:li:dataset:d", aspect: "globalTags", relationship: "TaggedWith" },
+      ],
+    }),
     getEntity: answering("getEntity", text),
     getEntities: answering("getEntities", text),
     getSnapshot: answering("getSnapshot", text),

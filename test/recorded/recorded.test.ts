@@ -28,7 +28,7 @@ const recordings = readFileSync(file, "utf8")
   .map((line) => JSON.parse(line) as Recording);
 
 const ACTIONS = new Set(
-  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount getLineage fly".split(
+  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount getLineage deleteReferences fly".split(
     " ",
   ),
 );

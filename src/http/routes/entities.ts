@@ -115,48 +115,6 @@ const batchIngest: Endpoint = {
   },
 };
 
-const deleteEntity: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
-  name: "delete",
-  summary: "Delete an entity, or events of its timeseries",
-  about:
-    "Without `aspectName` the entity goes with all its aspects and timeseries. With the name of a timeseries aspect its events in the range go. To hide an entity and keep it, write `status` with `removed: true`.",
-  body: {
-    type: "object",
-    required: ["urn"],
-    properties: {
-      urn: schemas.urn,
-      aspectName: { type: "string", description: "Name of a timeseries aspect" },
-      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
-      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
-      dryRun: { type: "boolean", description: "Only count what would go" },
-    },
-  },
-  reply: valueReply({
-    type: "object",
-    required: ["urn"],
-    properties: {
-      urn: schemas.urn,
-      rows: { type: "integer", description: "Values of versioned aspects" },
-      timeseriesRows: { type: "integer", description: "Events of timeseries aspects" },
-    },
-  }),
-  writes: true,
-  example: {
-    path: "/entities?action=delete",
-    body: { urn: orders, dryRun: true },
-    reply: { value: { urn: orders, rows: 6, timeseriesRows: 30 } },
-  },
-  errors: writeErrors,
-  async handle(ask, { catalog }) {
-    const request = ask.body as { urn: string };
-    const { position, ...deleted } = await catalog.delete(request, ask.caller);
-    return { ...valueAnswer(deleted), position };
-  },
-};
-
 const includeSoftDelete: Schema = {
   type: "boolean",
   description: "Whether entities whose status says removed count; true when absent",
@@ -368,7 +326,6 @@ const getSnapshots: Endpoint = {
 export const entityRoutes: readonly Endpoint[] = [
   ingest,
   batchIngest,
-  deleteEntity,
   exists,
   filterExistingUrns,
   listUrns,

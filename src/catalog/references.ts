@@ -1,0 +1,174 @@
+/**
+ * Taking the references to an entity out of all aspects that name it (contract §3.5): by ordinary
+ * proposals, of the value without the urn, or of a delete where the aspect cannot be without it.
+ *
+ * Who refers to it, the graph knows; where, the model's annotations say. A urn elsewhere in a value
+ * (the actor of a stamp) is no reference. A key aspect is what its entity's urn says, and stays.
+ */
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { GraphReader } from "../graph/graph.ts";
+import type { Entity, Model } from "../model/model.ts";
+import type { Address, Addresses } from "./address.ts";
+import type { Caller, Catalog, Proposal, Written } from "./catalog.ts";
+import type { EntityStates } from "./entity-states.ts";
+import { createReferenceRemoval } from "./without-reference.ts";
+
+/** By aspect: the relationships that it tells, with the way to the urn from the aspect's root. */
+export type ReferencePaths = ReadonlyMap<
+  string,
+  readonly { readonly name: string; readonly path: readonly string[] }[]
+>;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly paths: ReferencePaths;
+  readonly addresses: Addresses;
+  readonly states: EntityStates;
+  readonly reader: Pick<GraphReader, "neighbours">;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly ingest: (proposals: readonly Proposal[], caller: Caller) => Promise<Written>;
+  /** Waits until the graph has every write that was answered. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+type DeleteReferences = Catalog["deleteReferences"];
+type RelatedAspect = Awaited<ReturnType<DeleteReferences>>["relatedAspects"][number];
+
+/** Of the answer; `total` counts all. */
+const shownMax = 10;
+/** Referring entities that are found, and then written, in one go. */
+const pageMax = 1_000;
+const batchMax = 100;
+/** How often what others changed meanwhile is looked at again. */
+const attemptsMax = 10;
+
+/** An aspect that refers to the urn, and the proposal that ends it. */
+interface Referring {
+  /** Members in the order of the reference: its command line prints them as columns. */
+  readonly related: readonly RelatedAspect[];
+  readonly proposal: Proposal;
+}
+
+export function createDeleteReferences(dependencies: Dependencies): DeleteReferences {
+  const { model, paths, addresses, states, reader, namespace } = dependencies;
+  const types = [...new Set([...paths.values()].flat().map(({ name }) => name))];
+  const removal = createReferenceRemoval(model);
+
+  async function referrersOf(urn: string): Promise<readonly Address[]> {
+    const urns = new Set<string>();
+    for (let start = 0; ; start += pageMax) {
+      const query = { urn, direction: "INCOMING", types, start, count: pageMax } as const;
+      const { neighbours, total } = await reader.neighbours(query);
+      for (const neighbour of neighbours) urns.add(neighbour.urn);
+      if (start + pageMax >= total) break;
+    }
+    const found = [...urns].flatMap((one) => addressesOf(one));
+    return [...new Map(found.map((address) => [address.urn, address])).values()];
+  }
+
+  /** With a column its table, whose aspects tell of it; none where the model has no such type. */
+  function addressesOf(urn: string): readonly Address[] {
+    try {
+      const address = addresses.known(urn);
+      const { parent } = address.key;
+      if (address.entity.name !== "schemaField" || typeof parent !== "string") return [address];
+      return [address, ...addressesOf(parent)];
+    } catch (error) {
+      if (error instanceof CatalogError) return [];
+      throw error;
+    }
+  }
+
+  function referringOf(
+    { urn: entityUrn, entity }: Address,
+    state: EntityState,
+    urn: string,
+  ): readonly Referring[] {
+    const quoted = JSON.stringify(urn);
+    return entity.aspects.flatMap((name): readonly Referring[] => {
+      const current = currentAspect(state, name);
+      const rules = paths.get(name);
+      if (current === undefined || rules === undefined || !current.value.includes(quoted))
+        return [];
+      const { value, removed } = removal(name, JSON.parse(current.value), rules, urn);
+      if (removed.length === 0) return [];
+      return [
+        {
+          related: removed.map((relationship) => ({
+            relationship,
+            entity: entityUrn,
+            aspect: name,
+          })),
+          proposal: proposalOf(entityUrn, entity, name, value, current.version),
+        },
+      ];
+    });
+  }
+
+  async function referring(batch: readonly Address[], urn: string): Promise<readonly Referring[]> {
+    const found = await states.read(batch.map((address) => address.urn));
+    return batch.flatMap((address, i) => referringOf(address, found[i] as EntityState, urn));
+  }
+
+  /** Each value is written only if it is still the one that was read; otherwise it is read again. */
+  async function remove(
+    batch: readonly Address[],
+    urn: string,
+    caller: Caller,
+  ): Promise<Written & { readonly referring: readonly Referring[] }> {
+    for (let attempt = 1; ; attempt++) {
+      const found = await referring(batch, urn);
+      if (found.length === 0) return { referring: found, position: undefined };
+      try {
+        const proposals = found.map(({ proposal }) => proposal);
+        const { position } = await dependencies.ingest(proposals, caller);
+        return { referring: found, position };
+      } catch (error) {
+        if (!(error instanceof CatalogError) || error.code !== "invalid") throw error;
+        if (attempt === attemptsMax) throw error;
+      }
+    }
+  }
+
+  return async ({ urn: text, dryRun }, caller) => {
+    const urn = withNamespace(text, namespace);
+    parseUrn(urn, dependencies.urnLimits);
+    await dependencies.caughtUp();
+    const referrers = await referrersOf(urn);
+    const relatedAspects: RelatedAspect[] = [];
+    let total = 0;
+    let last: Written = { position: undefined };
+    for (let from = 0; from < referrers.length; from += batchMax) {
+      const batch = referrers.slice(from, from + batchMax);
+      const done = dryRun
+        ? { referring: await referring(batch, urn), position: undefined }
+        : await remove(batch, urn, caller);
+      const related = done.referring.flatMap((one) => one.related);
+      total += related.length;
+      relatedAspects.push(...related.slice(0, shownMax - relatedAspects.length));
+      if (done.position !== undefined) last = done;
+    }
+    return { total, relatedAspects, position: last.position };
+  };
+}
+
+function proposalOf(
+  urn: string,
+  entity: Entity,
+  aspect: string,
+  value: unknown,
+  version: number,
+): Proposal {
+  return {
+    entityType: entity.name,
+    entityUrn: urn,
+    aspectName: aspect,
+    ...(value === undefined
+      ? { changeType: "DELETE" }
+      : { changeType: "UPSERT", aspect: { value } }),
+    headers: { "If-Version-Match": String(version) },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * A value without the places that name a urn. What cannot be without its urn goes with it, as far
+ * out as need be: an optional field is unset, an item leaves its list, an entry its map.
+ *
+ *   {tags: [{tag: A}, {tag: B}]} without A   → {tags: [{tag: B}]}
+ *   {definition: "…", parentNode: A}         → {definition: "…"}
+ *   {container: A}                           → nothing: the field is required
+ */
+import { type JsonObject, jsonObject } from "../core/json.ts";
+import type { Field, FieldType, Model } from "../model/model.ts";
+
+export interface WithoutReference {
+  /** Undefined: the aspect cannot be without the urn. */
+  readonly value: unknown;
+  /** Names of the relationships that were there, each once. */
+  readonly removed: readonly string[];
+}
+
+export type ReferenceRemoval = (
+  aspect: string,
+  value: unknown,
+  rules: readonly { readonly name: string; readonly path: readonly string[] }[],
+  urn: string,
+) => WithoutReference;
+
+/** In place of what has to go. */
+const GONE = Symbol("gone");
+
+export function createReferenceRemoval(model: Model): ReferenceRemoval {
+  return (aspect, value, rules, urn) => {
+    const type = { kind: "named", name: model.aspects.get(aspect)?.record ?? "" } as const;
+    const there = rules.filter(({ path }) => without(value, type, path, urn) !== value);
+    let left = value;
+    for (const { path } of there) if (left !== GONE) left = without(left, type, path, urn);
+    return {
+      value: left === GONE ? undefined : left,
+      removed: [...new Set(there.map(({ name }) => name))],
+    };
+  };
+
+  /** The value itself when the urn is not there. */
+  function without(
+    value: unknown,
+    type: FieldType,
+    [component, ...rest]: readonly string[],
+    urn: string,
+  ): unknown {
+    if (component === undefined) return value === urn ? GONE : value;
+    if (type.kind === "array" && Array.isArray(value)) {
+      const items = value.map((item) => without(item, type.items, rest, urn));
+      if (items.every((item, i) => item === value[i])) return value;
+      return items.filter((item) => item !== GONE);
+    }
+    if (!jsonObject(value)) return value;
+    if (type.kind === "map" && component === "*") {
+      return mapped(value, (member) => without(member, type.values, rest, urn));
+    }
+    if (component === "$key") return Object.hasOwn(value, urn) ? omitted(value, urn) : value;
+    if (!Object.hasOwn(value, component)) return value;
+    const member = memberOf(type, component);
+    if (member === undefined) return value;
+    const inner = without(value[component], member.type, rest, urn);
+    if (inner === value[component]) return value;
+    if (inner !== GONE) return { ...value, [component]: inner };
+    return member.dispensable ? omitted(value, component) : GONE;
+  }
+
+  function memberOf(
+    type: FieldType,
+    name: string,
+  ): { readonly type: FieldType; readonly dispensable: boolean } | undefined {
+    if (type.kind === "union") {
+      const member = type.members.find(({ key }) => key === name);
+      return member && { type: member.type, dispensable: false };
+    }
+    if (type.kind !== "named") return undefined;
+    const record = model.types.get(type.name);
+    const field = record?.kind === "record" ? fieldOf(record.fields, name) : undefined;
+    return (
+      field && { type: field.type, dispensable: field.optional || field.default !== undefined }
+    );
+  }
+}
+
+const fieldOf = (fields: readonly Field[], name: string): Field | undefined =>
+  fields.find((field) => field.name === name);
+
+function mapped(value: JsonObject, change: (member: unknown) => unknown): JsonObject {
+  const members = Object.entries(value).map(([key, member]) => [key, change(member)] as const);
+  if (members.every(([key, member]) => member === value[key])) return value;
+  return Object.fromEntries(members.filter(([, member]) => member !== GONE));
+}
+
+const omitted = (value: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));

@@ -1,0 +1,104 @@
+/** /entities, its end: of an entity, of events of its timeseries, of what others say of it. */
+import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+const deleteEntity: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "delete",
+  summary: "Delete an entity, or events of its timeseries",
+  about:
+    "Without `aspectName` the entity goes with all its aspects and timeseries. With the name of a timeseries aspect its events in the range go. To hide an entity and keep it, write `status` with `removed: true`.",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      aspectName: { type: "string", description: "Name of a timeseries aspect" },
+      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      dryRun: { type: "boolean", description: "Only count what would go" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      rows: { type: "integer", description: "Values of versioned aspects" },
+      timeseriesRows: { type: "integer", description: "Events of timeseries aspects" },
+    },
+  }),
+  writes: true,
+  example: {
+    path: "/entities?action=delete",
+    body: { urn: orders, dryRun: true },
+    reply: { value: { urn: orders, rows: 6, timeseriesRows: 30 } },
+  },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const request = ask.body as { urn: string };
+    const { position, ...deleted } = await catalog.delete(request, ask.caller);
+    return { ...valueAnswer(deleted), position };
+  },
+};
+
+const deleteReferences: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "deleteReferences",
+  summary: "Take an entity out of what refers to it",
+  about:
+    "Every aspect that has a relationship to the urn is written without it; one that cannot be without it is deleted. The entity itself stays, and so do entities whose urn holds its urn. Large numbers are done in steps: after a failure, send the request again.",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      dryRun: { type: "boolean", description: "Only tell what refers to it" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["total", "relatedAspects"],
+    properties: {
+      total: { type: "integer", description: "How many relationships were found" },
+      relatedAspects: {
+        type: "array",
+        description: "Ten of them, at most",
+        items: {
+          type: "object",
+          required: ["entity", "aspect", "relationship"],
+          properties: {
+            entity: schemas.urn,
+            aspect: { type: "string", description: "Aspect of it that names the urn" },
+            relationship: { type: "string", description: "What the model calls it" },
+          },
+        },
+      },
+    },
+  }),
+  writes: true,
+  example: {
+    path: "/entities?action=deleteReferences",
+    body: { urn: "urn:li:tag:stale", dryRun: true },
+    reply: {
+      value: {
+        total: 1,
+        relatedAspects: [{ entity: orders, aspect: "globalTags", relationship: "TaggedWith" }],
+      },
+    },
+  },
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const request = ask.body as { urn: string; dryRun?: boolean };
+    const { position, ...found } = await catalog.deleteReferences(request, ask.caller);
+    return { ...valueAnswer(found), position };
+  },
+};
+
+export const deleteRoutes: readonly Endpoint[] = [deleteEntity, deleteReferences];
