@@ -47,6 +47,9 @@ export interface StoredValue {
 }
 
 export interface AspectReader {
+  /** The table has every record up to here. */
+  position(): Promise<Position>;
+
   /** States in the order of the urns; an unknown urn gives unknownEntity(urn). */
   getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
 

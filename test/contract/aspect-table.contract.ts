@@ -90,6 +90,14 @@ export function aspectTableContract(
 
     const [ada = "", upper = "", ...others] = urns;
 
+    test("says how far it is, writes or not", async () => {
+      expect(await reader.position()).toBe(0);
+      await tell({ urn: ada }, { urn: upper });
+      expect(await reader.position()).toBe(last);
+      await sink.apply([], position(100));
+      expect(await reader.position()).toBe(100);
+    });
+
     describe("an entity", () => {
       test("that nobody told of is unknown", async () => {
         await tell({ urn: ada });

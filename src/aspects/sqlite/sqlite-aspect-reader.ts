@@ -8,7 +8,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { revision } from "../../core/position.ts";
+import { position, revision } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
@@ -46,7 +46,10 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
       }
     });
 
+  const checkpoint = db.prepare("SELECT position FROM view");
+
   return {
+    position: () => look(() => position(Number(checkpoint.get()?.position))),
     async getEntities(urns) {
       const [urn = ""] = urns;
       // An entity that comes to be: no more than one look.

@@ -1,0 +1,85 @@
+/**
+ * Views of what entities are, rather than of what happened to them: each write is the whole fold of
+ * one entity, and depends on no write before it.
+ *
+ * A batch tells which entities it touches. Their states are then read from the aspect view, which
+ * the projector brings forward first; a state may be newer than the batch, never older. So a batch
+ * that is told again, or late, writes what is true now, and an entity that is touched a hundred
+ * times in a batch is folded once.
+ */
+import { LRUCache } from "lru-cache";
+import type { EntityState } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type Position, position } from "../core/position.ts";
+import type { Sink, View } from "./sink.ts";
+
+export interface Touch {
+  readonly urn: string;
+  readonly entityType: string;
+  readonly position: Position;
+}
+
+/** Where states come from: the aspect view. */
+export interface States {
+  /** Every record up to here is in what getEntities gives. */
+  position(): Promise<Position>;
+  getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
+}
+
+export interface FoldingParts<W> {
+  readonly name: string;
+  readonly sink: Sink<W>;
+  readonly states: States;
+  /** The write of an entity; `position`: every record of the entity up to there is told by it. */
+  readonly fold: (state: EntityState, entityType: string, position: Position) => W;
+}
+
+/** States held at once: a few megabytes, some of them of thousands of columns. */
+const STATES_MAX = 200;
+/** Entities of which it is remembered how far they are folded. */
+const FOLDED_MAX = 20_000;
+
+export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
+  const { name, sink, states, fold } = parts;
+  const folded = new LRUCache<string, Position>({ max: FOLDED_MAX });
+
+  async function apply(touches: readonly Touch[], upTo: Position): Promise<void> {
+    const stale = new Map<string, Touch>();
+    for (const touch of touches) {
+      if (touch.position > (folded.get(touch.urn) ?? position(0))) stale.set(touch.urn, touch);
+    }
+    const at = stale.size === 0 ? upTo : await states.position();
+    if (at < upTo) {
+      throw new CatalogError(
+        "unavailable",
+        `the view "${name}" waits for the aspect view, which is at position ${at} of ${upTo}`,
+      );
+    }
+    const writes: W[] = [];
+    const all = [...stale.values()];
+    for (let from = 0; from < all.length; from += STATES_MAX) {
+      const slice = all.slice(from, from + STATES_MAX);
+      const found = await states.getEntities(slice.map(({ urn }) => urn));
+      for (const [i, { entityType }] of slice.entries()) {
+        writes.push(fold(found[i] as EntityState, entityType, upTo));
+      }
+    }
+    await sink.apply(writes, upTo);
+    for (const { urn } of all) folded.set(urn, at);
+  }
+
+  return {
+    name,
+    project: ({ timeseries, urn, entityType, position: at }) =>
+      timeseries ? [] : [{ urn, entityType, position: at }],
+    sink: {
+      apply,
+      position: () => sink.position(),
+      async reset() {
+        folded.clear();
+        await sink.reset();
+      },
+      close: (outcome) => sink.close(outcome),
+    },
+  };
+}
