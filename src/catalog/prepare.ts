@@ -127,13 +127,17 @@ export function createPreparation(dependencies: Dependencies): Preparation {
           { hint: "Send UPSERT: an event told again replaces its earlier telling" },
         );
       }
+      const conditions = conditionsOf(proposal);
+      if (aspect.timeseries && conditions !== NO_CONDITIONS) {
+        throw unconditional(proposal, `the timeseries aspect "${aspect.name}"`);
+      }
       const intent: Intent = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
         value: proposal.changeType === "DELETE" ? undefined : intentValue(addressed, stamp, exists),
         schemaVersion: aspect.schemaVersion,
         system: systemOf(proposal),
-        conditions: conditionsOf(proposal.headers),
+        conditions,
         headers: proposal.headers,
         label,
       };
@@ -293,19 +297,49 @@ function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
 }
 
+const CONDITIONS = {
+  versionMatch: "If-Version-Match",
+  modifiedSince: "If-Modified-Since",
+  unmodifiedSince: "If-Unmodified-Since",
+  noneMatch: "If-None-Match",
+} as const;
+
+const NO_CONDITIONS: Conditions = {};
+
 /** Conditional headers of a proposal, names in any letter case (contract §2.3). */
-function conditionsOf(headers: Proposal["headers"]): Conditions {
+function conditionsOf({ headers, changeType }: Proposal): Conditions {
   if (headers === undefined) return NO_CONDITIONS;
   const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
+  const told = (name: string) => byName.get(name.toLowerCase());
+  if (!Object.values(CONDITIONS).some((name) => told(name) !== undefined)) return NO_CONDITIONS;
   return {
-    versionMatch: version(byName.get("if-version-match")),
-    modifiedSince: instant("If-Modified-Since", byName.get("if-modified-since")),
-    unmodifiedSince: instant("If-Unmodified-Since", byName.get("if-unmodified-since")),
-    noneMatch: byName.get("if-none-match")?.trim() === "*",
+    versionMatch: version(told(CONDITIONS.versionMatch)),
+    modifiedSince: instant(CONDITIONS.modifiedSince, told(CONDITIONS.modifiedSince)),
+    unmodifiedSince: instant(CONDITIONS.unmodifiedSince, told(CONDITIONS.unmodifiedSince)),
+    noneMatch: noneMatch(told(CONDITIONS.noneMatch), changeType),
   };
 }
 
-const NO_CONDITIONS: Conditions = {};
+function unconditional({ headers = {} }: Proposal, what: string): CatalogError {
+  const known = Object.values(CONDITIONS).map((name) => name.toLowerCase());
+  const name = Object.keys(headers).find((header) => known.includes(header.toLowerCase()));
+  return new CatalogError("invalid", `header ${name} does not go with ${what}`, {
+    hint: "Each of its values is an event of its own; leave the condition out",
+  });
+}
+
+function noneMatch(text: string | undefined, changeType: ProposedChange): boolean {
+  if (text === undefined) return false;
+  if (text.trim() !== "*") {
+    throw new CatalogError("malformed", `header If-None-Match is "${text}"`, {
+      hint: "Send *, which passes over a CREATE of what is there",
+    });
+  }
+  if (changeType === "CREATE" || changeType === "CREATE_ENTITY") return true;
+  throw new CatalogError("invalid", `header If-None-Match does not go with ${changeType}`, {
+    hint: "Send CREATE to write only what is not there, or If-Version-Match: -1 to be refused otherwise",
+  });
+}
 
 function version(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -316,10 +350,14 @@ function version(text: string | undefined): number | undefined {
 }
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+/** Sun, 06 Nov 1994 08:49:37 GMT, as HTTP writes dates in headers. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
 function instant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const time = ISO_INSTANT.test(text.trim()) ? Date.parse(text) : Number.NaN;
+  const trimmed = text.trim();
+  const known = ISO_INSTANT.test(trimmed) || HTTP_DATE.test(trimmed);
+  const time = known ? Date.parse(trimmed) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new CatalogError("malformed", `header ${name} is "${text}"`, {
     hint: "Send an ISO-8601 instant, for example 2026-01-31T12:00:00Z",

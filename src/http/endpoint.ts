@@ -38,6 +38,8 @@ export interface Ask {
   /** The body, which fits the row's schema. */
   readonly body: unknown;
   readonly caller: Caller;
+  /** Conditional headers of a request to a row that is `conditional`, by their names. */
+  readonly conditions?: Readonly<Record<string, string>> | undefined;
   readonly dialect: Dialect;
   /** Authority of the request as its Host header has it. */
   readonly host: string | undefined;
@@ -96,6 +98,8 @@ export interface Endpoint {
   readonly replyType?: string;
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
+  /** It takes conditional headers; other rows that write refuse them. */
+  readonly conditional?: boolean;
   /** Its not_found is an absence, not a fault. */
   readonly missing?: boolean;
   readonly example: Example;

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
+import { readConditions } from "./conditions.ts";
 import type { Ask, Endpoint } from "./endpoint.ts";
 import { readParameters } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
@@ -75,6 +76,7 @@ export function receive(request: IncomingMessage, noted: Noted, rules: Reception
         : readParameters(parseQuery(rawQuery, protocol.plusIsBlank), declared),
     body: undefined,
     caller: readCaller(request, rules),
+    conditions: endpoint.writes === true ? readConditions(headers, endpoint) : undefined,
     dialect: protocol.dialect,
     host,
   };

@@ -1,5 +1,6 @@
 /** /aspects: proposals go in; single aspects and timeseries come out. */
 import type { Proposal, TimeseriesQuery } from "../../catalog/catalog.ts";
+import { withConditions } from "../conditions.ts";
 import { type Answer, type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
@@ -21,7 +22,7 @@ const ingestProposal: Endpoint = {
   name: "ingestProposal",
   summary: "Write one aspect",
   about:
-    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own.",
+    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first.",
   body: {
     type: "object",
     required: ["proposal"],
@@ -30,6 +31,7 @@ const ingestProposal: Endpoint = {
   prepare: (body) => openSystemMetadata(body.proposal),
   reply: valueReply({ enum: ["success"] }),
   writes: true,
+  conditional: true,
   example: {
     path: "/aspects?action=ingestProposal",
     body: { proposal: ordersProposal },
@@ -38,7 +40,7 @@ const ingestProposal: Endpoint = {
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const { proposal } = ask.body as { proposal: Proposal };
-    return success(await catalog.ingest([proposal], ask.caller));
+    return success(await catalog.ingest([withConditions(proposal, ask.conditions)], ask.caller));
   },
 };
 
@@ -49,7 +51,7 @@ const ingestProposalBatch: Endpoint = {
   name: "ingestProposalBatch",
   summary: "Write many aspects",
   about:
-    "All or none: a proposal that does not hold is named by its index, and nothing is written.",
+    "All or none: a proposal that does not hold is named by its index, and nothing is written. Conditions in headers of the request hold for each proposal that does not bring its own.",
   body: {
     type: "object",
     required: ["proposals"],
@@ -61,6 +63,7 @@ const ingestProposalBatch: Endpoint = {
   prepare: (body) => eachOf(body.proposals, openSystemMetadata),
   reply: valueReply({ enum: ["success"] }),
   writes: true,
+  conditional: true,
   example: {
     path: "/aspects?action=ingestProposalBatch",
     body: {
@@ -80,7 +83,12 @@ const ingestProposalBatch: Endpoint = {
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const { proposals } = ask.body as { proposals: readonly Proposal[] };
-    return success(await catalog.ingest(proposals, ask.caller));
+    const { conditions } = ask;
+    const conditioned =
+      conditions === undefined
+        ? proposals
+        : proposals.map((proposal) => withConditions(proposal, conditions));
+    return success(await catalog.ingest(conditioned, ask.caller));
   },
 };
 

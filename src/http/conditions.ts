@@ -1,0 +1,54 @@
+/**
+ * Conditional headers of a request that writes (contract §2.3): what they ask must hold, or be refused.
+ * They count for every proposal of the request, unless that brings the same header itself.
+ *
+ * Reads take no notice of them: browsers and caches add some of their own accord, and a read that is
+ * answered whole is right whatever they say.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+type Conditions = Readonly<Record<string, string>>;
+
+/** As they are sent, and as node names them. */
+const names = ["If-Version-Match", "If-Modified-Since", "If-Unmodified-Since", "If-None-Match"].map(
+  (name) => [name, name.toLowerCase()] as const,
+);
+
+/** Undefined when there are none. Throws `malformed` where the endpoint cannot keep them. */
+export function readConditions(
+  headers: IncomingHttpHeaders,
+  { name: action, conditional }: Endpoint,
+): Conditions | undefined {
+  const found: Record<string, string> = {};
+  let any = false;
+  for (const [name, key] of names) {
+    const told = headers[key];
+    if (told === undefined) continue;
+    found[name] = String(told);
+    any = true;
+  }
+  if (headers["if-match"] !== undefined) {
+    throw new CatalogError("malformed", "header If-Match is not understood here", {
+      hint: "If-Version-Match names the version that an aspect must have",
+    });
+  }
+  if (!any) return undefined;
+  if (conditional) return found;
+  throw new CatalogError(
+    "malformed",
+    `${action} takes no conditions, but the request has ${Object.keys(found).join(" and ")}`,
+    { hint: "Conditions go with ingestProposal and ingestProposalBatch" },
+  );
+}
+
+/** The proposal with the request's conditions; its own headers win. */
+export function withConditions(proposal: Proposal, conditions: Conditions | undefined): Proposal {
+  if (conditions === undefined) return proposal;
+  const own = proposal.headers ?? {};
+  const told = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const added = Object.entries(conditions).filter(([name]) => !told.has(name.toLowerCase()));
+  return { ...proposal, headers: { ...own, ...Object.fromEntries(added) } };
+}
