@@ -207,12 +207,10 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       const before = aspects.get(aspect);
       const version = (before?.version ?? 0) + 1;
       const living = before?.removed ? undefined : before;
-      const system: SystemMetadata = {
-        ...systemOf(told.system, living, created),
-        version: String(version),
-        schemaVersion,
-        ...modificationStamps(living, created, systemActor),
-      };
+      const system: Writable<SystemMetadata> = systemOf(told.system, living, created);
+      system.version = String(version);
+      system.schemaVersion = schemaVersion;
+      addModificationStamps(system, living, created, systemActor);
       aspects.set(aspect, {
         name: aspect,
         version,
@@ -232,10 +230,11 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 
     confirm(current, told) {
       const { version, schemaVersion, aspectCreated, aspectModified } = current.system;
-      const system = {
-        ...systemOf(told.system, current, created),
-        ...defined({ version, schemaVersion, aspectCreated, aspectModified }),
-      };
+      const system: Writable<SystemMetadata> = systemOf(told.system, current, created);
+      if (version !== undefined) system.version = version;
+      if (schemaVersion !== undefined) system.schemaVersion = schemaVersion;
+      if (aspectCreated !== undefined) system.aspectCreated = aspectCreated;
+      if (aspectModified !== undefined) system.aspectModified = aspectModified;
       aspects.set(current.name, { ...current, system });
       changes.push(
         change({ aspect: current.name, changeType: "RESTATE", system, headers: told.headers }),
@@ -267,41 +266,39 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 
 const after = (last: Revision, count: number): Revision => revision(last + count);
 
-/** What the teller says of the telling; the server decides on version and stamps (contract §10.4). */
+/**
+ * What the teller says of the telling; the server decides on version and stamps (contract §10.4).
+ * There are several of these for every write: they are built member by member, absent ones left out.
+ */
 export function systemOf(
   told: Partial<SystemMetadata>,
   before: AspectState | undefined,
   created: AuditStamp,
 ): SystemMetadata {
-  return {
+  const system: Writable<SystemMetadata> = {
     lastObserved: told.lastObserved ? told.lastObserved : created.time,
     runId: told.runId ?? NO_RUN_ID,
-    ...defined({
-      lastRunId: before?.system.runId,
-      pipelineName: told.pipelineName,
-      registryName: told.registryName,
-      registryVersion: told.registryVersion,
-      properties: told.properties,
-    }),
   };
+  const { pipelineName, registryName, registryVersion, properties } = told;
+  if (before !== undefined) system.lastRunId = before.system.runId;
+  if (pipelineName !== undefined) system.pipelineName = pipelineName;
+  if (registryName !== undefined) system.registryName = registryName;
+  if (registryVersion !== undefined) system.registryVersion = registryVersion;
+  if (properties !== undefined) system.properties = properties;
+  return system;
 }
 
-function modificationStamps(
+function addModificationStamps(
+  system: Writable<SystemMetadata>,
   before: AspectState | undefined,
   created: AuditStamp,
   systemActor: string,
-): Pick<SystemMetadata, "aspectCreated" | "aspectModified"> {
+): void {
   const own = created.actor === systemActor ? undefined : created;
-  return defined({
-    aspectCreated: before === undefined ? own : before.system.aspectCreated,
-    aspectModified: own ?? before?.system.aspectModified,
-  });
+  const aspectCreated = before === undefined ? own : before.system.aspectCreated;
+  const aspectModified = own ?? before?.system.aspectModified;
+  if (aspectCreated !== undefined) system.aspectCreated = aspectCreated;
+  if (aspectModified !== undefined) system.aspectModified = aspectModified;
 }
 
-/** The object without its undefined members. */
-function defined<T extends object>(object: T): T {
-  for (const key of Object.keys(object) as (keyof T)[]) {
-    if (object[key] === undefined) delete object[key];
-  }
-  return object;
-}
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
