@@ -6,12 +6,14 @@ import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
 import { decodeRecord } from "./log/record-codec.ts";
+import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { regrow } from "./projector/regrow.ts";
 import {
   lockData,
   openLogReader,
   openViews,
+  requireLog,
   type ViewName,
   viewNames,
   viewRules,
@@ -25,6 +27,7 @@ export async function* readLog(
   config: Config,
   query: LogQuery,
 ): AsyncIterable<readonly LoggedRecord[]> {
+  requireLog(config);
   const log = await openLogReader(config);
   try {
     let left = query.limit;
@@ -60,10 +63,12 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
 /** Operations.rebuild. */
 export const rebuild: Operations["rebuild"] = async (config, { views, onProgress }) => {
   const names = views.length === 0 ? viewNames : views.map(viewName);
+  requireLog(config);
   const lock = lockData(config);
   try {
     const log = await openLogReader(config);
     try {
+      await checkNamespace(log, config.urnNamespace, config.data);
       const stores = { data: config.data, rules: viewRules(loadModel(modelOptions(config))) };
       const opened = await openViews(stores, { names, bulk: true });
       const head = await regrow({ log, views: opened, decode: decodeRecord, onProgress });

@@ -3,7 +3,7 @@
  * closed from the door inwards, so that what was accepted is finished before its store goes.
  */
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -11,6 +11,7 @@ import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { encodeChange } from "./log/record-codec.ts";
+import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel } from "./model/load-model.ts";
 import { modelOptions } from "./offline.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
@@ -38,6 +39,7 @@ export async function openService(
     const rules = viewRules(model);
     const log = await openLog(config);
     opened.push(() => log.close());
+    await checkNamespace(log, config.urnNamespace, config.data);
     const projector = await startProjectorThread({
       stores: { data: config.data, rules },
       logger,
@@ -54,6 +56,10 @@ export async function openService(
       () => readers.timeseries.close(),
       () => readers.graph.close(),
     );
+
+    const types = [...(await readers.aspects.countEntities()).keys()];
+    const unknown = types.filter((type) => !model.entities.has(type));
+    if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
 
     const catalog = await createCatalog({
       model,
@@ -92,10 +98,8 @@ export async function openService(
       logger,
     });
     opened.push(() => door.close());
-    const address = await listen(
-      () => door.listen({ host: config.host, port: config.port }),
-      config,
-    );
+    const address = await listen(door, config);
+    if (!loopback(config.host)) logger.warn({ address }, openToAll);
     return { address: () => address, close };
   } catch (error) {
     await close();
@@ -103,16 +107,34 @@ export async function openService(
   }
 }
 
-async function listen(start: () => Promise<string>, { host, port }: Config): Promise<string> {
+/** The address that it really listens on. */
+async function listen(
+  door: ReturnType<typeof createHttpDoor>,
+  { host, port }: Config,
+): Promise<string> {
   try {
-    return await start();
+    await door.listen({ host, port });
   } catch (cause) {
-    throw new CatalogError("unavailable", `cannot listen on ${host}:${port}`, {
-      hint: `${(cause as Error).message}. Name another port with --port, or 0 for a free one`,
+    const { code, message } = cause as NodeJS.ErrnoException;
+    // Another program has the port now; everything else is wrong with the settings.
+    const taken = code === "EADDRINUSE";
+    throw new CatalogError(taken ? "unavailable" : "invalid", `cannot listen on ${host}:${port}`, {
+      hint: taken
+        ? `${message}. Name another port with --port, or 0 for a free one`
+        : `${message}. Name an address of this machine with --host, and a port that you may use`,
       cause,
     });
   }
+  const { address, port: bound } = door.server.address() as AddressInfo;
+  const shown = host === "localhost" ? host : address;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
 }
+
+const openToAll =
+  "whoever reaches it may read and write everything: there is no access control. Bind it to 127.0.0.1, or put a proxy before it that has some";
+
+const unknownTypes =
+  "the log holds entities of types that the model lacks; they are not shown. Name the model that has them with --model-extension";
 
 /** Only programs of this machine reach such an address. */
 function loopback(host: string): boolean {

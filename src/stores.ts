@@ -3,6 +3,7 @@
  * adapters. The projector's thread comes here for its views; it gets what it needs of the model as
  * plain data, so that the model is loaded once in a process.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection } from "../projections/graph.ts";
@@ -12,6 +13,7 @@ import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Config } from "./config/config.ts";
+import { CatalogError } from "./core/errors.ts";
 import type { GraphReader } from "./graph/graph.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
@@ -57,6 +59,14 @@ const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
+
+/** Throws `invalid` where no service has written yet. */
+export function requireLog(config: Pick<Config, "data">): void {
+  if (existsSync(fileOf(config, "log"))) return;
+  throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
+    hint: "Name the data directory of a service with --data",
+  });
+}
 
 /** The log for appending; the directory must be there. */
 export const openLog = (config: Pick<Config, "data">): Promise<ChangeLog> =>

@@ -62,7 +62,7 @@ export interface AspectReader {
     page: { readonly start: number; readonly count: number },
   ): Promise<{ readonly urns: readonly string[]; readonly total: number }>;
 
-  /** How many entities of each type exist. Types without any may be missing. */
+  /** How many entities of each type exist: 0 where aspects were told, but no entity exists (now). */
   countEntities(): Promise<ReadonlyMap<string, number>>;
 
   /** How many entities have the aspect now, optionally only urns LIKE a pattern (% and _). */

@@ -6,7 +6,7 @@ export const exitCodes = {
   done: 0,
   /** It ran and failed, or a part of it did; what failed was told. */
   failed: 1,
-  /** It did not run: the command line, a setting or a file named there is wrong. */
+  /** It did not run: the command line, a setting, or what one of them names is wrong. */
   usage: 2,
 } as const;
 
@@ -15,6 +15,12 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** A mistake on the command line. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** `invalid` is what a command was told: another try would end the same. */
+export function exitCodeOf(error: unknown): ExitCode {
+  const told = error instanceof CatalogError && error.code === "invalid";
+  return told || error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 }
 
 /** One sentence for what a user can mend; a fault of ours with its stack. */

@@ -18,7 +18,7 @@ import { settingsMarkdown } from "../config/settings-table.ts";
 import { CatalogError } from "../core/errors.ts";
 import { position } from "../core/position.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
-import { describeFailure, type ExitCode, exitCodes, UsageError } from "./failure.ts";
+import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
 import type { Operations } from "./operations.ts";
@@ -30,7 +30,7 @@ const exitCodesHelp = `
 Exit codes:
   ${exitCodes.done}  done; of serve: stopped by a signal
   ${exitCodes.failed}  failed, or some of the records did
-  ${exitCodes.usage}  not run: the command line, a setting or a file is wrong`;
+  ${exitCodes.usage}  not run: the command line, a setting, or what one of them names is wrong`;
 
 /** Runs the command that the arguments name. Never throws. */
 export async function runProgram(
@@ -49,7 +49,7 @@ export async function runProgram(
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     process.stderr.write(`${describeFailure(error)}\n`);
-    return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+    return exitCodeOf(error);
   }
 }
 

@@ -323,7 +323,9 @@ export function aspectTableContract(
         const counts = await reader.countEntities();
         expect(counts.get("corpuser")).toBe(6);
         expect(counts.get("dataset")).toBe(5);
-        expect(counts.get("gadget") ?? 0).toBe(0);
+        expect(counts.has("gadget")).toBe(false);
+        await tell({ urn: "urn:li:gadget:a", aspect: "status", entityType: "gadget" });
+        expect((await reader.countEntities()).get("gadget")).toBe(0);
       });
     });
 

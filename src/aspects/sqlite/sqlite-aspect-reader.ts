@@ -227,7 +227,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
     "SELECT id, prefix, living FROM entity_kind WHERE type = ? ORDER BY prefix",
   );
   const counts = db.prepare(
-    "SELECT type, sum(living) AS living FROM entity_kind GROUP BY type HAVING sum(living) > 0",
+    "SELECT type, sum(living) AS living FROM entity_kind WHERE type IS NOT NULL GROUP BY type",
   );
   const livingOf = arrays(
     db.prepare(

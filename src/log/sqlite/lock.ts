@@ -12,7 +12,10 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Makes the directory if need be. Throws `unavailable` when another process has it. */
+/**
+ * Makes the directory if need be. Throws `unavailable` when another process has it, `invalid` when
+ * it cannot be made or used.
+ */
 export function lockDirectory(directory: string): DirectoryLock {
   make(directory);
   const file = join(directory, "lock.sqlite");
@@ -34,7 +37,7 @@ function make(directory: string): void {
   try {
     makeWithParents(resolve(directory));
   } catch (cause) {
-    throw new CatalogError("unavailable", `cannot make the data directory "${directory}"`, {
+    throw new CatalogError("invalid", `cannot make the data directory "${directory}"`, {
       hint: `${String((cause as Error).message)}. Name another one with --data`,
       cause,
     });
@@ -54,8 +57,8 @@ const HELD = new Set([5, 6]);
 function refusal(directory: string, holder: string, cause: unknown): CatalogError {
   const code = (cause as { errcode?: number }).errcode ?? 0;
   if (!HELD.has(code & 0xff)) {
-    return new CatalogError("unavailable", `cannot use the data directory "${directory}"`, {
-      hint: `${String((cause as Error).message)}. Check that it may be written`,
+    return new CatalogError("invalid", `cannot use the data directory "${directory}"`, {
+      hint: `${String((cause as Error).message)}. Check that it may be written, or name another one with --data`,
       cause,
     });
   }

@@ -1,0 +1,154 @@
+/** The real command on settings that cannot be: exit codes as `--help` tells them, hints that help. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "../support/client.ts";
+import { startService } from "../support/service-process.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+import { type Ended, start } from "./run-program.ts";
+
+const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
+const annals = (...args: readonly string[]): Promise<Ended> =>
+  start(process.execPath, [main, ...args], { ANNALS_LOG_LEVEL: "warn" }).ended;
+
+let directory: TemporaryDirectory;
+let data: string;
+beforeAll(async () => {
+  directory = temporaryDirectory();
+  data = join(directory.path, "data");
+  const service = await startService(data);
+  const client = createClient(service.address);
+  const reply = await client.upsert("urn:li:tag:cold", "tagProperties", { name: "cold" });
+  expect(reply.status).toBe(200);
+  expect(await service.stop()).toBe(0);
+});
+afterAll(() => directory[Symbol.dispose]());
+
+const serve = (...args: readonly string[]) => annals("serve", "--port", "0", ...args);
+
+describe("a setting that cannot be ends with 2", () => {
+  test("a model that is not there", async () => {
+    const model = join(directory.path, "no-model");
+    const { code, stderr } = await serve("--data", data, "--model", model);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`model directory "${model}" cannot be read`),
+    });
+  });
+
+  test("a host that is not this machine's", async () => {
+    const { code, stderr } = await serve("--data", data, "--host", "203.0.113.7");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/cannot listen on 203\.0\.113\.7:0.*--host/s),
+    });
+  });
+
+  test("a data directory that cannot be made", async () => {
+    const file = join(directory.path, "file");
+    writeFileSync(file, "");
+    const { code, stderr } = await serve("--data", join(file, "data"));
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/cannot make the data directory.*--data/s),
+    });
+  });
+
+  test("another urn namespace than that of the data", async () => {
+    for (const command of ["serve", "rebuild"]) {
+      const { code, stderr } = await annals(command, "--data", data, "--urn-namespace", "acme");
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: `annals: the urns in "${data}" have the namespace "li", not "acme". Start with --urn-namespace li (ANNALS_URN_NAMESPACE), or name another directory with --data\n`,
+      });
+    }
+  });
+
+  test.each(["rebuild", "log"])(
+    "%s where there is no log, which leaves nothing behind",
+    async (command) => {
+      const absent = join(directory.path, "absent");
+      const { code, stderr } = await annals(command, "--data", absent);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: `annals: there is no log in "${absent}". Name the data directory of a service with --data\n`,
+      });
+      expect(existsSync(absent)).toBe(false);
+    },
+  );
+
+  test("a view that there is not", async () => {
+    const { code, stderr } = await annals("rebuild", "pictures", "--data", data);
+    expect(code).toBe(2);
+    expect(stderr).toContain('there is no view "pictures"');
+  });
+});
+
+describe("what may go another time ends with 1", () => {
+  test("a port that is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as { port: number };
+    const { code, stderr } = await annals("serve", "--data", data, "--port", `${port}`);
+    other.close();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/cannot listen on 127\.0\.0\.1:\d+.*--port/s),
+    });
+  });
+
+  test("a data directory that another process has", async () => {
+    const service = await startService(data);
+    const { code, stderr } = await serve("--data", data);
+    await service.stop();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("in use by another process"),
+    });
+  });
+});
+
+test("a service for all says its real address, and that everybody may do everything", async () => {
+  const service = await startService(data, { args: ["--host", "0.0.0.0"] });
+  expect(service.address).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
+  await service.stop();
+  const [line, ...others] = service.stderr().trim().split("\n");
+  expect(others).toEqual([]);
+  expect(JSON.parse(line ?? "")).toMatchObject({
+    level: "warn",
+    address: service.address,
+    msg: expect.stringContaining("whoever reaches it may read and write"),
+  });
+  const own = await startService(data);
+  await own.stop();
+  expect(own.stderr()).toBe("");
+});
+
+test("entities of types that the model lacks are told of at the start", async () => {
+  const extension = join(directory.path, "extension");
+  mkdirSync(join(extension, "types"), { recursive: true });
+  const entities = [{ name: "packet", keyAspect: "packetKey", aspects: ["status"] }];
+  writeFileSync(join(extension, "entities.json"), JSON.stringify(entities));
+  const key = {
+    ...{ type: "record", name: "PacketKey", namespace: "org.example" },
+    ...{ Aspect: { name: "packetKey" }, fields: [{ name: "id", type: "string" }] },
+  };
+  writeFileSync(join(extension, "types", "PacketKey.avsc"), JSON.stringify(key));
+  const own = join(directory.path, "packets");
+  const extended = await startService(own, { args: ["--model-extension", extension] });
+  const client = createClient(extended.address);
+  await client.upsert("urn:li:packet:p1", "status", { removed: false });
+  await extended.stop();
+  expect(extended.stderr()).toBe("");
+  for (let n = 0; n < 2; n++) {
+    const plain = await startService(own);
+    await plain.stop();
+    expect(JSON.parse(plain.stderr())).toMatchObject({
+      level: "warn",
+      types: ["packet"],
+      msg: expect.stringContaining("--model-extension"),
+    });
+  }
+});
