@@ -8,7 +8,7 @@ import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
-import type { UrnLimits } from "../core/urn.ts";
+import { patternWithNamespace, type UrnLimits } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
@@ -179,6 +179,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     ...createTimeseriesReads({
       model,
       addresses,
+      namespace,
       reader: timeseries,
       caughtUp: caughtUp(TIMESERIES),
     }),
@@ -226,7 +227,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
         throw new CatalogError("invalid", `unknown aspect "${aspect}"`);
       }
       await caughtUp(ASPECTS)();
-      return aspects.countAspect(aspect, urnLike);
+      return aspects.countAspect(aspect, urnLike && patternWithNamespace(urnLike, namespace));
     },
 
     async health() {

@@ -3,7 +3,7 @@
  * inclusive, latest first unless the request sorts otherwise.
  */
 import { CatalogError } from "../core/errors.ts";
-import { compileFilter } from "../core/filter.ts";
+import { compileFilter, filterInNamespace } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../timeseries/timeseries-table.ts";
@@ -19,13 +19,14 @@ const TIME_FIELDS = ["timestampMillis", "@timestamp"];
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
+  readonly namespace: string;
   readonly reader: TimeseriesReader;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
 }
 
 export function createTimeseriesReads(dependencies: Dependencies) {
-  const { model, addresses, reader, caughtUp } = dependencies;
+  const { model, addresses, namespace, reader, caughtUp } = dependencies;
 
   function checkNames(query: TimeseriesQuery): { readonly urn: string } {
     const stated = model.findEntity(query.entity);
@@ -60,7 +61,7 @@ export function createTimeseriesReads(dependencies: Dependencies) {
     async getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText> {
       const { urn } = checkNames(query);
       const limit = limitOf(query);
-      const accepts = compileFilter(query.filter);
+      const accepts = compileFilter(filterInNamespace(query.filter, namespace));
       const ascending = ascendingOf(query);
       await caughtUp();
       const events = await reader.list(

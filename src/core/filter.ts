@@ -8,6 +8,7 @@
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
+import { withNamespace } from "./urn.ts";
 
 export interface Criterion {
   readonly field: string;
@@ -26,6 +27,25 @@ export interface Filter {
 
 /** All values of a field: texts, numbers, booleans and objects; no lists, nothing for null. */
 export type ValuesOf = (field: string) => readonly unknown[];
+
+/** The filter with its values that are urns in the namespace, as they are stored. */
+export function filterInNamespace(filter: Filter | undefined, namespace: string): typeof filter {
+  if (typeof filter !== "object" || filter === null) return filter;
+  const urn = <T>(text: T) =>
+    typeof text === "string" && text.startsWith("urn:") ? withNamespace(text, namespace) : text;
+  const criterion = (one: Criterion): Criterion =>
+    jsonObject(one) ? { ...one, value: urn(one.value), values: mapped(one.values, urn) } : one;
+  return {
+    or: mapped(filter.or, (group) =>
+      jsonObject(group) ? { and: mapped(group.and, criterion) } : group,
+    ),
+    criteria: mapped(filter.criteria, criterion),
+  };
+}
+
+/** What is no list stays as it is: the filter is refused when it is compiled. */
+const mapped = <T>(list: readonly T[] | undefined, change: (one: T) => T): typeof list =>
+  Array.isArray(list) ? list.map(change) : list;
 
 type Test = (valuesOf: ValuesOf) => boolean;
 

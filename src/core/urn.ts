@@ -83,6 +83,14 @@ export function withNamespace(text: string, namespace: string): string {
   return text.replace(NESTED, prefix);
 }
 
+/** The same for a pattern of urns as LIKE has it (% and _), whose types may be cut short by those. */
+export function patternWithNamespace(like: string, namespace: string): string {
+  return like.replace(NESTED_IN_PATTERN, `urn:${namespace}:`);
+}
+
+const NESTED_IN_PATTERN =
+  /(?<![^(,:%])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*[:%]|[%_]|$)/g;
+
 /**
  * The parts of a urn's id, one per key field. Throws `malformed` when their number does not fit.
  *

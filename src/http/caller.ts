@@ -7,7 +7,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { parseUrn } from "../core/urn.ts";
+import { parseUrn, withNamespace } from "../core/urn.ts";
 import { decodeOnce } from "./percent.ts";
 
 export interface CallerRules {
@@ -67,7 +67,9 @@ function readActor(rawHeaders: readonly string[], rules: CallerRules): string | 
 
 /** A urn of a corpuser, or a bare user id. */
 function actorUrn(actor: string, namespace: string): string {
-  const text = actor.startsWith("urn:") ? actor : `urn:${namespace}:corpuser:${actor}`;
+  const text = actor.startsWith("urn:")
+    ? withNamespace(actor, namespace)
+    : `urn:${namespace}:corpuser:${actor}`;
   if (parseUrn(text).entityType !== "corpuser") {
     throw new CatalogError("malformed", `actor "${actor.slice(0, 120)}" is no user`, {
       hint: `Name a user: urn:${namespace}:corpuser:jdoe, or jdoe`,

@@ -2,7 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { joinId, type KeyPart, parseUrn, splitId, withNamespace } from "../../src/core/urn.ts";
+import {
+  joinId,
+  type KeyPart,
+  parseUrn,
+  patternWithNamespace,
+  splitId,
+  withNamespace,
+} from "../../src/core/urn.ts";
 
 const DATASET: KeyPart[] = [
   { name: "platform", kind: "urn" },
@@ -141,6 +148,18 @@ describe("withNamespace", () => {
       "urn:acme:dataset:(urn:acme:dataPlatform:hive,turn:left:at:home,PROD)",
     );
     expect(withNamespace("see urn:li:tag:x", "acme")).toBe("see urn:li:tag:x");
+  });
+
+  test.each([
+    ["urn:acme:%", "urn:li:%"],
+    ["urn:acme:data%", "urn:li:data%"],
+    ["urn:acme:tag:a_b", "urn:li:tag:a_b"],
+    ["%(urn:acme:dataPlatform:hive,%", "%(urn:li:dataPlatform:hive,%"],
+    ["%turn:acme:tag:%", "%turn:acme:tag:%"],
+    ["urn:%:tag:a", "urn:%:tag:a"],
+    ["%", "%"],
+  ])("of a pattern %s is %s", (like, expected) => {
+    expect(patternWithNamespace(like, "li")).toBe(expected);
   });
 
   test("changes only namespaces and comes back", () => {

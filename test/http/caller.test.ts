@@ -22,7 +22,7 @@ describe("the actor", () => {
   test.each([
     ["X-DataHub-Actor", "urn:li:corpuser:mira", "urn:li:corpuser:mira"],
     ["X-Service-Actor", "urn:li:corpuser:mira", "urn:li:corpuser:mira"],
-    ["x-dATAHUB-aCTOR", "urn:acme:corpuser:mira", "urn:acme:corpuser:mira"],
+    ["x-dATAHUB-aCTOR", "urn:acme:corpuser:mira", "urn:li:corpuser:mira"],
     ["X-DataHub-Actor", "mira", "urn:li:corpuser:mira"],
     ["X-DataHub-Actor", " mira@example.com ", "urn:li:corpuser:mira@example.com"],
     ["X-DataHub-Actor", Buffer.from("jürgen").toString("latin1"), "urn:li:corpuser:jürgen"],
