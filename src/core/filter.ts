@@ -49,6 +49,11 @@ const mapped = <T>(list: readonly T[] | undefined, change: (one: T) => T): typeo
 
 type Test = (valuesOf: ValuesOf) => boolean;
 
+/** A filter is asked about each of many values: what one question costs is bounded. */
+const criteriaMax = 1_000;
+const valuesMax = 10_000;
+const fieldCharactersMax = 500;
+
 /**
  * Whether a JSON object fits the filter. Fields are paths with "." or "/", lists on the way mean
  * any of their members. Throws `malformed` for a filter of the wrong form, `invalid` for a condition
@@ -68,15 +73,32 @@ export function compileFilterOver(filter: Filter | undefined): Test {
     return listOf(group.and);
   });
   if (groups.length === 0) groups.push(listOf(filter.criteria));
+  checkSize(groups);
   const tests = groups.map((criteria) => criteria.map(compileCriterion));
   return (valuesOf) => tests.some((group) => group.every((test) => test(valuesOf)));
 }
 
+/** A group without criteria counts as one: it is asked, too. */
+function checkSize(groups: readonly (readonly Criterion[])[]): void {
+  let criteria = 0;
+  let values = 0;
+  for (const group of groups) {
+    criteria += Math.max(1, group.length);
+    for (const one of group) values += Array.isArray(one?.values) ? one.values.length : 0;
+  }
+  const [what, count, max] =
+    criteria > criteriaMax ? ["criteria", criteria, criteriaMax] : ["values", values, valuesMax];
+  if (Number(count) <= Number(max)) return;
+  throw new CatalogError("malformed", `the filter has ${count} ${what} of at most ${max}`, {
+    hint: "Ask in several requests",
+  });
+}
+
 /** What each condition asks of one value of the field, given the values of the criterion. */
 const CONDITIONS = {
-  EQUAL: (texts: readonly string[]) => anyOf(texts.map(equalTo)),
-  IN: (texts: readonly string[]) => anyOf(texts.map(equalTo)),
-  IEQUAL: (texts: readonly string[]) => ignoringCase(texts, (value, text) => value === text),
+  EQUAL: (texts: readonly string[]) => equalToAny(texts),
+  IN: (texts: readonly string[]) => equalToAny(texts),
+  IEQUAL: (texts: readonly string[]) => equalIgnoringCase(texts),
   CONTAIN: (texts: readonly string[]) => ignoringCase(texts, (value, text) => value.includes(text)),
   START_WITH: (texts: readonly string[]) =>
     ignoringCase(texts, (value, text) => value.startsWith(text)),
@@ -100,6 +122,12 @@ function compileCriterion(criterion: Criterion): Test {
   // The types are only what the caller was told to send.
   if (typeof criterion?.field !== "string" || criterion.field === "") throw misshapen(criterion);
   const { field, negated } = criterion;
+  if (field.length > fieldCharactersMax) {
+    throw new CatalogError(
+      "malformed",
+      `the field "${field.slice(0, 60)}…" of the filter has ${field.length} characters of at most ${fieldCharactersMax}`,
+    );
+  }
   const condition = conditionOf(criterion.condition ?? "EQUAL");
   const texts = textsOf(criterion);
   const always = condition === "EXISTS" || condition === "IS_NULL";
@@ -132,20 +160,19 @@ function textsOf({ value, values }: Criterion): readonly string[] {
 
 type Fits = (value: unknown) => boolean;
 
-const anyOf =
-  (tests: readonly Fits[]): Fits =>
-  (value) =>
-    tests.some((test) => test(value));
-
 /** Numbers and booleans are compared as what they are, objects with those that JSON text tells. */
-function equalTo(text: string): Fits {
-  const number = numberOf(text);
-  const object = /^\s*\{/.test(text) ? parsedObject(text) : undefined;
+function equalToAny(texts: readonly string[]): Fits {
+  const told = new Set(texts);
+  const numbers = new Set(texts.map(numberOf));
+  const objects = texts
+    .filter((text) => /^\s*\{/.test(text))
+    .map(parsedObject)
+    .filter((object) => object !== undefined);
   return (value) => {
-    if (typeof value === "string") return value === text;
-    if (typeof value === "number") return value === number;
-    if (typeof value === "boolean") return String(value) === text;
-    return object !== undefined && jsonObject(value) && holds(value, object);
+    if (typeof value === "string") return told.has(value);
+    if (typeof value === "number") return numbers.has(value);
+    if (typeof value === "boolean") return told.has(String(value));
+    return jsonObject(value) && objects.some((object) => holds(value, object));
   };
 }
 
@@ -156,6 +183,11 @@ const holds = (whole: JsonObject, part: JsonObject): boolean =>
     if (jsonObject(wanted)) return jsonObject(found) && holds(found, wanted);
     return JSON.stringify(found) === JSON.stringify(wanted);
   });
+
+function equalIgnoringCase(texts: readonly string[]): Fits {
+  const wanted = new Set(texts.map((text) => text.trim().toLowerCase()));
+  return (value) => !jsonObject(value) && wanted.has(String(value).toLowerCase());
+}
 
 function ignoringCase(
   texts: readonly string[],

@@ -192,3 +192,54 @@ test("ranges split the numbers in two", () => {
     }),
   );
 });
+
+describe("how much a filter may hold", () => {
+  const refusal = (filter: Filter): Partial<CatalogError> => {
+    try {
+      compileFilter(filter);
+    } catch (error) {
+      const { code, message } = error as CatalogError;
+      return { code, message };
+    }
+    return {};
+  };
+  const criteria = (count: number): Criterion[] =>
+    Array.from({ length: count }, (_, i) => ({ field: "name", values: [`v${i}`] }));
+
+  test("a thousand criteria in all, however they are grouped", () => {
+    const message = "the filter has 1001 criteria of at most 1000";
+    expect(refusal({ or: [{ and: criteria(1000) }] })).toEqual({});
+    expect(refusal({ or: [{ and: criteria(1001) }] })).toEqual({ code: "malformed", message });
+    expect(refusal({ criteria: criteria(1001) })).toEqual({ code: "malformed", message });
+    const groups = criteria(1001).map((criterion) => ({ and: [criterion] }));
+    expect(refusal({ or: groups })).toEqual({ code: "malformed", message });
+    expect(refusal({ or: groups.map(() => ({})) })).toMatchObject({ code: "malformed" });
+  });
+
+  test("ten thousand values in all", () => {
+    const values = (count: number): string[] => Array.from({ length: count }, (_, i) => `v${i}`);
+    expect(refusal(one({ field: "name", values: values(10_000) }))).toEqual({});
+    expect(
+      refusal({ criteria: [1, 2].map(() => ({ field: "name", values: values(6000) })) }),
+    ).toEqual({ code: "malformed", message: "the filter has 12000 values of at most 10000" });
+  });
+
+  test("a field of five hundred characters", () => {
+    expect(refusal(one({ field: "a".repeat(500), values: ["x"] }))).toEqual({});
+    expect(refusal(one({ field: "a.".repeat(100_000), values: ["x"] }))).toEqual({
+      code: "malformed",
+      message: `the field "${"a.".repeat(30)}…" of the filter has 200000 characters of at most 500`,
+    });
+  });
+
+  test("many values are looked up, not tried in turn", () => {
+    const values = Array.from({ length: 10_000 }, (_, i) => `v${i}`);
+    const accepts = ["EQUAL", "IEQUAL"].map((condition) =>
+      compileFilter(one({ field: "name", condition, values })),
+    );
+    const began = performance.now();
+    for (let i = 0; i < 20_000; i++) for (const accept of accepts) accept({ name: "other" });
+    // In turn it is 400 million comparisons, some seconds.
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
