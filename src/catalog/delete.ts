@@ -7,10 +7,11 @@ import { NO_RUN_ID } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import type { Address, Addresses } from "./address.ts";
-import type { Caller, Catalog } from "./catalog.ts";
+import type { Caller, Catalog, Proposal } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import type { Ingestion } from "./ingest.ts";
 
@@ -28,28 +29,49 @@ interface Dependencies {
 
 type Request = Parameters<Catalog["delete"]>[0];
 type Answer = ReturnType<Catalog["delete"]>;
+type Earlier = Omit<Awaited<Answer>, "urn"> | undefined;
+
+/** Headers of a delete's record: what it was answered, should the same request come again. */
+const ROWS = "annals-rows";
+const TIMESERIES_ROWS = "annals-timeseries-rows";
 
 export function createDelete(dependencies: Dependencies): Catalog["delete"] {
   const { addresses, states, ingestion, reader, caughtUp } = dependencies;
 
+  /** What the same request was answered before, as its record in the log says. */
+  async function answered(stream: StreamName, request: Request, caller: Caller): Promise<Earlier> {
+    if (request.dryRun) return undefined;
+    const earlier = await ingestion.earlier(stream, caller, request);
+    const { [ROWS]: rows, [TIMESERIES_ROWS]: timeseriesRows } = earlier?.headers ?? {};
+    if (earlier === undefined || timeseriesRows === undefined) return undefined;
+    return {
+      ...(rows !== undefined && { rows: Number(rows) }),
+      timeseriesRows: Number(timeseriesRows),
+      position: earlier.position,
+    };
+  }
+
   async function deleteEntity({ urn, entity }: Address, request: Request, caller: Caller): Answer {
+    const stream = entityStream(urn);
+    const before = await answered(stream, request, caller);
+    if (before !== undefined) return { urn, ...before };
     const [state] = await states.read([urn]);
     await caughtUp();
     const timeseriesRows = await reader.count({ urn });
     const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
-    const counted = { urn, rows: exists ? valuesOf(state) : 0, timeseriesRows };
-    if (request.dryRun || !exists) return { ...counted, position: undefined };
-    const { position } = await ingestion.ingest(
-      [
-        {
-          entityType: entity.name,
-          entityUrn: urn,
-          changeType: "DELETE",
-          aspectName: entity.keyAspect,
-        },
-      ],
-      caller,
-    );
+    const rows = exists ? valuesOf(state) : 0;
+    const counted = { urn, rows, timeseriesRows, position: undefined };
+    if (request.dryRun) return counted;
+    // The same request may have been on its way, and is done now.
+    if (!exists) return { ...counted, ...(await answered(stream, request, caller)) };
+    const proposal: Proposal = {
+      entityType: entity.name,
+      entityUrn: urn,
+      changeType: "DELETE",
+      aspectName: entity.keyAspect,
+      headers: { [ROWS]: String(rows), [TIMESERIES_ROWS]: String(timeseriesRows) },
+    };
+    const { position } = await ingestion.ingest([proposal], caller, request);
     if (position !== undefined) dependencies.onDeleted(position);
     return { ...counted, position };
   }
@@ -72,9 +94,14 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
         },
       );
     }
+    const stream = timeseriesStream(urn, aspect);
+    const before = await answered(stream, request, caller);
+    if (before !== undefined) return { urn, ...before };
     await caughtUp();
     const timeseriesRows = await reader.count({ urn, aspect, from, to });
-    if (request.dryRun || timeseriesRows === 0) return { urn, timeseriesRows, position: undefined };
+    const counted = { urn, timeseriesRows, position: undefined };
+    if (request.dryRun) return counted;
+    if (timeseriesRows === 0) return { ...counted, ...(await answered(stream, request, caller)) };
     const created: AuditStamp = {
       time: dependencies.now(),
       actor: caller.actor ?? dependencies.systemActor,
@@ -87,15 +114,18 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
         changeType: "DELETE",
         created,
         system: { lastObserved: created.time, runId: NO_RUN_ID },
-        headers: rangeHeaders(from, to),
+        headers: { ...rangeHeaders(from, to), [TIMESERIES_ROWS]: String(timeseriesRows) },
       },
       caller,
+      request,
     );
-    return { urn, timeseriesRows, position };
+    return { ...counted, position };
   }
 
   return async (request, caller) => {
     const address = addresses.known(request.urn);
+    // However the urn was spelt, it is the same request.
+    const asked = { ...request, urn: address.urn };
     const ranged = request.startTimeMillis !== undefined || request.endTimeMillis !== undefined;
     if (request.aspectName === undefined && ranged) {
       throw new CatalogError("malformed", "a time range is given without aspectName", {
@@ -103,8 +133,8 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
       });
     }
     return request.aspectName === undefined
-      ? deleteEntity(address, request, caller)
-      : deleteEvents(address, request.aspectName, request, caller);
+      ? deleteEntity(address, asked, caller)
+      : deleteEvents(address, request.aspectName, asked, caller);
   };
 }
 

@@ -12,8 +12,9 @@ import { decide, type Intent, systemOf } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { entityStream, timeseriesStream } from "../core/stream.ts";
+import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
+import { decodeRecord } from "../log/record-codec.ts";
 import type { Entity } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
 import type { Caller, Proposal, Written } from "./catalog.ts";
@@ -42,9 +43,16 @@ interface Dependencies {
 }
 
 export interface Ingestion {
-  ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
+  /** `request` is what the caller's key stands for; the proposals when absent. */
+  ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Written>;
   /** Appends one timeseries change as it is; the entity need not exist. */
-  append(change: Change, caller: Caller): Promise<Written>;
+  append(change: Change, caller: Caller, request?: unknown): Promise<Written>;
+  /** The last change to the stream that the same request made before, under the caller's key. */
+  earlier(
+    stream: StreamName,
+    caller: Caller,
+    request: unknown,
+  ): Promise<(Written & Pick<Change, "headers">) | undefined>;
 }
 
 /** What a request asks of one entity. */
@@ -75,19 +83,26 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
   const keyed = new Map<string, Promise<Written>>();
 
-  async function ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written> {
+  async function ingest(
+    proposals: readonly Proposal[],
+    caller: Caller,
+    request: unknown = proposals,
+  ): Promise<Written> {
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
     const demands = demandsOf(prepared);
     if (demands.length === 0) return { position: dependencies.answered() };
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
-    const key = keyOf(caller, proposals);
-    if (key === undefined) return decideAndAppend(demands, { stamp, key });
-    return once(key, async () => {
-      const earlier = await earlierAnswer(demands, key);
-      return earlier ?? decideAndAppend(demands, { stamp, key });
-    });
+    const key = keyOf(caller, request);
+    const write = async (): Promise<Written> => {
+      for (const one of prepared) {
+        if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
+      }
+      return decideAndAppend(demands, { stamp, key });
+    };
+    if (key === undefined) return write();
+    return once(key, async () => (await earlierAnswer(demands, key)) ?? write());
   }
 
   /** Requests of one key go one after the other, so that each finds what the one before wrote. */
@@ -148,11 +163,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     // What the same request defines exists too.
     for (const { urn } of addressed) existing.add(urn);
     const exists = (urn: string) => existing.has(urn);
-    const prepared = addressed.map((one) => preparation.prepare(one, stamp, exists));
-    for (const one of prepared) {
-      if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
-    }
-    return prepared;
+    return addressed.map((one) => preparation.prepare(one, stamp, exists));
   }
 
   async function refuseEmptyDelete({ urn, aspect, intent }: Prepared): Promise<void> {
@@ -251,15 +262,24 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   return {
     ingest,
-    async append(change, caller) {
+    async append(change, caller, request = change.headers) {
       const stream = timeseriesStream(change.urn, change.aspect);
-      const id = appendId(keyOf(caller, change.headers), stream);
+      const id = appendId(keyOf(caller, request), stream);
       const appended = await log.append([
         { stream, expected: "any", records: [encode(change)], id },
       ]);
       const position = last(appended);
       dependencies.onAppended(position, { timeseries: true });
       return { position };
+    },
+
+    async earlier(stream, caller, request) {
+      const id = appendId(keyOf(caller, request), stream);
+      const found = id && (await log.findAppend(stream, id));
+      if (found === undefined) return undefined;
+      const options = { limit: 1, backward: true };
+      const [record] = await log.readStream(stream, found.revision, options);
+      return { position: found.position, headers: record && decodeRecord(record)?.headers };
     },
   };
 }

@@ -78,6 +78,17 @@ export function createReads(dependencies: Dependencies): Reads {
     return wanted > 0 ? findVersion(urn, name, wanted) : undefined;
   }
 
+  async function noVersion(urn: string, name: string, version: number): Promise<CatalogError> {
+    const last = (await readOne(urn)).aspects.get(name);
+    if (version > 0 || !last?.removed) {
+      return new CatalogError("not_found", `"${name}" of "${urn}" has no version ${version}`);
+    }
+    const values = last.version === 1 ? "version 1" : `versions 1 to ${last.version}`;
+    return new CatalogError("not_found", `"${name}" of "${urn}" was deleted`, {
+      hint: `What it was is still there under its number: ${values}`,
+    });
+  }
+
   return {
     async getEntity(text, aspects) {
       const { entity, urn } = addresses.known(text);
@@ -111,9 +122,7 @@ export function createReads(dependencies: Dependencies): Reads {
         );
       }
       const found = await findVersion(urn, name, version);
-      if (found === undefined) {
-        throw new CatalogError("not_found", `"${name}" of "${urn}" has no version ${version}`);
-      }
+      if (found === undefined) throw await noVersion(urn, name, version);
       const shown = version === 0 ? 0 : found.version;
       return {
         json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${found.value}}}`,

@@ -34,3 +34,65 @@ test("without a key the same request is a second telling", async () => {
   const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}`);
   expect(body.aspects.tagProperties.systemMetadata.version).toBe("1");
 });
+
+const headers = { "Idempotency-Key": "k-delete" };
+const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
+const profile = (timestampMillis: number) =>
+  proposal(table, "datasetProfile", { timestampMillis, rowCount: 1 });
+
+test("a delete with a key is answered alike however often it is sent", async () => {
+  await using service = await runningService();
+  const proposals = [proposal(table, "status", { removed: false }), profile(1), profile(2)];
+  await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+  const send = (more: Record<string, string> = headers) =>
+    service.client.call("POST", "/entities?action=delete", { urn: table }, more);
+  const together = await Promise.all(Array.from({ length: 6 }, () => send()));
+  await service.restart();
+  await service.client.upsert(table, "status", { removed: true });
+  const [first] = together;
+  expect(first?.body.value).toMatchObject({ urn: table, timeseriesRows: 2 });
+  expect(first?.body.value.rows).toBeGreaterThan(3);
+  for (const reply of [...together, await send()]) {
+    expect({ body: reply.body, position: reply.position }).toEqual({
+      body: first?.body,
+      position: first?.position,
+    });
+  }
+  const { body } = await service.client.call("POST", "/entities?action=exists", { urn: table });
+  expect(body).toEqual({ value: true });
+  expect((await send({ "Idempotency-Key": "k-other" })).body.value.timeseriesRows).toBe(0);
+});
+
+test("so is a delete of events", async () => {
+  await using service = await runningService();
+  const proposals = [profile(1), profile(2), profile(3)];
+  await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+  const range = { urn: table, aspectName: "datasetProfile", endTimeMillis: 2 };
+  const send = (body: object) =>
+    service.client.call("POST", "/entities?action=delete", body, headers);
+  const replies = [await send(range), await send(range)];
+  await service.restart();
+  replies.push(await send(range));
+  for (const reply of replies) {
+    expect(reply).toMatchObject({
+      body: { value: { urn: table, timeseriesRows: 2 } },
+      position: replies[0]?.position,
+    });
+  }
+  // Another range is another request, whatever its key.
+  expect((await send({ ...range, endTimeMillis: 9 })).body.value.timeseriesRows).toBe(1);
+});
+
+test("so is a proposal that deletes", async () => {
+  await using service = await runningService();
+  await service.client.call("POST", INGEST, { proposal: profile(1) });
+  await service.client.upsert(table, "status", { removed: false });
+  for (const aspect of ["datasetProfile", "status"]) {
+    const more = { changeType: "DELETE", aspect: undefined };
+    const send = () =>
+      service.client.call("POST", INGEST, { proposal: proposal(table, aspect, {}, more) }, headers);
+    const [first, second] = [await send(), await send()];
+    expect(first).toMatchObject({ status: 200, position: second.position });
+    expect(second.status).toBe(200);
+  }
+});

@@ -1,0 +1,32 @@
+/** What reads say of an aspect whose value was deleted. */
+import { expect, test } from "vitest";
+import { encoded } from "../support/client.ts";
+import { runningService } from "../support/running-service.ts";
+
+test("version 0 of a deleted aspect is told as deleted, with what is left of it", async () => {
+  await using service = await runningService();
+  const urn = "urn:li:tag:gone";
+  const read = async (aspect: string, version: number) =>
+    await service.client.get(`/aspects/${encoded(urn)}?aspect=${aspect}&version=${version}`);
+  for (const name of ["one", "two"]) await service.client.upsert(urn, "tagProperties", { name });
+  await service.client.upsert(urn, "status", { removed: false });
+  const more = { changeType: "DELETE", aspect: undefined };
+  await service.client.upsert(urn, "tagProperties", {}, more);
+  await service.client.upsert(urn, "status", {}, more);
+
+  for (let n = 0; n < 2; n++) {
+    const message = (text: string) => ({ status: 404, body: { code: "not_found", message: text } });
+    const deleted = `"tagProperties" of "${urn}" was deleted. What it was is still there under its number: versions 1 to 2`;
+    expect(await read("tagProperties", 0)).toMatchObject(message(deleted));
+    expect(await read("tagProperties", -1)).toMatchObject(message(deleted));
+    expect(await read("tagProperties", 3)).toMatchObject(
+      message(`"tagProperties" of "${urn}" has no version 3`),
+    );
+    expect((await read("tagProperties", 2)).status).toBe(200);
+    expect((await read("status", 0)).body.message).toMatch(/was deleted.*number: version 1$/);
+    expect(await read("ownership", 0)).toMatchObject(
+      message(`"ownership" of "${urn}" has no version 0`),
+    );
+    await service.restart();
+  }
+});
