@@ -8,6 +8,7 @@
 
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
+import { ownCommand } from "../core/own-command.ts";
 import {
   flagOf,
   type Setting,
@@ -82,7 +83,7 @@ function refuseUnknown(environment: Environment): void {
   for (const name of Object.keys(environment)) {
     if (!name.startsWith(variablePrefix) || known.has(name)) continue;
     throw new CatalogError("invalid", `the environment sets "${name}", which is no setting`, {
-      hint: nearest(name, known) ?? 'The command "annals settings" lists all settings',
+      hint: nearest(name, known) ?? `All settings are listed by: ${ownCommand("settings")}`,
     });
   }
 }

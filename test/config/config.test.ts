@@ -104,7 +104,7 @@ describe("a wrong setting stops the start", () => {
     expect(refusal({}, { ANNALS_PROT: "9000" })).toContain(
       'the environment sets "ANNALS_PROT", which is no setting. Did you mean "ANNALS_PORT"',
     );
-    expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain('"annals settings"');
+    expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain("annals -- settings");
   });
 
   test("with name, value and what is allowed", () => {

@@ -61,7 +61,7 @@ describe("a view's file", () => {
         expect.objectContaining({
           code: "unavailable",
           message: expect.stringContaining(told),
-          hint: expect.stringContaining("annals rebuild marks"),
+          hint: expect.stringContaining("npm run -s annals -- rebuild marks"),
         }),
       );
     }
@@ -81,7 +81,10 @@ describe("a view's file", () => {
     writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
     expect(() => openSqliteView(schema, { path })).toThrow('the view "marks" could not be opened');
     expect(() => openSqliteViewReader(schema, path)).toThrow(
-      expect.objectContaining({ code: "unavailable", hint: "Run: annals rebuild marks" }),
+      expect.objectContaining({
+        code: "unavailable",
+        hint: "Run: npm run -s annals -- rebuild marks",
+      }),
     );
   });
 

@@ -13,6 +13,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 
 /** The shape of one kind of view. */
@@ -128,7 +129,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
 export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
   if (!existsSync(path)) {
     throw new CatalogError("unavailable", `there is no view "${schema.view}" at "${path}"`, {
-      hint: `Run: annals rebuild ${schema.view}`,
+      hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
     });
   }
   return translated(schema, "opened", () => {
@@ -153,7 +154,10 @@ export function translated<T>(schema: ViewSchema, done: string, operation: () =>
     throw new CatalogError(
       "unavailable",
       `the view "${schema.view}" could not be ${done}: ${error.message}`,
-      { cause: error, ...(damaged(error) && { hint: `Run: annals rebuild ${schema.view}` }) },
+      {
+        cause: error,
+        ...(damaged(error) && { hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}` }),
+      },
     );
   }
 }
@@ -209,7 +213,7 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
 
 function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
-  const hint = `Run: annals rebuild ${schema.view}`;
+  const hint = `Run: ${ownCommand(`rebuild ${schema.view}`)}`;
   if (version !== schema.version) {
     const release = version > schema.version ? "a newer" : "an older";
     throw new CatalogError(
@@ -218,7 +222,7 @@ function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
       {
         hint:
           version > schema.version
-            ? `Start that release, or run: annals rebuild ${schema.view}`
+            ? `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`
             : hint,
       },
     );
