@@ -1,12 +1,10 @@
-// What the Relationship annotations of a model say, aspect by aspect, ready to be applied to values:
-// one rule for every string or urn that leads somewhere, with its path from the aspect's root.
-//
-// An annotation stands at the value itself, or further out with the way to it as its name (/*/tag);
-// the outermost one of a value wins and replaces the others whole. In a path * is each item of an
-// array or each value of a map, $key each key of a map, and a union's member its key in JSON.
-
+/**
+ * What the Relationship annotations of a model say, aspect by aspect, ready to be applied to values:
+ * one rule for every string or urn that leads somewhere, with its path from the aspect's root.
+ */
 import { CatalogError } from "../src/core/errors.ts";
-import type { Annotation, Field, FieldType, Model } from "../src/model/model.ts";
+import type { Annotation, Model } from "../src/model/model.ts";
+import { annotatedPlaces } from "./annotated-places.ts";
 
 export interface GraphRule {
   /** Type of the edges. */
@@ -39,89 +37,14 @@ export type GraphRules = ReadonlyMap<string, readonly GraphRule[]>;
 export function compileGraphRules(model: Model): GraphRules {
   const rules = new Map<string, readonly GraphRule[]>();
   for (const { name, record } of model.aspects.values()) {
-    const found: GraphRule[] = [];
-    const visit = { model, found, within: new Set<string>() };
-    walk({ kind: "named", name: record }, [], [], visit);
+    const places = annotatedPlaces(model, record, {
+      annotationOf: ({ relationship }) => relationship,
+      wholeMaps: false,
+    });
+    const found = places.map(({ annotation, path }) => ruleOf(annotation, path));
     if (found.length > 0) rules.set(name, found);
   }
   return rules;
-}
-
-/** Annotations on the way to a value, outermost first, each with what is left of its path. */
-interface Pending {
-  readonly rest: readonly string[];
-  readonly annotation: Annotation;
-}
-
-interface Visit {
-  readonly model: Model;
-  readonly found: GraphRule[];
-  /** Records around this place: one within itself is not followed. */
-  readonly within: Set<string>;
-}
-
-function walk(
-  type: FieldType,
-  path: readonly string[],
-  pending: readonly Pending[],
-  visit: Visit,
-): void {
-  const step = (component: string, to: FieldType) =>
-    walk(to, [...path, component], stepped(pending, component), visit);
-  switch (type.kind) {
-    case "primitive":
-    case "urn": {
-      const own = pending.find(({ rest }) => rest.length === 0);
-      if (own !== undefined) visit.found.push(ruleOf(own.annotation, path));
-      break;
-    }
-    case "array":
-      step("*", type.items);
-      break;
-    case "map":
-      step("$key", { kind: "primitive", name: "string" });
-      step("*", type.values);
-      break;
-    case "union":
-      for (const { key, type: member } of type.members) step(key, member);
-      break;
-    case "named":
-      walkRecord(type.name, path, pending, visit);
-      break;
-  }
-}
-
-function walkRecord(
-  name: string,
-  path: readonly string[],
-  pending: readonly Pending[],
-  visit: Visit,
-): void {
-  const type = visit.model.types.get(name);
-  if (type?.kind !== "record" || visit.within.has(name)) return;
-  visit.within.add(name);
-  for (const field of type.fields) {
-    const inherited = stepped(pending, field.name);
-    walk(field.type, [...path, field.name], [...inherited, ...annotationsOf(field)], visit);
-  }
-  visit.within.delete(name);
-}
-
-const stepped = (pending: readonly Pending[], component: string): readonly Pending[] =>
-  pending
-    .filter(({ rest }) => rest[0] === component)
-    .map(({ rest, annotation }) => ({ rest: rest.slice(1), annotation }));
-
-function annotationsOf({ relationship }: Field): readonly Pending[] {
-  if (relationship === undefined) return [];
-  const entries = Object.entries(relationship);
-  if (!entries.every(([key]) => key.startsWith("/"))) {
-    return [{ rest: [], annotation: relationship }];
-  }
-  return entries.map(([key, annotation]) => ({
-    rest: key.slice(1).split("/"),
-    annotation: annotation as Annotation,
-  }));
 }
 
 function ruleOf(annotation: Annotation, path: readonly string[]): GraphRule {

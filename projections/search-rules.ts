@@ -1,13 +1,20 @@
 /**
  * What the Searchable annotations of a model say: the fields of each entity type's documents, and
  * how they are taken from the aspects. Plain data, so that threads and the catalog can be given it.
+ *
+ * Fields of the same name are one field: that of an entity type has the type of the first that the
+ * key aspect and then the others in registry order tell, the greatest of their boosts, and is
+ * queried, suggested or a facet if one of them is. Timeseries aspects tell nothing here: their
+ * events are not what an entity is now.
  */
 import type { Model } from "../src/model/model.ts";
+import { type AspectField, type AspectRule, readAspectRules } from "./search-annotations.ts";
 
 export type SearchFieldType =
   | ("KEYWORD" | "TEXT" | "TEXT_PARTIAL" | "WORD_GRAM" | "URN" | "URN_PARTIAL")
   | ("BROWSE_PATH" | "BROWSE_PATH_V2")
   | ("BOOLEAN" | "COUNT" | "DATETIME" | "DOUBLE")
+  /** Their values lie in fields of their own, one for each key: `<name>.<key>`. */
   | ("OBJECT" | "MAP_ARRAY");
 
 /** A field of an entity type's documents. */
@@ -26,19 +33,131 @@ export interface SearchField {
   readonly aspect?: string | undefined;
 }
 
+/** A facet that answers have without being asked: of one field, or of two at once. */
+export interface SearchFacet {
+  readonly name: string;
+  readonly displayName: string;
+  readonly fields: readonly [string] | readonly [string, string];
+}
+
 export interface SearchRules {
   /** By entity type: every field that its documents may have. Facets come in the order to show. */
   readonly fields: Readonly<Record<string, readonly SearchField[]>>;
+  /** The facets of all entity types in the order to show; an answer has those of the types asked. */
+  readonly facets: readonly SearchFacet[];
   /** Every boost that a text may have, ascending. */
   readonly boosts: readonly number[];
+  /** By entity type: the aspects that tell fields, key aspect first, then in registry order. */
+  readonly tellers: Readonly<Record<string, readonly string[]>>;
+  /** By entity type: its key aspect. */
+  readonly keyAspects: Readonly<Record<string, string>>;
+  /** By aspect: how its fields are taken from a value. */
+  readonly rules: Readonly<Record<string, readonly AspectRule[]>>;
 }
 
+/**
+ * Weight of the words of a urn. A name's is 10 at least and a half for a word that only begins so:
+ * a match in the name outranks one in the urn.
+ */
+const URN_BOOST = 4;
+
+const fixed = { boost: 1, queried: false, suggested: false };
+
+/** What every document may have, whatever its aspects. */
 const fixedFields: readonly SearchField[] = [
-  { name: "urn", type: "URN", boost: 10, queried: true, suggested: false },
-  { name: "_entityType", type: "KEYWORD", boost: 1, queried: false, suggested: false },
+  { ...fixed, name: "urn", type: "URN", boost: URN_BOOST, queried: true },
+  { ...fixed, name: "_entityType", type: "KEYWORD", facet: "Type" },
+  { ...fixed, name: "removed", type: "BOOLEAN" },
+  { ...fixed, name: "runId", type: "KEYWORD" },
+  { ...fixed, name: "systemCreated", type: "DATETIME" },
 ];
 
+/** Of structured properties: `structuredProperties.<id>`, from the aspect of that name. */
+export const PROPERTIES = "structuredProperties";
+
+/** The order that users know; other facets follow as the registry has their aspects. */
+const firstFacets = [
+  ...["_entityType", "origin", "env", "domains", "owners", "platform", "tags", "glossaryTerms"],
+];
+
+const typeFacet: SearchFacet = {
+  name: "_entityType␞typeNames",
+  displayName: "Type␞Sub Type",
+  fields: ["_entityType", "typeNames"],
+};
+
 export function compileSearchRules(model: Model): SearchRules {
-  const types = [...model.entities.keys()];
-  return { fields: Object.fromEntries(types.map((type) => [type, fixedFields])), boosts: [10] };
+  const rules: Record<string, readonly AspectRule[]> = {};
+  const told = new Map<string, readonly AspectField[]>();
+  for (const aspect of model.aspects.values()) {
+    if (aspect.timeseries) continue;
+    const read = readAspectRules(model, aspect);
+    if (read.rules.length === 0) continue;
+    rules[aspect.name] = read.rules;
+    told.set(aspect.name, read.fields);
+  }
+
+  const fields: Record<string, readonly SearchField[]> = {};
+  const tellers: Record<string, readonly string[]> = {};
+  const keyAspects: Record<string, string> = {};
+  for (const { name, keyAspect, aspects } of model.entities.values()) {
+    const all = [keyAspect, ...aspects];
+    const tell = all.filter((aspect) => told.has(aspect) || aspect === PROPERTIES);
+    const own = tell.flatMap((aspect) => (told.get(aspect) ?? []).map((f) => ({ ...f, aspect })));
+    if (all.includes(PROPERTIES)) {
+      own.push({ ...fixed, name: PROPERTIES, type: "OBJECT", aspect: PROPERTIES });
+    }
+    fields[name] = facetsFirst(united([...fixedFields, ...own]));
+    tellers[name] = tell;
+    keyAspects[name] = keyAspect;
+  }
+  const every = Object.values(fields).flat();
+  const boosts = new Set(every.flatMap(({ queried, boost }) => (queried ? [boost] : [])));
+  return {
+    fields,
+    facets: facetsOf(every),
+    boosts: [...boosts].sort((a, b) => a - b),
+    tellers,
+    keyAspects,
+    rules,
+  };
+}
+
+/** One field for each name. */
+function united(fields: readonly SearchField[]): readonly SearchField[] {
+  const byName = new Map<string, SearchField>();
+  for (const field of fields) {
+    const { name } = field;
+    const first = byName.get(name);
+    if (first === undefined) byName.set(name, field);
+    else {
+      byName.set(name, {
+        ...first,
+        boost: Math.max(first.boost, field.boost),
+        queried: first.queried || field.queried,
+        suggested: first.suggested || field.suggested,
+        facet: first.facet ?? field.facet,
+        aspect: first.aspect ?? field.aspect,
+      });
+    }
+  }
+  return [...byName.values()];
+}
+
+function facetsFirst(fields: readonly SearchField[]): readonly SearchField[] {
+  const rank = ({ name, facet }: SearchField): number => {
+    if (facet === undefined) return firstFacets.length + 1;
+    const place = firstFacets.indexOf(name);
+    return place < 0 ? firstFacets.length : place;
+  };
+  return [...fields].sort((a, b) => rank(a) - rank(b));
+}
+
+function facetsOf(fields: readonly SearchField[]): readonly SearchFacet[] {
+  const facets = new Map([[typeFacet.name, typeFacet]]);
+  for (const { name, facet } of facetsFirst(fields)) {
+    if (facet === undefined || facets.has(name)) continue;
+    facets.set(name, { name, displayName: facet, fields: [name] });
+  }
+  return [...facets.values()];
 }

@@ -1,19 +1,92 @@
 /**
  * How the search view follows from the log: one document for each entity, the fold of its aspects.
+ *
+ *   an entity with a key aspect   its document: what the Searchable annotations say of its aspects
+ *                                 (search-rules.ts), its urn, type, runs and time of creation
+ *   any other                     none
+ *
+ * Fields that several aspects tell have the values of all, in the order of the rules' tellers. Of
+ * has-fields true wins, of counts the greatest: where a successor of a field is told beside it, as
+ * edited descriptions are, what is told last does not hide what is told first.
+ *
+ * A document is bounded, whatever the aspects hold: see the limits below. What goes beyond is not
+ * found, and still read with its aspect.
  */
-import type { EntityState } from "../src/core/entity-state.ts";
+import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
+import { assert } from "../src/core/errors.ts";
 import type { SearchDocument } from "../src/search/search.ts";
+import { createDraft, type Slot } from "./search-document.ts";
+import { compileFill, type Fill } from "./search-fill.ts";
 import type { SearchRules } from "./search-rules.ts";
 
-/** The document of an entity; undefined when the entity is not there (its key aspect has no value). */
+/** The document of an entity; undefined when the entity is not there, or its type not known. */
 export type SearchProjection = (
   state: EntityState,
   entityType: string,
 ) => SearchDocument | undefined;
 
-export function createSearchProjection({ fields }: SearchRules): SearchProjection {
-  return ({ urn, aspects }, entityType) => {
-    if (fields[entityType] === undefined || aspects.size === 0) return undefined;
-    return { urn, entityType, values: { urn: [urn], _entityType: [entityType] }, texts: [] };
+/** Most runs of a document, the newest ones. */
+export const runsMax = 25;
+
+export function createSearchProjection(rules: SearchRules): SearchProjection {
+  const projections = new Map<string, SearchProjection>();
+  return (state, entityType) => {
+    let projection = projections.get(entityType);
+    if (projection === undefined) {
+      if (!Object.hasOwn(rules.fields, entityType)) return undefined;
+      projection = createTypeProjection(rules, entityType);
+      projections.set(entityType, projection);
+    }
+    return projection(state, entityType);
   };
+}
+
+function createTypeProjection(rules: SearchRules, entityType: string): SearchProjection {
+  const key = rules.keyAspects[entityType] ?? "";
+  const slots = new Map<string, Slot>();
+  for (const [number, field] of (rules.fields[entityType] ?? []).entries()) {
+    slots.set(field.name, { number, field });
+  }
+  function slotOf(field: string): Slot {
+    const slot = slots.get(field);
+    assert(slot !== undefined, `the entity type "${entityType}" has no field "${field}"`);
+    return slot;
+  }
+  const ofUrn = slotOf("urn");
+  const ofType = slotOf("_entityType");
+  const ofCreation = slotOf("systemCreated");
+  const ofRuns = slotOf("runId");
+  const fills = (rules.tellers[entityType] ?? []).map((name): readonly [string, Fill] => {
+    return [name, compileFill(name, rules.rules[name] ?? [], slotOf)];
+  });
+
+  return (state) => {
+    const keyAspect = currentAspect(state, key);
+    if (keyAspect === undefined) return undefined;
+    const draft = createDraft();
+    draft.add(ofUrn, [state.urn]);
+    draft.add(ofType, [entityType]);
+    draft.add(ofCreation, [keyAspect.time]);
+    draft.add(ofRuns, runsOf(state));
+    for (const [name, fill] of fills) {
+      const aspect = currentAspect(state, name);
+      if (aspect !== undefined) fill(draft, JSON.parse(aspect.value), aspect.time);
+    }
+    return draft.document(state.urn, entityType);
+  };
+}
+
+/** Those of the current aspects, each once, newest first. */
+function runsOf({ aspects }: EntityState): readonly string[] {
+  const observed = new Map<string, number>();
+  for (const { removed, system } of aspects.values()) {
+    if (removed) continue;
+    const before = observed.get(system.runId);
+    if (before === undefined || before < system.lastObserved) {
+      observed.set(system.runId, system.lastObserved);
+    }
+  }
+  if (observed.size === 1) return [...observed.keys()];
+  const newest = [...observed].sort(([a, atA], [b, atB]) => atB - atA || (a < b ? -1 : 1));
+  return newest.slice(0, runsMax).map(([run]) => run);
 }

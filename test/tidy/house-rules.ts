@@ -13,6 +13,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/aspects/aspect-table.ts",
     "type src/timeseries/timeseries-table.ts",
     "type src/graph/graph.ts",
+    "type src/search/search.ts",
     "type src/model/model.ts",
     "type src/projector/sink.ts",
   ],
@@ -23,6 +24,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/aspects/": ["src/core/", "src/projector/sink.ts"],
   "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
   "src/graph/": ["src/core/", "src/projector/sink.ts"],
+  "src/search/": ["src/core/", "src/projector/sink.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 

@@ -1,0 +1,147 @@
+// Where the annotations of a kind lead in an aspect: every place of its values that one of them
+// speaks of, with its path from the aspect's root.
+//
+// An annotation stands at the value itself, or further out with the way to it as its name (/*/tag);
+// the outermost one of a value wins and replaces the others whole. In a path * is each item of an
+// array or each value of a map, $key each key of a map, and a union's member its key in JSON.
+
+import { CatalogError } from "../src/core/errors.ts";
+import type { Annotation, Field, FieldType, Model } from "../src/model/model.ts";
+
+export interface AnnotatedPlace {
+  readonly path: readonly string[];
+  readonly annotation: Annotation;
+  /** What stands there: a primitive, a urn, a name of the model; a map where maps are one value. */
+  readonly type: FieldType;
+}
+
+export interface PlaceOptions {
+  /** The annotation of a field of the kind that is asked for. */
+  readonly annotationOf: (field: Field) => Annotation | undefined;
+  /** Whether a map is a place of its own, spoken of by its keys (/$key) or values (/*). */
+  readonly wholeMaps: boolean;
+}
+
+/** In the order of the record's fields. Annotations whose way leads nowhere give no place. */
+export function annotatedPlaces(
+  model: Model,
+  record: string,
+  options: PlaceOptions,
+): readonly AnnotatedPlace[] {
+  const found: AnnotatedPlace[] = [];
+  const visit = { ...options, model, found, within: new Set<string>() };
+  walk({ kind: "named", name: record }, [], [], visit);
+  return found;
+}
+
+/** Annotations on the way to a value, outermost first, each with what is left of its path. */
+interface Pending {
+  readonly rest: readonly string[];
+  readonly annotation: Annotation;
+}
+
+interface Visit extends PlaceOptions {
+  readonly model: Model;
+  readonly found: AnnotatedPlace[];
+  /** Records around this place: one within itself is not followed. */
+  readonly within: Set<string>;
+}
+
+function walk(
+  type: FieldType,
+  path: readonly string[],
+  pending: readonly Pending[],
+  visit: Visit,
+): void {
+  const step = (component: string, to: FieldType) =>
+    walk(to, [...path, component], stepped(pending, component), visit);
+  switch (type.kind) {
+    case "primitive":
+    case "urn":
+      place(type, path, pending, visit);
+      break;
+    case "array":
+      refuseAt("a list", path, pending);
+      step("*", type.items);
+      break;
+    case "map":
+      if (visit.wholeMaps) placeMap(type, path, pending, visit);
+      else {
+        step("$key", { kind: "primitive", name: "string" });
+        step("*", type.values);
+      }
+      break;
+    case "union":
+      for (const { key, type: member } of type.members) step(key, member);
+      break;
+    case "named":
+      if (visit.model.types.get(type.name)?.kind === "record") {
+        refuseAt("a record", path, pending);
+        walkRecord(type.name, path, pending, visit);
+      } else place(type, path, pending, visit);
+      break;
+  }
+}
+
+function walkRecord(
+  name: string,
+  path: readonly string[],
+  pending: readonly Pending[],
+  visit: Visit,
+): void {
+  const type = visit.model.types.get(name);
+  if (type?.kind !== "record" || visit.within.has(name)) return;
+  visit.within.add(name);
+  for (const field of type.fields) {
+    const inherited = stepped(pending, field.name);
+    const own = pendingOf(visit.annotationOf(field));
+    walk(field.type, [...path, field.name], [...inherited, ...own], visit);
+  }
+  visit.within.delete(name);
+}
+
+function place(
+  type: FieldType,
+  path: readonly string[],
+  pending: readonly Pending[],
+  { found }: Visit,
+): void {
+  const own = pending.find(({ rest }) => rest.length === 0);
+  if (own !== undefined) found.push({ path, annotation: own.annotation, type });
+}
+
+function placeMap(
+  type: FieldType,
+  path: readonly string[],
+  pending: readonly Pending[],
+  { found }: Visit,
+): void {
+  const own = pending.find(({ rest: [component, ...more] }) => {
+    return more.length === 0 && (component === undefined || /^(\*|\$key)$/.test(component));
+  });
+  if (own !== undefined) found.push({ path, annotation: own.annotation, type });
+}
+
+function refuseAt(what: string, path: readonly string[], pending: readonly Pending[]): void {
+  if (pending.every(({ rest }) => rest.length > 0)) return;
+  throw new CatalogError("invalid", `an annotation stands at "/${path.join("/")}", ${what}`, {
+    hint: 'Write down the way from there to the values it is about: { "/*": … }, { "/time": … }',
+  });
+}
+
+const stepped = (pending: readonly Pending[], component: string): readonly Pending[] =>
+  pending
+    .filter(({ rest }) => rest[0] === component)
+    .map(({ rest, annotation }) => ({ rest: rest.slice(1), annotation }));
+
+function pendingOf(annotation: Annotation | undefined): readonly Pending[] {
+  if (annotation === undefined) return [];
+  const entries = Object.entries(annotation);
+  // {} speaks of the field itself: everything about it is as usual.
+  const direct = entries.length === 0 || !entries.every(([key]) => key.startsWith("/"));
+  if (direct) return [{ rest: [], annotation }];
+  return entries.map(([key, inner]) => ({
+    rest: key.slice(1).split("/"),
+    annotation: inner as Annotation,
+  }));
+}

@@ -1,0 +1,162 @@
+/**
+ * What the Searchable annotations of one aspect say: its fields, and for each annotated place of
+ * its values, which of the fields it fills.
+ */
+import { CatalogError } from "../src/core/errors.ts";
+import type { Annotation, Aspect, Field, FieldType, Model } from "../src/model/model.ts";
+import { type AnnotatedPlace, annotatedPlaces } from "./annotated-places.ts";
+import type { SearchField, SearchFieldType } from "./search-rules.ts";
+
+export type AspectField = Omit<SearchField, "aspect">;
+
+/** How the values of one place come into a document. */
+export interface AspectRule {
+  readonly path: readonly string[];
+  /** The field that they are the values of. */
+  readonly field: string;
+  readonly type: SearchFieldType;
+  /** Fields with the same values that are not searched a second time. */
+  readonly aliases: readonly string[];
+  /** Whether the texts have mark-up, which is no part of what they say. */
+  readonly rich: boolean;
+  /** Whether the value is a map: its entries are texts, `key=value`. */
+  readonly map: boolean;
+  /** BOOLEAN field: whether there are values; a boolean's own value. */
+  readonly has?: string | undefined;
+  /** COUNT field: how many there are; a number's own value. */
+  readonly count?: string | undefined;
+  /** DATETIME field: when the aspect last changed, if there are values. */
+  readonly modifiedAt?: string | undefined;
+}
+
+export interface AspectRules {
+  readonly rules: readonly AspectRule[];
+  readonly fields: readonly AspectField[];
+}
+
+export function readAspectRules(model: Model, { name, record }: Aspect): AspectRules {
+  const rules: AspectRule[] = [];
+  const fields: AspectField[] = [];
+  const paths = new Map<string, string>();
+  const find = (annotationOf: (field: Field) => Annotation | undefined) =>
+    annotatedPlaces(model, record, { annotationOf, wholeMaps: true });
+  // A reference is the urn that it says; what the entity there is like is told by that entity.
+  const referring = find(({ properties }) => properties.SearchableRef as Annotation | undefined);
+  for (const place of [...find(({ searchable }) => searchable), ...referring]) {
+    const said = read(name, place);
+    const path = place.path.join("/");
+    // Of two places that give a field the same name, the second is named by its path. In a list
+    // that would be no name that anybody could guess: there the values of both are one field's.
+    const clash = paths.has(said.fieldName) && !place.path.includes("*");
+    const field = clash ? path.replaceAll("/", "_") : said.fieldName;
+    paths.set(field, path);
+    const rule = ruleOf(field, said, place);
+    rules.push(rule);
+    fields.push(...fieldsOf(rule, said));
+  }
+  return { rules, fields };
+}
+
+/** What an annotation says, with what it means where it says nothing. */
+type Said = ReturnType<typeof read>;
+
+function read(aspect: string, { annotation, path, type }: AnnotatedPlace) {
+  const fieldName = text(annotation.fieldName) ?? path.findLast((name) => name !== "*") ?? "";
+  const fieldType = text(annotation.fieldType) ?? usualType(type);
+  if (!known.has(fieldType)) {
+    throw new CatalogError(
+      "invalid",
+      `the searchable field "${fieldName}" of "${aspect}" has the type "${fieldType}"`,
+      { hint: `Give it one of ${[...known].join(", ")}.` },
+    );
+  }
+  const boost = Number(annotation.boostScore ?? 1);
+  return {
+    fieldName,
+    fieldType: fieldType as SearchFieldType,
+    boost: Number.isFinite(boost) ? boost : 1,
+    queried: flag(annotation.queryByDefault) ?? queriedTypes.has(fieldType),
+    suggested: flag(annotation.enableAutocomplete) ?? false,
+    facet: flag(annotation.addToFilters) ?? false,
+    facetName: text(annotation.filterNameOverride),
+    hasFacet: flag(annotation.addHasValuesToFilters) ?? false,
+    hasFacetName: text(annotation.hasValuesFilterNameOverride),
+    has: text(annotation.hasValuesFieldName),
+    count: text(annotation.numValuesFieldName),
+    aliases: Array.isArray(annotation.fieldNameAliases)
+      ? annotation.fieldNameAliases.map(String)
+      : [],
+    rich: flag(annotation.sanitizeRichText) ?? false,
+    dated: flag(annotation.includeSystemModifiedAt) ?? false,
+    modifiedAt: text(annotation.systemModifiedAtFieldName),
+  };
+}
+
+const texts: ReadonlySet<string> = new Set(["TEXT", "TEXT_PARTIAL", "WORD_GRAM"]);
+const queriedTypes: ReadonlySet<string> = new Set([...texts, "URN", "URN_PARTIAL"]);
+const known: ReadonlySet<string> = new Set([
+  ...[...queriedTypes, "KEYWORD", "BROWSE_PATH", "BROWSE_PATH_V2"],
+  ...["BOOLEAN", "COUNT", "DATETIME", "DOUBLE", "OBJECT", "MAP_ARRAY"],
+] satisfies (SearchFieldType | string)[]);
+
+function usualType(type: FieldType): SearchFieldType {
+  if (type.kind === "map") return "KEYWORD";
+  if (type.kind !== "primitive") return "TEXT";
+  if (type.name === "int") return "COUNT";
+  return type.name === "float" || type.name === "double" ? "DOUBLE" : "TEXT";
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** Some of the model's booleans are texts. */
+const flag = (value: unknown): boolean | undefined =>
+  value === undefined ? undefined : value === true || value === "true";
+
+function ruleOf(field: string, said: Said, { path, type }: AnnotatedPlace): AspectRule {
+  const { fieldType, aliases, rich, has, count, dated, modifiedAt } = said;
+  return {
+    path,
+    field,
+    type: fieldType,
+    aliases,
+    rich,
+    map: type.kind === "map" && fieldType !== "MAP_ARRAY" && fieldType !== "OBJECT",
+    has,
+    count,
+    modifiedAt: dated ? (modifiedAt ?? `${field}SystemModifiedAt`) : undefined,
+  };
+}
+
+/** The place's own field first. */
+function fieldsOf({ field, modifiedAt }: AspectRule, said: Said): readonly AspectField[] {
+  const { fieldType: type, queried, suggested, facet, has, count } = said;
+  const plain = { boost: 1, queried: false, suggested: false };
+  const found: AspectField[] = [
+    {
+      name: field,
+      type,
+      boost: boostOf(said),
+      queried,
+      suggested,
+      ...(facet && { facet: said.facetName ?? field }),
+    },
+    ...said.aliases.map((name) => ({ ...plain, name, type })),
+  ];
+  if (has !== undefined) {
+    const shown = said.hasFacet ? { facet: said.hasFacetName ?? has } : {};
+    found.push({ ...plain, name: has, type: "BOOLEAN", ...shown });
+  }
+  if (count !== undefined) found.push({ ...plain, name: count, type: "COUNT" });
+  if (modifiedAt !== undefined) found.push({ ...plain, name: modifiedAt, type: "DATETIME" });
+  return found;
+}
+
+/** Least boost of a name, so that one found by its name comes before one that speaks of it. */
+const NAME_BOOST = 10;
+
+/** A name is a text that is completed while somebody types; weights are multiples of 1/64. */
+function boostOf({ boost, suggested, fieldType }: Said): number {
+  const least = suggested && texts.has(fieldType) ? NAME_BOOST : 1 / 64;
+  return Math.max(least, Math.round(boost * 64) / 64);
+}

@@ -1,0 +1,126 @@
+/**
+ * A document in the making: values come to fields, and those of queried fields become texts. It is
+ * bounded, whatever the aspects hold; what goes beyond is not found, and still read with its aspect.
+ */
+import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
+import { cutText } from "./search-characters.ts";
+import type { SearchField } from "./search-rules.ts";
+import { foldText, wordsOf } from "./search-words.ts";
+
+/** Most values of a field. */
+export const fieldValuesMax = 1000;
+
+/** Longest text that is a value, in UTF-16 code units: a longer one is cut, its words are not. */
+export const valueCharsMax = 8191;
+
+/** Most words of a document; those of texts with greater boosts come first. */
+export const documentWordsMax = 20_000;
+
+/** A field of the documents of an entity type, numbered from 0. */
+export interface Slot {
+  readonly number: number;
+  readonly field: SearchField;
+}
+
+export interface Draft {
+  /** Adds the values that the field does not have yet. */
+  add(slot: Slot, values: readonly FieldValue[]): void;
+  /** The same for `<field>.<key>`. */
+  addKeyed(field: string, key: string, value: FieldValue): void;
+  /** One value: that there is something; true once it was told. */
+  addFlag(slot: Slot, flag: boolean): void;
+  /** One value: how many there are; the greatest that was told. */
+  addCount(slot: Slot, count: number): void;
+  document(urn: string, entityType: string): SearchDocument;
+}
+
+/** Up to so many values are compared with each other; more are looked up. */
+const comparedMax = 16;
+
+export function createDraft(): Draft {
+  const lists: (FieldValue[] | undefined)[] = [];
+  /** Names and values in the order they came to have any. */
+  const names: string[] = [];
+  const filled: FieldValue[][] = [];
+  const keyed = new Map<string, FieldValue[]>();
+  const texts: DocumentText[] = [];
+
+  function listOf({ number, field }: Slot): FieldValue[] {
+    const known = lists[number];
+    if (known !== undefined) return known;
+    const list: FieldValue[] = [];
+    lists[number] = list;
+    names.push(field.name);
+    filled.push(list);
+    return list;
+  }
+
+  function add(slot: Slot, values: readonly FieldValue[]): void {
+    if (values.length === 0) return;
+    const { queried } = slot.field;
+    const list = listOf(slot);
+    const taken = list.length + values.length > comparedMax ? new Set(list) : undefined;
+    for (const whole of values) {
+      if (list.length >= fieldValuesMax) return;
+      const value = typeof whole === "string" ? cutText(whole, valueCharsMax) : whole;
+      if (taken === undefined ? list.includes(value) : taken.has(value)) continue;
+      taken?.add(value);
+      list.push(value);
+      if (queried && typeof value === "string") texts.push(textOf(slot.field, value, whole));
+    }
+  }
+
+  return {
+    add,
+    addKeyed(field, key, value) {
+      const name = `${field}.${key}`;
+      const list = keyed.get(name) ?? [];
+      if (list.length >= fieldValuesMax || list.includes(value)) return;
+      if (list.length === 0 && keyed.size >= fieldValuesMax) return;
+      keyed.set(name, list);
+      list.push(typeof value === "string" ? cutText(value, valueCharsMax) : value);
+    },
+    addFlag(slot, flag) {
+      const list = listOf(slot);
+      list[0] = list[0] === true || flag;
+    },
+    addCount(slot, count) {
+      const list = listOf(slot);
+      const [before] = list;
+      if (typeof before !== "number" || before < count) list[0] = count;
+    },
+    document(urn, entityType) {
+      const values: Record<string, readonly FieldValue[]> = {};
+      for (let place = 0; place < names.length; place++) {
+        values[names[place] as string] = filled[place] as FieldValue[];
+      }
+      for (const [name, list] of keyed) values[name] = list;
+      return { urn, entityType, values, texts: bounded(texts) };
+    },
+  };
+}
+
+function textOf(field: SearchField, value: string, whole: FieldValue): DocumentText {
+  return {
+    field: field.name,
+    value,
+    folded: foldText(value),
+    words: wordsOf(String(whole)),
+    boost: field.boost,
+    suggested: field.suggested,
+  };
+}
+
+function bounded(texts: readonly DocumentText[]): readonly DocumentText[] {
+  let left = documentWordsMax;
+  for (const { words } of texts) left -= words.length;
+  if (left >= 0) return texts;
+  left = documentWordsMax;
+  return [...texts]
+    .sort((a, b) => b.boost - a.boost)
+    .map((text) => {
+      const words = text.words.slice(0, left);
+      left -= words.length;
+      return { ...text, words };
+    });
+}

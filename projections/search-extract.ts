@@ -1,0 +1,65 @@
+/**
+ * Taking what annotated places hold out of a value, for all places of an aspect in one walk: a
+ * schema of many columns is walked once, not once for each of its annotations.
+ */
+import { jsonObject } from "../src/core/json.ts";
+
+/** What each place holds, in the order of the paths; what is absent or null is not there. */
+export type Extract = (value: unknown) => readonly (readonly unknown[])[];
+
+/** Places nested in each other share the way to them. */
+interface Branch {
+  /** Numbers of the paths that end here. */
+  readonly ends: number[];
+  readonly names: Map<string, Branch>;
+  items: Branch | undefined;
+}
+
+/** Paths as annotated-places.ts has them, maps taken whole. */
+export function compileExtract(paths: readonly (readonly string[])[]): Extract {
+  const root = createBranch();
+  paths.forEach((path, number) => {
+    let branch = root;
+    for (const component of path) branch = step(branch, component);
+    branch.ends.push(number);
+  });
+  const walk = compileWalk(root);
+  return (value) => {
+    const found: unknown[][] = paths.map(() => []);
+    if (value !== null && value !== undefined) walk(value, found);
+    return found;
+  };
+}
+
+const createBranch = (): Branch => ({ ends: [], names: new Map(), items: undefined });
+
+function step(branch: Branch, component: string): Branch {
+  if (component === "*") {
+    branch.items ??= createBranch();
+    return branch.items;
+  }
+  const next = branch.names.get(component) ?? createBranch();
+  branch.names.set(component, next);
+  return next;
+}
+
+/** Of a value that is there. */
+type Walk = (value: unknown, found: readonly unknown[][]) => void;
+
+function compileWalk({ ends, names, items }: Branch): Walk {
+  const steps = [...names].map(([name, branch]) => ({ name, walk: compileWalk(branch) }));
+  const each = items === undefined ? undefined : compileWalk(items);
+  return (value, found) => {
+    for (const number of ends) found[number]?.push(value);
+    if (Array.isArray(value)) {
+      if (each === undefined) return;
+      for (const item of value) if (item !== null) each(item, found);
+    } else if (steps.length > 0 && jsonObject(value)) {
+      for (const { name, walk } of steps) {
+        // What an object has from its prototype is a function, and walked to nowhere.
+        const inner = value[name];
+        if (inner !== undefined && inner !== null) walk(inner, found);
+      }
+    }
+  };
+}

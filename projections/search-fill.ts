@@ -1,0 +1,56 @@
+/** How the values of one aspect come into a document, compiled from its rules. */
+import type { AspectRule } from "./search-annotations.ts";
+import type { Draft, Slot } from "./search-document.ts";
+import { compileExtract } from "./search-extract.ts";
+import { PROPERTIES } from "./search-rules.ts";
+import { propertyValues, valuesByKey, valuesOf } from "./search-values.ts";
+
+/** Takes the aspect's parsed value, and when it last changed, in epoch milliseconds. */
+export type Fill = (draft: Draft, value: unknown, time: number) => void;
+
+/** Fields by name; those of the rules are among them. */
+export type SlotOf = (field: string) => Slot;
+
+export function compileFill(aspect: string, rules: readonly AspectRule[], slotOf: SlotOf): Fill {
+  const extract = compileExtract(rules.map(({ path }) => path));
+  const takers = rules.map((rule) => compileTaker(rule, slotOf));
+  return (draft, value, time) => {
+    const found = extract(value);
+    for (let number = 0; number < takers.length; number++) {
+      takers[number]?.(draft, found[number] ?? [], time);
+    }
+    // These are of fields that no annotation can name.
+    if (aspect !== PROPERTIES) return;
+    for (const [id, one] of propertyValues(value)) draft.addKeyed(PROPERTIES, id, one);
+  };
+}
+
+type Taker = (draft: Draft, found: readonly unknown[], time: number) => void;
+
+function compileTaker(rule: AspectRule, slotOf: SlotOf): Taker {
+  const { field, type } = rule;
+  const own = slotOf(field);
+  const aliases = rule.aliases.map(slotOf);
+  const [has, count, modifiedAt] = [rule.has, rule.count, rule.modifiedAt].map((name) =>
+    name === undefined ? undefined : slotOf(name),
+  );
+  const keyed = type === "MAP_ARRAY" || type === "OBJECT";
+  return (draft, found, time) => {
+    const values = keyed ? addKeyed(draft, field, found) : valuesOf(rule, found);
+    if (!keyed && values.length > 0) {
+      draft.add(own, values);
+      for (const alias of aliases) draft.add(alias, values);
+    }
+    const [first] = values;
+    const size = values.length;
+    if (has) draft.addFlag(has, typeof first === "boolean" ? first : size > 0);
+    if (count) draft.addCount(count, typeof first === "number" ? first : size);
+    if (modifiedAt && size > 0) draft.add(modifiedAt, [time]);
+  };
+}
+
+function addKeyed(draft: Draft, field: string, found: readonly unknown[]): readonly string[] {
+  const entries = valuesByKey(found);
+  for (const [key, value] of entries) draft.addKeyed(field, key, value);
+  return entries.map(([key]) => key);
+}
