@@ -70,7 +70,7 @@ export async function ingest(
   const tally: Tally = { records: 0, aspects: 0, failed: 0, position: 0 };
   const fail = (place: string, reason: string): void => {
     tally.failed++;
-    terminal.tell(`${place}: ${reason}`);
+    terminal.tell(shortened(`${place}: ${reason}`));
   };
   const lanes = createLanes<Item>({
     count: options.concurrency,
@@ -141,6 +141,14 @@ async function deliver(
     fail(`${first.input}: record ${first.number}: ${first.urn}`, outcome.reason);
   }
 }
+
+/** A refusal may name values as long as their sender likes; a line of it is enough to find them. */
+const lineCharactersMax = 1_000;
+
+const shortened = (line: string): string =>
+  line.length <= lineCharactersMax
+    ? line
+    : `${line.slice(0, lineCharactersMax)}… (${line.length - lineCharactersMax} characters more)`;
 
 /** A record without a run id gets a new one, the same for all; the summary names it if any did. */
 function chooseRunId(forced: string | undefined): { runIdOf: RunIdOf; used: () => string } {

@@ -73,7 +73,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
   program
     .command("ingest <file...>")
     .description("send records from files to a running catalog; - is stdin")
-    .addOption(new Option("--server <url>", "address of the catalog").argParser(serverUrl))
+    .addOption(new Option("--server <url>", serverHelp).argParser(serverUrl))
     .option("--run-id <id>", "run id of every record (default: its own, or a new one)")
     .addOption(limit("--batch <records>", "records in one request", 500, 10_000))
     .addOption(limit("--concurrency <requests>", "requests under way at a time", 4, 64))
@@ -132,6 +132,9 @@ interface LogFlags extends Flags {
   readonly stream?: string;
   readonly backward: boolean;
 }
+
+/** What a service with the same settings would listen on. */
+const serverHelp = `address of the catalog (default: http://${defaultOf("host")}:${defaultOf("port")}; ${variableOf("host")} and ${variableOf("port")})`;
 
 const ingestHelp = `
 A file is a JSON array of records or has a record in each line. A record is a proposal or a legacy

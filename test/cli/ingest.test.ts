@@ -238,3 +238,16 @@ test("an interrupted run stops and tells what went in", async () => {
   expect(told.join()).toContain("interrupted");
   expect(printed[0]).toMatch(/^ingested [34] records/);
 });
+
+test("a long refusal is cut to a line that says how much is missing", async () => {
+  const message = "x".repeat(5_000);
+  await using catalog = await openRecordingCatalog({ refuse: () => ({ status: 422, message }) });
+  const file = fileOf(JSON.stringify([proposal(1)]));
+  const { code, told } = await run({ files: [file], server: catalog.address });
+  expect(code).toBe(1);
+  const [line = ""] = told;
+  const head = `${file}: record 1: ${tagUrn(1)}: xxx`;
+  expect(line.slice(0, head.length)).toBe(head);
+  expect(line).toMatch(/x… \(\d+ characters more\)$/);
+  expect(line.length).toBeLessThan(1_100);
+});

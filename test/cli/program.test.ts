@@ -18,6 +18,8 @@ describe("the command line", () => {
     expect(stdout).toContain("--shutdown-timeout-seconds <seconds>");
     expect(stdout).toContain("ANNALS_PORT");
     expect(stdout).toContain("Exit codes:");
+    const help = (await runProgram(["ingest", "--help"])).stdout.replace(/\s+/g, " ");
+    expect(help).toContain("(default: http://127.0.0.1:8080; ANNALS_HOST and ANNALS_PORT)");
   });
 
   test.each([
