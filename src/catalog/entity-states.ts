@@ -66,7 +66,9 @@ const ASPECT_BYTES = 500;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
   const { reader, reached, onProgress, bytesMax } = dependencies;
-  const kept = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: bytesOf });
+  // The cache takes 0 for no bound at all; in one byte there is room for no entity.
+  const maxSize = Math.max(1, bytesMax);
+  const kept = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
   const pinned = new Map<string, Entry>();
   const loading = new Map<string, Promise<Entry>>();
   // Pinned entries by the position that frees them; a position may be outdated by a later write.

@@ -56,6 +56,24 @@ async function decided(next: EntityState): Promise<PromiseWithResolvers<readonly
   return appending;
 }
 
+test("without room for any entity each is read from the view", async () => {
+  const roomless = createEntityStates({
+    reader: {
+      getEntities: async (urns) => {
+        reads++;
+        return urns.map(unknownEntity);
+      },
+    },
+    reached: async () => {},
+    onProgress: () => {},
+    bytesMax: 0,
+  });
+  expect(await roomless.read([URN])).toEqual([unknownEntity(URN)]);
+  const before = reads;
+  expect(await roomless.read([URN])).toEqual([unknownEntity(URN)]);
+  expect(reads).toBeGreaterThan(before);
+});
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("an entity's state", () => {
