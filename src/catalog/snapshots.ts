@@ -28,7 +28,8 @@ function expand(model: Model, { value, systemMetadata }: SnapshotProposal, at: s
   if (snapshot === undefined) {
     throw malformed(at, `"${name}" is not a member type of union`, [...model.snapshots.keys()]);
   }
-  if (!jsonObject(body)) throw malformed(`${at}/${name}`, "record type is not backed by a DataMap");
+  if (!jsonObject(body))
+    throw malformed(`${at}/${name}`, "a snapshot is an object: {urn, aspects}");
   const { urn, aspects } = body;
   if (typeof urn !== "string") throw malformed(`${at}/${name}/urn`, "field is required");
   if (!Array.isArray(aspects)) throw malformed(`${at}/${name}/aspects`, "field is required");

@@ -1,6 +1,7 @@
 /**
- * What does not fit in a body, in the reference's words: clients and people know them. The first
- * finding is told; the rest follow from it or come up with the next try.
+ * What does not fit in a body, in the reference's words, which clients and people know, and what to
+ * send instead in plain ones. The first finding is told; the rest follow from it or come up with the
+ * next try.
  */
 import { CatalogError } from "../core/errors.ts";
 
@@ -39,6 +40,7 @@ function explain(
       return [
         `${path}/${String(params.missingProperty)}`,
         "field is required but not found and has no default value",
+        "Add it",
       ];
     case "enum":
       return [
@@ -47,7 +49,7 @@ function explain(
         `Use one of ${list(params.allowedValues)}`,
       ];
     case "type":
-      return [path, mistyped(data, params.type)];
+      return [path, ...mistyped(data, params.type)];
     case "minimum":
       return [path, `${shown(data)} is below ${String(params.limit)}`];
     case "minProperties":
@@ -62,19 +64,25 @@ function explain(
   }
 }
 
-const scalars: Readonly<Record<string, string>> = {
-  string: "String",
-  integer: "Long",
-  number: "Double",
-  boolean: "Boolean",
+/** Of each type: what the reference calls it, and what that means. */
+const scalars: Readonly<Record<string, readonly [name: string, plain: string]>> = {
+  string: ["String", "text, in quotes"],
+  integer: ["Long", "a whole number, without quotes"],
+  number: ["Double", "a number, without quotes"],
+  boolean: ["Boolean", "true or false, without quotes"],
 };
 
-function mistyped(data: unknown, expected: unknown): string {
+function mistyped(data: unknown, expected: unknown): readonly [what: string, hint: string] {
   const types: readonly unknown[] = Array.isArray(expected) ? expected : [expected];
-  if (types.includes("object")) return "record type is not backed by a DataMap";
-  if (types.includes("array")) return "array type is not backed by a DataList";
-  const scalar = scalars[String(types[0])] ?? String(types[0]);
-  return `${shown(data)} cannot be coerced to ${scalar}`;
+  const found = `instead of ${shown(data)}`;
+  if (types.includes("object")) {
+    return ["record type is not backed by a DataMap", `Send an object there, {…}, ${found}`];
+  }
+  if (types.includes("array")) {
+    return ["array type is not backed by a DataList", `Send a list there, […], ${found}`];
+  }
+  const [name, plain] = scalars[String(types[0])] ?? [String(types[0]), String(types[0])];
+  return [`${shown(data)} cannot be coerced to ${name}`, `Send ${plain}`];
 }
 
 /** A value as JSON, short. */

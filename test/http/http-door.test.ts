@@ -158,47 +158,58 @@ describe("a body", () => {
 });
 
 describe("a body that does not fit", () => {
-  const failed = (what: string) =>
-    `Parameters of method 'ingestProposal' failed validation with error 'ERROR :: ${what}'`;
+  const failed = (what: string, hint: string) =>
+    `Parameters of method 'ingestProposal' failed validation with error 'ERROR :: ${what}'. ${hint}`;
+  const text = "Send text, in quotes";
+  const object = (found: string) => `Send an object there, {…}, instead of ${found}`;
   test.each([
     [
       { ...proposal, entityUrn: null },
-      failed("/proposal/entityUrn :: null cannot be coerced to String"),
+      failed("/proposal/entityUrn :: null cannot be coerced to String", text),
     ],
     [
       { ...proposal, aspectName: 7 },
-      failed("/proposal/aspectName :: 7 cannot be coerced to String"),
+      failed("/proposal/aspectName :: 7 cannot be coerced to String", text),
     ],
     [
       { ...proposal, changeType: "EXPLODE" },
-      `${failed('/proposal/changeType :: "EXPLODE" is not an enum symbol')}. Use one of UPSERT, CREATE, CREATE_ENTITY, UPDATE, RESTATE, PATCH, DELETE`,
+      failed(
+        '/proposal/changeType :: "EXPLODE" is not an enum symbol',
+        "Use one of UPSERT, CREATE, CREATE_ENTITY, UPDATE, RESTATE, PATCH, DELETE",
+      ),
     ],
     [
       { ...proposal, entityType: undefined },
-      failed("/proposal/entityType :: field is required but not found and has no default value"),
+      failed(
+        "/proposal/entityType :: field is required but not found and has no default value",
+        "Add it",
+      ),
     ],
     [
       { ...proposal, aspect: "x" },
-      failed("/proposal/aspect :: record type is not backed by a DataMap"),
+      failed("/proposal/aspect :: record type is not backed by a DataMap", object('"x"')),
     ],
     [
       { ...proposal, aspect: { value: {} } },
-      failed("/proposal/aspect/value :: {} cannot be coerced to String"),
+      failed("/proposal/aspect/value :: {} cannot be coerced to String", text),
     ],
     [
       { ...proposal, headers: { a: 1 } },
-      failed("/proposal/headers/a :: 1 cannot be coerced to String"),
+      failed("/proposal/headers/a :: 1 cannot be coerced to String", text),
     ],
     [
       { ...proposal, systemMetadata: { lastObserved: "1" } },
-      failed('/proposal/systemMetadata/lastObserved :: "1" cannot be coerced to Long'),
+      failed(
+        '/proposal/systemMetadata/lastObserved :: "1" cannot be coerced to Long',
+        "Send a whole number, without quotes",
+      ),
     ],
     [
       { ...proposal, systemMetadata: null },
-      failed("/proposal/systemMetadata :: record type is not backed by a DataMap"),
+      failed("/proposal/systemMetadata :: record type is not backed by a DataMap", object("null")),
     ],
-    [[], failed("/proposal :: record type is not backed by a DataMap")],
-  ])("is refused in the reference's words: %#", async (told, message) => {
+    [[], failed("/proposal :: record type is not backed by a DataMap", object("[]"))],
+  ])("is refused in the reference's words, and plain ones: %#", async (told, message) => {
     const reply = await ingest({ proposal: told });
     expect(reply.json()).toEqual(refusal(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
