@@ -9,10 +9,12 @@ import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
+import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { encodeChange } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel } from "./model/load-model.ts";
+import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { lineageSteps, lockData, openLog, openReaders, viewRules } from "./stores.ts";
@@ -94,6 +96,7 @@ export async function openService(
         recordPrefix: config.recordPrefix,
         version: version(),
         modelFingerprint: model.fingerprint,
+        entities: outlineOf(model),
       },
       logger,
     });
@@ -129,6 +132,17 @@ async function listen(
   const shown = host === "localhost" ? host : address;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
 }
+
+/** The model as the documentation shows it. */
+const outlineOf = (model: Model): readonly EntityOutline[] =>
+  [...model.entities.values()].map(({ name, keyFields, keyAspect, aspects }) => ({
+    name,
+    key: keyFields.map((field) => field.name),
+    aspects: [keyAspect, ...aspects].map((aspect) => ({
+      name: aspect,
+      timeseries: model.aspects.get(aspect)?.timeseries === true,
+    })),
+  }));
 
 const openToAll =
   "whoever reaches it may read and write everything: there is no access control. Bind it to 127.0.0.1, or put a proxy before it that has some";

@@ -4,7 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import type { ErrorCode } from "../core/errors.ts";
+import { renderFilters } from "./docs-filters.ts";
+import { type EntityOutline, renderModel } from "./docs-model.ts";
 import { docsStyle } from "./docs-style.ts";
+import { escaped, prose } from "./docs-text.ts";
 import type { Answer, Endpoint, ErrorCase, Schema } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
@@ -17,12 +20,19 @@ const usualHost = "localhost:8080";
 /** A place for the way from the page up to the root of the service, which may be below a prefix. */
 const ROOT = "\u0001root\u0001";
 
+export interface DocsOptions {
+  /** The service's own version. */
+  readonly version: string;
+  readonly urnNamespace: string;
+  readonly entities: readonly EntityOutline[];
+}
+
 /** Gives the page, as it is at that path, with examples that call the host it was asked of. */
 export function createDocsPage(
   table: RouteTable,
-  version: string,
+  options: DocsOptions,
 ): (host: string | undefined, path: string) => Answer {
-  const page = renderPage(table, version);
+  const page = renderPage(table, options);
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   return (host, path) => {
@@ -39,7 +49,8 @@ interface Group {
   readonly endpoints: readonly Endpoint[];
 }
 
-function renderPage(table: RouteTable, version: string): string {
+function renderPage(table: RouteTable, options: DocsOptions): string {
+  const { version, urnNamespace, entities } = options;
   const groups: readonly Group[] = [
     ...table.resources.map(({ name, about }) => ({
       name: `/${name}`,
@@ -62,16 +73,22 @@ function renderPage(table: RouteTable, version: string): string {
 </head>
 <body>
 <header><h1>Annals</h1><p>A metadata catalog whose log is the truth. Version ${escaped(version)}.</p></header>
-<nav aria-label="Endpoints">${groups.map(renderIndex).join("")}</nav>
+<nav aria-label="Contents">${sections}${groups.map(renderIndex).join("")}</nav>
 <main>
 ${introduction}
 ${renderCodes()}
+${renderFilters()}
 ${groups.map(renderGroup).join("\n")}
+${renderModel(entities, urnNamespace)}
 </main>
 </body>
 </html>
 `;
 }
+
+const sections = `<h2>About</h2><ul>
+<li><a href="#basics">Basics</a></li><li><a href="#errors">Errors</a></li>
+<li><a href="#filters">Filters</a></li><li><a href="#model">Entities and aspects</a></li></ul>`;
 
 const introduction = `<section id="basics"><h2>Basics</h2>
 <ul>
@@ -80,6 +97,7 @@ const introduction = `<section id="basics"><h2>Basics</h2>
 <li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
 <li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>
 <li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
+<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address alone; elsewhere a request that carries it is refused with 403.</li>
 <li>With an <code>Idempotency-Key</code> header a write that is sent again happens once.</li>
 <li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
 </ul></section>`;
@@ -225,13 +243,3 @@ export function callOf({ method, example }: Endpoint, base = `http://${HOST}`): 
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const escaped = (text: string): string =>
-  text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-
-/** Text with `code` in it. */
-const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -49,6 +49,7 @@ th, td { padding: 0.35rem 0.7rem 0.35rem 0; text-align: left; vertical-align: to
 th { color: var(--faint); font-weight: 600; font-size: 0.85rem; }
 tr { border-bottom: 1px solid var(--line); }
 td:first-child { white-space: nowrap; }
+.model td, .model td:first-child { white-space: normal; overflow-wrap: anywhere; }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
   header { grid-column: 1 / -1; }

@@ -11,6 +11,7 @@ import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Catalog } from "../catalog/catalog.ts";
 import { parseTarget } from "./address.ts";
 import { answerClientError } from "./client-error.ts";
+import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import type { Ask, Backing, Endpoint } from "./endpoint.ts";
 import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
@@ -38,6 +39,8 @@ export interface HttpDoorConfig {
   /** The service's own version. */
   readonly version: string;
   readonly modelFingerprint: string;
+  /** For the documentation. */
+  readonly entities: readonly EntityOutline[];
 }
 
 export interface HttpDoorOptions {
@@ -78,8 +81,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     openApi: () => openApi,
     docs: (host, path) => docs(host, path),
   });
-  const openApi = JSON.stringify(openApiDocument(table, config.version));
-  const docs = createDocsPage(table, config.version);
+  const openApi = JSON.stringify(openApiDocument(table, config));
+  const docs = createDocsPage(table, config);
   const plan = createRoutePlan(table);
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger);

@@ -2,12 +2,16 @@
  * The route table as an OpenAPI 3.1 document. All actions of a path are one POST there, told apart
  * by the query parameter `action`; each action's body and reply is a component of its own.
  */
+import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 import { errorReply, namedSchemas } from "./schemas.ts";
 
-export function openApiDocument(table: RouteTable, version: string): Schema {
+export function openApiDocument(
+  table: RouteTable,
+  { version, entities }: { version: string; entities: readonly EntityOutline[] },
+): Schema {
   const components: Record<string, Schema> = {};
   for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
 
@@ -43,6 +47,13 @@ export function openApiDocument(table: RouteTable, version: string): Schema {
     ],
     paths,
     components: { schemas: components },
+    // Which aspects there are, by entity type: an extension, since paths and schemas cannot say it.
+    "x-entities": Object.fromEntries(
+      entities.map(({ name, key, aspects }) => [
+        name,
+        { key, aspects: aspects.map((aspect) => aspect.name) },
+      ]),
+    ),
   };
 }
 

@@ -2,6 +2,7 @@
  * The records that requests and replies are made of. Each is one object, so that the OpenAPI
  * document can tell by identity where it is used and name it there.
  */
+import { conditions } from "./docs-filters.ts";
 import type { Schema } from "./endpoint.ts";
 
 const string = (description: string): Schema => ({ type: "string", description });
@@ -152,7 +153,7 @@ export const criterion: Schema = {
     field: { type: "string" },
     value: { type: "string" },
     values: strings,
-    condition: string("EQUAL when absent"),
+    condition: string(`One of ${Object.keys(conditions).join(", ")}; EQUAL when absent`),
     negated: { type: "boolean" },
   },
 };

@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
+import type { CatalogError } from "../../src/core/errors.ts";
+import { compileFilter } from "../../src/core/filter.ts";
+import { conditions } from "../../src/http/docs-filters.ts";
 import { callOf } from "../../src/http/docs-page.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
@@ -82,9 +85,33 @@ describe("the documentation page", () => {
   test("has one anchor for each entry of its index", async () => {
     const { payload } = await page();
     const targets = [...payload.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    const ids = [...payload.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id);
-    expect(targets.length).toBe(table.endpoints.length);
-    expect(ids).toEqual(targets);
+    const ids = [...payload.matchAll(/<(?:article|section) id="([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.length).toBe(table.endpoints.length + 4);
+    expect(new Set(targets).size).toBe(targets.length);
+    expect(ids.toSorted()).toEqual(targets.toSorted());
+  });
+
+  test("lists entity types with their urns and aspects", async () => {
+    const text = shown((await page()).payload);
+    expect(text).toContain("2 entity types with 4 aspects");
+    expect(text).toContain("urn:li:dataset:(<platform>,<name>,<origin>)");
+    expect(text).toContain("datasetKey ownershipTimeseries: datasetProfile");
+    expect(text).toContain("urn:li:tag:<name>");
+  });
+
+  test("tells every condition of a filter, and how to say who acts", async () => {
+    const text = shown((await page()).payload);
+    let hint = "";
+    try {
+      compileFilter({ criteria: [{ field: "f", value: "v", condition: "NONE" }] });
+    } catch (error) {
+      hint = String((error as CatalogError).hint);
+    }
+    expect(Object.keys(conditions)).toEqual(hint.replace("Use one of ", "").split(", "));
+    for (const [name, meaning] of Object.entries(conditions)) {
+      expect(text).toContain(`${name}${meaning}`);
+    }
+    expect(text).toContain("X-Service-Actor");
   });
 
   test("gives calls that a shell reads as they are meant", () => {

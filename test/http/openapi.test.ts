@@ -34,6 +34,16 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  test("lists the aspects of every entity type", () => {
+    expect(document["x-entities"]).toEqual({
+      dataset: {
+        key: ["platform", "name", "origin"],
+        aspects: ["datasetKey", "ownership", "datasetProfile"],
+      },
+      tag: { key: ["name"], aspects: ["tagKey"] },
+    });
+  });
+
   test("resolves all its references", () => {
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
     expect(references.length).toBeGreaterThan(20);

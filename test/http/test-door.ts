@@ -17,6 +17,18 @@ export const testConfig: HttpDoorConfig = {
   recordPrefix: "com.linkedin",
   version: "0.1.0",
   modelFingerprint: "model-1",
+  entities: [
+    {
+      name: "dataset",
+      key: ["platform", "name", "origin"],
+      aspects: [
+        { name: "datasetKey", timeseries: false },
+        { name: "ownership", timeseries: false },
+        { name: "datasetProfile", timeseries: true },
+      ],
+    },
+    { name: "tag", key: ["name"], aspects: [{ name: "tagKey", timeseries: false }] },
+  ],
 };
 
 export function openTestDoor(

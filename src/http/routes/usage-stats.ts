@@ -129,7 +129,7 @@ const queryRange: Endpoint = {
   reply: valueReply(schemas.usageResult),
   example: {
     path: "/usageStats?action=queryRange",
-    body: { resource: orders, duration: "DAY", rangeFromEnd: "MONTH" },
+    body: { resource: orders, duration: "DAY", rangeFromEnd: "ALL" },
     reply: answered,
   },
   errors: queryErrors,
