@@ -5,12 +5,12 @@
  *                                 (search-rules.ts), its urn, type, runs and time of creation
  *   any other                     none
  *
- * Fields that several aspects tell have the values of all, in the order of the rules' tellers. Of
- * has-fields true wins, of counts the greatest: where a successor of a field is told beside it, as
- * edited descriptions are, what is told last does not hide what is told first.
+ * A field that several places tell has the values of all, each once: first those of the key aspect,
+ * then of the others in registry order. Of has-fields true wins, of counts the greatest. So nothing
+ * depends on which aspect was written last, and a document is the same whenever it is made.
  *
- * A document is bounded, whatever the aspects hold: see the limits below. What goes beyond is not
- * found, and still read with its aspect.
+ * Documents are bounded, whatever the aspects hold (search-document.ts, search-words.ts). What goes
+ * beyond is not found, and still read with its aspect.
  */
 import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
 import { assert } from "../src/core/errors.ts";

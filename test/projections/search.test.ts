@@ -1,0 +1,468 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { runsMax } from "../../projections/search.ts";
+import {
+  createDraft,
+  documentWordsMax,
+  fieldValuesMax,
+  type Slot,
+  valueCharsMax,
+} from "../../projections/search-document.ts";
+import { mapValueCharsMax } from "../../projections/search-values.ts";
+import type { EntityState } from "../../src/core/entity-state.ts";
+import type { SearchDocument } from "../../src/search/search.ts";
+import catalog from "../data/sample/catalog.json" with { type: "json" };
+import { defaultModel } from "../model/default-model.ts";
+import {
+  aspectState,
+  changedAt,
+  documentOf,
+  entityTypeOf,
+  project,
+  rules,
+  stateOf,
+} from "./search-state.ts";
+
+const tides = "urn:li:dataset:(urn:li:dataPlatform:hive,harbour.tides,PROD)";
+const ada = "urn:li:corpuser:ada";
+const stamp = { time: 1_600_000_000_000, actor: ada };
+
+/** The aspects that a snapshot of the sample has. */
+function sample(urn: string): Record<string, unknown> {
+  for (const { proposedSnapshot } of catalog as { proposedSnapshot?: object }[]) {
+    const [snapshot] = Object.values(proposedSnapshot ?? {});
+    if (snapshot?.urn !== urn) continue;
+    const aspects: object[] = snapshot.aspects;
+    return Object.fromEntries(
+      aspects
+        .flatMap((aspect) => Object.entries(aspect))
+        .map(([record, value]) => [defaultModel.findAspectByRecord(record)?.name, value]),
+    );
+  }
+  throw new Error(`the sample has no ${urn}`);
+}
+
+/** Texts as `field boost: words`, and what is said of them beside. */
+const textsOf = ({ texts }: SearchDocument): readonly string[] =>
+  texts.map(
+    ({ field, boost, suggested, words }) =>
+      `${field} ${boost}${suggested ? "!" : ""}: ${words.join(" ")}`,
+  );
+
+describe("the document of", () => {
+  test("a user", () => {
+    const urn = "urn:li:corpuser:imke.sorland";
+    const document = documentOf(urn, sample(urn));
+    expect(document.values).toEqual({
+      urn: [urn],
+      _entityType: ["corpuser"],
+      systemCreated: [changedAt],
+      runId: ["run-1"],
+      ldap: ["imke.sorland"],
+      active: [true],
+      system: [false],
+      displayName: ["Imke Sørland"],
+      _entityName: ["Imke Sørland"],
+      email: ["imke.sorland@marrowhill.example"],
+      fullName: ["Imke Sørland"],
+      title: ["Head seed librarian"],
+    });
+    expect(document.texts[1]).toEqual({
+      field: "ldap",
+      value: "imke.sorland",
+      folded: "imke.sorland",
+      words: ["imke", "sorland"],
+      boost: 10,
+      suggested: true,
+    });
+    expect(textsOf(document)).toEqual([
+      "urn 4: imke sorland",
+      "ldap 10!: imke sorland",
+      "displayName 10!: imke sorland",
+      "email 1: imke sorland marrowhill example",
+      "title 1: head seed librarian",
+      "fullName 10!: imke sorland",
+    ]);
+  });
+
+  test("a dataset", () => {
+    const urn = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.viability.forecast,PROD)";
+    const document = documentOf(urn, sample(urn));
+    expect(document.values).toEqual({
+      urn: [urn],
+      _entityType: ["dataset"],
+      systemCreated: [changedAt],
+      runId: ["run-1"],
+      platform: ["urn:li:dataPlatform:snowflake"],
+      id: ["vault.viability.forecast"],
+      origin: ["PROD"],
+      name: ["forecast"],
+      _entityName: ["forecast"],
+      qualifiedName: ["vault.viability.forecast"],
+      description: [
+        "For each accession the viability expected next spring, and whether it has to be regrown.",
+      ],
+      hasDescription: [true],
+      fieldPaths: ["accession_id", "viability_next_spring", "regrow", "last_of_its_kind"],
+      fieldDescriptions: [
+        "Which packet",
+        "Expected share of seeds that germinate",
+        "Expected to fall below 0.85",
+        "No other library holds the variety",
+      ],
+      fieldTags: ["urn:li:tag:RegrowSoon", "urn:li:tag:LastOfItsKind"],
+      fieldGlossaryTerms: ["urn:li:glossaryTerm:ViabilityRate"],
+      upstreams: [
+        "urn:li:dataset:(urn:li:dataPlatform:postgres,seeds.public.accession,PROD)",
+        "urn:li:dataset:(urn:li:dataPlatform:postgres,seeds.public.germination_test,PROD)",
+        "urn:li:dataset:(urn:li:dataPlatform:s3,marrow-hill/cold-store/readings,PROD)",
+      ],
+      hasUpstreams: [true],
+      hasFineGrainedUpstreams: [false],
+      owners: ["urn:li:corpuser:tomasz.wren", "urn:li:corpuser:adaeze.obi"],
+      hasOwners: [true],
+      tags: ["urn:li:tag:RegrowSoon"],
+      hasTags: [true],
+    });
+    expect(textsOf(document)).toEqual([
+      "urn 4: snowflake vault viability forecast prod",
+      "platform 1!: snowflake",
+      "id 10!: vault viability forecast",
+      "fieldPaths 1: accession id",
+      "fieldPaths 1: viability next spring",
+      "fieldPaths 1: regrow",
+      "fieldPaths 1: last of its kind",
+      "fieldDescriptions 0.09375: which packet",
+      "fieldDescriptions 0.09375: expected share of seeds that germinate",
+      "fieldDescriptions 0.09375: expected to fall below 0 85",
+      "fieldDescriptions 0.09375: no other library holds the variety",
+      "fieldTags 0.5: regrow soon ␟ regrowsoon",
+      "fieldTags 0.5: last of its kind ␟ lastofitskind",
+      "fieldGlossaryTerms 0.5: viability rate ␟ viabilityrate",
+      "name 10!: forecast",
+      "qualifiedName 10!: vault viability forecast",
+      "description 1: for each accession the viability expected next spring and whether it has to be regrown",
+      "tags 0.5: regrow soon ␟ regrowsoon",
+    ]);
+  });
+
+  test("a dashboard", () => {
+    const urn = "urn:li:dashboard:(superset,regrow-this-spring)";
+    const { values } = documentOf(urn, sample(urn));
+    expect(values).toMatchObject({
+      _entityType: ["dashboard"],
+      tool: ["superset"],
+      title: ["Regrow this spring"],
+      _entityName: ["Regrow this spring"],
+      access: ["PUBLIC"],
+      lastModifiedAt: [1_772_496_000_000],
+      hasDescription: [true],
+    });
+  });
+
+  test("a term", () => {
+    const urn = "urn:li:glossaryTerm:ViabilityRate";
+    const document = documentOf(urn, sample(urn));
+    expect(document.values).toMatchObject({
+      id: ["ViabilityRate"],
+      name: ["Viability rate"],
+      parentNode: ["urn:li:glossaryNode:SeedPhysiology"],
+      hasParentNode: [true],
+      termSource: ["INTERNAL"],
+      customProperties: ["threshold=0.85"],
+    });
+    expect(textsOf(document)).toContain("customProperties 1: threshold 0 85");
+  });
+
+  test("an entity that was only named has its key", () => {
+    expect(documentOf("urn:li:tag:pii").values).toEqual({
+      urn: ["urn:li:tag:pii"],
+      _entityType: ["tag"],
+      systemCreated: [changedAt],
+      runId: ["run-1"],
+      id: ["pii"],
+    });
+  });
+});
+
+describe("there is no document", () => {
+  test("without a key, or when it was removed", () => {
+    const state = stateOf(tides, { status: { removed: false } });
+    const removed = stateOf(tides, {}, [aspectState("datasetKey", {}, { removed: true })]);
+    expect(project(state, "dataset")).toBeDefined();
+    expect(project(removed, "dataset")).toBeUndefined();
+    const aspects = new Map([...state.aspects].filter(([name]) => name !== "datasetKey"));
+    expect(project({ ...state, aspects }, "dataset")).toBeUndefined();
+  });
+
+  test.each(["nothing", "constructor", "toString"])("of an entity type %j", (type) => {
+    expect(project(stateOf(tides), type)).toBeUndefined();
+  });
+});
+
+describe("a document has", () => {
+  const values = (...told: Parameters<typeof documentOf>) => documentOf(...told).values;
+  const properties = (more: object) => ({ datasetProperties: { customProperties: {}, ...more } });
+
+  test("`removed` when the status says it", () => {
+    expect(values(tides)).not.toHaveProperty("removed");
+    expect(values(tides, { status: { removed: true } }).removed).toEqual([true]);
+    expect(values(tides, { status: { removed: false } }).removed).toEqual([false]);
+  });
+
+  test("nothing of an aspect that was removed", () => {
+    const gone = aspectState("status", { removed: true }, { removed: true });
+    expect(values(tides, {}, [gone])).not.toHaveProperty("removed");
+  });
+
+  test("the runs of its aspects, newest first, and so many at most", () => {
+    const run = (name: string, runId: string, lastObserved: number, removed = false) =>
+      aspectState(name, {}, { system: { runId, lastObserved }, removed });
+    const some = [
+      run("status", "b", 30),
+      run("globalTags", "a", 30),
+      run("ownership", "c", 20),
+      run("domains", "c", 40),
+      run("deprecation", "d", 90, true),
+    ];
+    expect(values(tides, {}, some).runId).toEqual(["run-1", "c", "a", "b"]);
+    const names = defaultModel.entities.get("dataset")?.aspects ?? [];
+    const many = names.slice(0, runsMax + 9).map((name, at) => run(name, `run ${at}`, -at));
+    const all = stateOf(
+      tides,
+      {},
+      many.filter(({ name }) => !rules.rules[name]),
+    );
+    const wide: EntityState = {
+      ...all,
+      aspects: new Map([...all.aspects, ...many.map((state) => [state.name, state] as const)]),
+    };
+    const runs = project(wide, "dataset")?.values.runId;
+    expect(runs).toHaveLength(runsMax);
+    expect(runs?.slice(0, 2)).toEqual(["run-1", "run 0"]);
+  });
+
+  test("has-fields and counts of values that there are and that there are none", () => {
+    const edge = (urn: string) => ({ destinationUrn: urn });
+    const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,nightly,PROD),load)";
+    const told = {
+      inputDatasets: [tides],
+      outputDatasets: [],
+      inputDatasetEdges: [edge(tides), edge(`${tides.slice(0, -6)}_raw,PROD)`)],
+    };
+    const document = values(job, { dataJobInputOutput: told });
+    expect(document).toMatchObject({ numInputDatasets: [2], numOutputDatasets: [0] });
+    expect(document.inputs).toEqual([tides]);
+    expect(document).not.toHaveProperty("outputs");
+    expect(values(tides, properties({ description: "" })).hasDescription).toEqual([false]);
+    expect(values(tides)).not.toHaveProperty("hasDescription");
+  });
+
+  test("true and the greatest count where several are told of one field", () => {
+    const draft = createDraft();
+    const plain = { boost: 1, queried: false, suggested: false };
+    const flag: Slot = { number: 0, field: { ...plain, name: "hasTides", type: "BOOLEAN" } };
+    const count: Slot = { number: 1, field: { ...plain, name: "numTides", type: "COUNT" } };
+    for (const told of [false, true, false]) draft.addFlag(flag, told);
+    for (const told of [2, 3, 0]) draft.addCount(count, told);
+    expect(draft.document(tides, "dataset").values).toEqual({ hasTides: [true], numTides: [3] });
+  });
+
+  test("no empty texts, and each value once", () => {
+    const document = documentOf(tides, {
+      ...properties({ name: "", qualifiedName: "harbour.tides" }),
+      globalTags: {
+        tags: [{ tag: "urn:li:tag:a" }, { tag: "urn:li:tag:b" }, { tag: "urn:li:tag:a" }],
+      },
+      dataPlatformInstance: { platform: "urn:li:dataPlatform:hive" },
+    });
+    expect(document.values).not.toHaveProperty("name");
+    expect(document.values).not.toHaveProperty("_entityName");
+    expect(document.values.tags).toEqual(["urn:li:tag:a", "urn:li:tag:b"]);
+    expect(document.values.platform).toEqual(["urn:li:dataPlatform:hive"]);
+    expect(document.texts.filter(({ field }) => field === "platform")).toHaveLength(1);
+  });
+
+  test("values of both aspects that tell a field, in the order of the registry", () => {
+    const editable = { corpUserEditableInfo: { displayName: "Countess" } };
+    const info = { corpUserInfo: { active: true, displayName: "Ada" } };
+    const expected = ["Ada", "Countess"];
+    expect(values(ada, { ...editable, ...info }).displayName).toEqual(expected);
+    expect(values(ada, { ...info, ...editable }).displayName).toEqual(expected);
+  });
+
+  test("entries of maps, but for those that are documents of their own", () => {
+    const long = "x".repeat(mapValueCharsMax);
+    const customProperties = { team: "harbour", empty: "", long, less: long.slice(1) };
+    expect(values(tides, properties({ customProperties })).customProperties).toEqual([
+      "team=harbour",
+      "empty=",
+      `less=${long.slice(1)}`,
+    ]);
+  });
+
+  test("a field of its own for each key of a map of lists", () => {
+    const technical = "urn:li:ownershipType:__system__technical_owner";
+    const ownerTypes = { [technical]: [ada, "urn:li:corpuser:otto", ada] };
+    const owners = [{ owner: ada, type: "TECHNICAL_OWNER" }];
+    const document = values(tides, { ownership: { owners, ownerTypes } });
+    expect(document[`ownerTypes.${technical}`]).toEqual([ada, "urn:li:corpuser:otto"]);
+    expect(document).not.toHaveProperty("ownerTypes");
+  });
+
+  test("structured properties by their ids", () => {
+    const property = (id: string, ...told: object[]) => ({
+      propertyUrn: `urn:li:structuredProperty:${id}`,
+      values: told,
+    });
+    const told = [
+      property("io.acme.retention", { double: 30 }, { double: 90 }),
+      property("io.acme.class", { string: "secret" }, { string: "" }),
+    ];
+    expect(values(tides, { structuredProperties: { properties: told } })).toMatchObject({
+      "structuredProperties.io.acme.retention": [30, 90],
+      "structuredProperties.io.acme.class": ["secret"],
+    });
+  });
+
+  test("paths: as they are, and ids of folders joined", () => {
+    const document = values(tides, {
+      browsePaths: { paths: ["/prod/hive/harbour"] },
+      browsePathsV2: {
+        path: [{ id: "urn:li:container:a", urn: "urn:li:container:a" }, { id: "b" }],
+      },
+    });
+    expect(document.browsePaths).toEqual(["/prod/hive/harbour"]);
+    expect(document.browsePathV2).toEqual(["␟urn:li:container:a␟b"]);
+    expect(values(tides, { browsePathsV2: { path: [] } })).not.toHaveProperty("browsePathV2");
+  });
+
+  test("dates and counts as numbers", () => {
+    const told = properties({ created: { time: 1_690_000_000_000 } });
+    expect(values(tides, told).createdAt).toEqual([1_690_000_000_000]);
+    const incident = { type: "CUSTOM", entities: [tides], priority: 2, created: stamp };
+    const status = { state: "ACTIVE", lastUpdated: stamp };
+    const incidentInfo = { ...incident, status, source: { type: "MANUAL" } };
+    expect(values("urn:li:incident:leak", { incidentInfo })).toMatchObject({
+      type: ["CUSTOM"],
+      source_type: ["MANUAL"],
+      priority: [2],
+      created: [stamp.time],
+      state: ["ACTIVE"],
+    });
+  });
+
+  test("when the terms changed, as long as there are any", () => {
+    const terms = (urns: readonly string[]) => ({
+      glossaryTerms: { terms: urns.map((urn) => ({ urn })), auditStamp: stamp },
+    });
+    expect(values(tides, terms(["urn:li:glossaryTerm:Tide"])).termsModifiedAt).toEqual([changedAt]);
+    expect(values(tides, terms([]))).not.toHaveProperty("termsModifiedAt");
+  });
+
+  test("what a text with mark-up says", () => {
+    const description = "**High** and <b>low</b> water, see [the chart](https://x.example/a?b=c)";
+    const document = documentOf(tides, properties({ description }));
+    expect(document.values.description).toEqual(["High and  low  water, see the chart"]);
+    expect(textsOf(document)).toContain("description 1: high and low water see the chart");
+    const picture = `![](data:image/png;base64,${"iVBORw0KGgo".repeat(99)}=)`;
+    expect(values(tides, properties({ description: picture })).hasDescription).toEqual([false]);
+  });
+
+  test("the attribute that a field of a schema refers to", () => {
+    const attribute = "urn:li:businessAttribute:tide";
+    const document = values(`urn:li:schemaField:(${tides},height)`, {
+      businessAttributes: { businessAttribute: { businessAttributeUrn: attribute } },
+    });
+    expect(document).toMatchObject({
+      businessAttributeRef: [attribute],
+      schemaFieldBusinessAttribute: [attribute],
+      schemaFieldBusinessAttributeModifiedAt: [changedAt],
+    });
+  });
+});
+
+describe("a document is bounded:", () => {
+  const columns = (count: number, description: string) => ({
+    schemaMetadata: {
+      schemaName: "tides",
+      platform: "urn:li:dataPlatform:hive",
+      version: 0,
+      hash: "",
+      platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+      fields: Array.from({ length: count }, (_, index) => ({
+        fieldPath: `column_${index}`,
+        description: `${index}: ${description}`,
+        nativeDataType: "int",
+        type: { type: { "com.linkedin.schema.NumberType": {} } },
+      })),
+    },
+  });
+
+  test("the values of a field", () => {
+    const { values } = documentOf(tides, columns(fieldValuesMax + 1, "a"));
+    expect(values.fieldPaths).toHaveLength(fieldValuesMax);
+    expect(values.fieldPaths?.at(-1)).toBe(`column_${fieldValuesMax - 1}`);
+  });
+
+  test("a text, whose words are found all the same", () => {
+    const description = `${"x".repeat(valueCharsMax - 1)}🌊 and the end`;
+    const document = documentOf(tides, { datasetProperties: { description } });
+    expect(document.values.description).toEqual(["x".repeat(valueCharsMax - 1)]);
+    const text = document.texts.find(({ field }) => field === "description");
+    expect(text?.words.slice(1)).toEqual(["🌊", "and", "the", "end"]);
+    expect(text?.value).toHaveLength(valueCharsMax - 1);
+  });
+
+  test("its words, names before descriptions", () => {
+    const description = "a tide is a long wave ".repeat(20);
+    const { texts } = documentOf(tides, {
+      ...columns(fieldValuesMax, description),
+      datasetProperties: { name: "tides", customProperties: {} },
+    });
+    expect(texts.reduce((sum, { words }) => sum + words.length, 0)).toBe(documentWordsMax);
+    expect(texts[0]?.boost).toBe(10);
+    const paths = texts.filter(({ field }) => field === "fieldPaths");
+    expect(paths).toHaveLength(fieldValuesMax);
+    expect(paths.every(({ words }) => words.length > 0)).toBe(true);
+    expect(texts.at(-1)).toMatchObject({ field: "fieldDescriptions", words: [] });
+  });
+});
+
+describe("whatever the aspects hold,", () => {
+  const urns = ["corpuser:a", "dataset:(urn:li:dataPlatform:p,n,PROD)", "tag:t", "chart:(c,1)"];
+  const json = fc.jsonValue({ maxDepth: 4 });
+
+  test("there is a document of known fields, and the same in any order of the aspects", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...urns.map((id) => `urn:li:${id}`)),
+        fc.array(fc.tuple(fc.nat(), json), { maxLength: 6 }),
+        (urn, told) => {
+          const type = entityTypeOf(urn);
+          const names = rules.tellers[type]?.slice(1) ?? [];
+          const states = told.map(([n, value]) =>
+            aspectState(names[n % names.length] ?? "status", value),
+          );
+          const document = project(stateOf(urn, {}, states), type);
+          const byName = new Map(states.map((state) => [state.name, state]));
+          const other = project(stateOf(urn, {}, [...byName.values()].reverse()), type);
+          expect(other).toEqual(document);
+          const known = new Set(rules.fields[type]?.map(({ name }) => name));
+          for (const [field, values] of Object.entries(document?.values ?? {})) {
+            expect(known.has(field) || /^(ownerTypes|structuredProperties)\./.test(field)).toBe(
+              true,
+            );
+            expect(values.length).toBeGreaterThan(0);
+            expect(new Set(values).size).toBe(values.length);
+          }
+          for (const { field, value, boost } of document?.texts ?? []) {
+            expect(document?.values[field]).toContain(value);
+            expect(rules.boosts).toContain(boost);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
