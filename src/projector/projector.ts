@@ -33,6 +33,7 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch, projectBatch } from "./batch.ts";
@@ -47,7 +48,7 @@ export interface ViewProgress {
 export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
 
 export interface ProjectorParts {
-  readonly log: Pick<ChangeLog, "readAll">;
+  readonly log: Pick<ChangeLog, "readAll" | "head">;
   readonly views: readonly View[];
   readonly decode: Decode;
   /** Called after every batch, whatever came of it. */
@@ -90,7 +91,7 @@ interface Follower {
     | undefined;
 }
 
-/** Reads the checkpoints and begins. Rejects when a view cannot tell its own. */
+/** Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the log. */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS } = parts;
@@ -100,6 +101,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       return { view, position, checkpoint: position, failure: undefined };
     }),
   );
+  checkAhead(followers, await log.head());
   let stopping = false;
   let poked = false;
   let wake: () => void = () => {};
@@ -240,6 +242,23 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       return running;
     },
   };
+}
+
+/**
+ * A view that has more than the log was fed by another one: it would take what is appended from now
+ * on for what it has already, and drop it. Throws `unavailable`.
+ */
+function checkAhead(followers: readonly Follower[], head: Position): void {
+  const ahead = followers.find(({ position }) => position > head);
+  if (ahead === undefined) return;
+  const { view, position } = ahead;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${view.name}" is at position ${position}, but the log ends at ${head}`,
+    {
+      hint: "The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: annals rebuild",
+    },
+  );
 }
 
 /** Views at the same position together, the foremost first. */

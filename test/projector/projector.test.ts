@@ -80,6 +80,16 @@ describe("views that follow the log", () => {
     expect(view.got).toEqual(range(16, 20));
   });
 
+  test("are not fed by a log that ends before their checkpoint", async () => {
+    const view = createRecordingView("a", { at: position(15) });
+    await expect(start(createArrayLog(14), [view])).rejects.toMatchObject({
+      code: "unavailable",
+      message: 'the view "a" is at position 15, but the log ends at 14',
+      hint: expect.stringContaining("annals rebuild"),
+    });
+    expect(view.got).toEqual([]);
+  });
+
   test("come past records that are none of theirs", async () => {
     const log = createArrayLog(10);
     const view = createRecordingView("a", { ignores: (at) => at > 4 });
