@@ -4,7 +4,7 @@
  */
 import { jsonObject } from "../src/core/json.ts";
 
-/** What each place holds, in the order of the paths; what is absent or null is not there. */
+/** What each place holds, in the order of the paths; nothing for a member that is absent or null. */
 export type Extract = (value: unknown) => readonly (readonly unknown[])[];
 
 /** Places nested in each other share the way to them. */
@@ -26,7 +26,7 @@ export function compileExtract(paths: readonly (readonly string[])[]): Extract {
   const walk = compileWalk(root);
   return (value) => {
     const found: unknown[][] = paths.map(() => []);
-    if (value !== null && value !== undefined) walk(value, found);
+    walk(value, found);
     return found;
   };
 }
@@ -43,7 +43,6 @@ function step(branch: Branch, component: string): Branch {
   return next;
 }
 
-/** Of a value that is there. */
 type Walk = (value: unknown, found: readonly unknown[][]) => void;
 
 function compileWalk({ ends, names, items }: Branch): Walk {
@@ -53,7 +52,7 @@ function compileWalk({ ends, names, items }: Branch): Walk {
     for (const number of ends) found[number]?.push(value);
     if (Array.isArray(value)) {
       if (each === undefined) return;
-      for (const item of value) if (item !== null) each(item, found);
+      for (const item of value) each(item, found);
     } else if (steps.length > 0 && jsonObject(value)) {
       for (const { name, walk } of steps) {
         // What an object has from its prototype is a function, and walked to nowhere.

@@ -176,6 +176,15 @@ describe("fields of one name are one", () => {
     expect(fieldOf("dataset", "platform")?.facet).toBe("Platform");
   });
 
+  test("queried if the second is, of a list in one aspect too", () => {
+    const list: FieldType = { kind: "array", items: string };
+    const said = { fieldName: "it", fieldType: "TEXT", queryByDefault: false };
+    const more = { fieldName: "it", boostScore: 3, enableAutocomplete: true };
+    const fields = compiled(field("a", list, { "/*": said }), field("b", list, { "/*": more }));
+    const expected = { name: "it", type: "TEXT", boost: 10, queried: true, suggested: true };
+    expect(fields).toEqual([{ ...expected, aspect: "it" }]);
+  });
+
   test("but of two in one aspect the second is named by its path, unless it is a list's", () => {
     const named = (aspect: string, field: string) =>
       rules.rules[aspect]?.filter((rule) => rule.field === field).map(({ path }) => path.join("/"));

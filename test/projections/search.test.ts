@@ -405,6 +405,14 @@ describe("a document is bounded:", () => {
     expect(values.fieldPaths?.at(-1)).toBe(`column_${fieldValuesMax - 1}`);
   });
 
+  test("which are told apart, however many they are", () => {
+    const tag = (index: number) => ({ tag: `urn:li:tag:t${index % 30}` });
+    const tags = Array.from({ length: 90 }, (_, index) => tag(index));
+    const document = documentOf(tides, { globalTags: { tags } });
+    expect(document.values.tags).toHaveLength(30);
+    expect(document.texts.filter(({ field }) => field === "tags")).toHaveLength(30);
+  });
+
   test("a text, whose words are found all the same", () => {
     const description = `${"x".repeat(valueCharsMax - 1)}🌊 and the end`;
     const document = documentOf(tides, { datasetProperties: { description } });
