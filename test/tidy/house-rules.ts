@@ -20,7 +20,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
 
   // Ports, and what serves all adapters of a port.
   "src/log/": ["src/core/", "node:", "avsc"],
-  "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:"],
+  "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:", "lru-cache"],
   "src/aspects/": ["src/core/", "src/projector/sink.ts"],
   "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
   "src/graph/": ["src/core/", "src/projector/sink.ts"],
@@ -37,6 +37,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/aspects/",
     "src/timeseries/",
     "src/graph/",
+    "src/search/",
     "node:",
     "fastest-levenshtein",
     "lru-cache",
