@@ -228,6 +228,8 @@ export interface Catalog {
   health(): Promise<{
     readonly ok: boolean;
     readonly log: Position;
+    /** Why the log cannot be read or written. */
+    readonly logError?: string | undefined;
     readonly views: Readonly<Record<string, { position: Position; error?: string }>>;
   }>;
 }

@@ -11,6 +11,7 @@ import { type Position, START } from "../core/position.ts";
 import { patternWithNamespace, type UrnLimits } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog } from "../log/change-log.ts";
+import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
@@ -59,7 +60,8 @@ export const GRAPH = "graph";
 const pageMax = 10_000;
 
 export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
-  const { model, log, aspects, timeseries, graph, progress, namespace, now } = parts;
+  const { model, aspects, timeseries, graph, progress, namespace, now } = parts;
+  const log = watchLog(parts.log, now);
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const timeoutMs = parts.waitMsMax;
   const addresses = createAddresses(model, { namespace, limits: parts.urnLimits });
@@ -238,8 +240,16 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
           { position, ...(errors[view] !== undefined && { error: errors[view] }) },
         ]),
       );
-      const ok = Object.keys(errors).length === 0;
-      return { ok, log: await log.head(), views };
+      let at = answered[ASPECTS] ?? START;
+      let logError = log.trouble();
+      try {
+        at = await log.head();
+      } catch (error) {
+        if (!(error instanceof CatalogError)) throw error;
+        logError ??= error.message;
+      }
+      const ok = Object.keys(errors).length === 0 && logError === undefined;
+      return { ok, log: at, logError, views };
     },
   };
 }

@@ -11,7 +11,7 @@ import type { AuditStamp, Change } from "../core/change.ts";
 import { decide, type Intent, systemOf } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import type { Position } from "../core/position.ts";
+import { lastOf, type Position } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
@@ -239,7 +239,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     if (key !== undefined && appended.some((one) => one.repeated)) {
       states.forget(changed.map((one) => one.entry.urn));
     }
-    const position = last(appended);
+    const position = lastOf(appended);
     dependencies.onAppended(position, { timeseries: decided.some((one) => one.timeseries) });
     return { position };
   }
@@ -257,7 +257,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );
     const earlier = found.filter((one) => one !== undefined);
-    return earlier.length === 0 ? undefined : { position: last(earlier) };
+    return earlier.length === 0 ? undefined : { position: lastOf(earlier) };
   }
 
   return {
@@ -268,7 +268,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       const appended = await log.append([
         { stream, expected: "any", records: [encode(change)], id },
       ]);
-      const position = last(appended);
+      const position = lastOf(appended);
       dependencies.onAppended(position, { timeseries: true });
       return { position };
     },
@@ -340,9 +340,6 @@ async function positionsOf(
   }
   return changed.map((one) => byEntity.get(one) as Position);
 }
-
-const last = (appended: readonly Appended[]): Position =>
-  Math.max(...appended.map((one) => one.position)) as Position;
 
 const ID_BYTES = 16;
 

@@ -15,3 +15,10 @@ export const EMPTY_STREAM = -1 as Revision;
 
 export const position = (n: number): Position => n as Position;
 export const revision = (n: number): Revision => n as Revision;
+
+/** The highest position, of any number of them; START for none. */
+export function lastOf(places: readonly { readonly position: Position }[]): Position {
+  let last = START;
+  for (const { position } of places) if (position > last) last = position;
+  return last;
+}

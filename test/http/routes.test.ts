@@ -483,13 +483,18 @@ describe("the service's pages", () => {
     catalog.health = async () => ({
       ok: false,
       log: 7 as never,
+      logError: 'log "a" could not be written',
       views: {
         aspects: { position: 3 as never, error: "disk full" },
         timeseries: { position: 7 as never },
       },
     });
     expect((await app.inject("/health")).json()).toEqual(
-      refusal(503, "unavailable", expect.stringContaining('view "aspects": disk full')),
+      refusal(
+        503,
+        "unavailable",
+        expect.stringContaining('log "a" could not be written; view "aspects": disk full'),
+      ),
     );
     expect((await app.inject("/health/live")).statusCode).toBe(200);
     catalog.health = well;

@@ -56,8 +56,8 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
         { code: "unavailable", when: "the log or a view does not work; the message says which" },
       ],
       async handle(_, { catalog }) {
-        const { ok, views } = await catalog.health();
-        if (!ok) throw unhealthy(views);
+        const { ok, logError, views } = await catalog.health();
+        if (!ok) throw unhealthy(logError, views);
         return { json: "{}" };
       },
     },
@@ -126,10 +126,14 @@ function configOf({ version, modelFingerprint }: ServicePagesOptions): unknown {
   };
 }
 
-function unhealthy(views: Readonly<Record<string, { readonly error?: string }>>): CatalogError {
-  const faults = Object.entries(views).flatMap(([name, view]) =>
+function unhealthy(
+  logError: string | undefined,
+  views: Readonly<Record<string, { readonly error?: string }>>,
+): CatalogError {
+  const ofViews = Object.entries(views).flatMap(([name, view]) =>
     view.error === undefined ? [] : [`view "${name}": ${view.error}`],
   );
+  const faults = logError === undefined ? ofViews : [logError, ...ofViews];
   return new CatalogError("unavailable", faults.length === 0 ? "not ready" : faults.join("; "), {
     hint: "The service's log says more",
   });

@@ -1,0 +1,42 @@
+/**
+ * A log that remembers whether it takes appends: what a health check is told without writing
+ * anything itself. A failure counts until an append succeeds, and for half a minute at most: who
+ * sends no writes to a sick service would otherwise never learn that it is well again.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type ChangeLog, WrongRevision } from "./change-log.ts";
+
+export interface WatchedLog extends ChangeLog {
+  /** Why the last append failed; undefined while appends succeed. */
+  trouble(): string | undefined;
+}
+
+/** How long a failure counts, in milliseconds. */
+export const troubleMsMax = 30_000;
+
+/** `now`: epoch milliseconds. */
+export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
+  let failure: { readonly text: string; readonly time: number } | undefined;
+
+  return {
+    ...log,
+    async append(appends) {
+      try {
+        const appended = await log.append(appends);
+        if (appended.length > 0) failure = undefined;
+        return appended;
+      } catch (error) {
+        if (!isCallersOwn(error)) failure = { text: textOf(error), time: now() };
+        throw error;
+      }
+    },
+    trouble: () =>
+      failure !== undefined && now() - failure.time < troubleMsMax ? failure.text : undefined,
+  };
+}
+
+/** A lost race and a record that is too large say nothing of the log. */
+const isCallersOwn = (error: unknown): boolean =>
+  error instanceof WrongRevision || (error instanceof CatalogError && error.code === "too_large");
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
