@@ -1,6 +1,7 @@
 /** Starts commands as processes and waits for what they say and how they end. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Fake } from "./program-with-fakes.ts";
 
@@ -14,6 +15,8 @@ export interface Running {
   readonly child: ChildProcess;
   /** Resolves when stdout has the text. */
   said(text: string): Promise<void>;
+  /** The same of stderr. */
+  told(text: string): Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
@@ -51,17 +54,19 @@ export function start(
     stderr += chunk;
   });
   const ended = once(child, "close").then(([code]) => ({ code, stdout, stderr }));
+  const has = async (stream: Readable, there: () => boolean, text: string): Promise<void> => {
+    while (!there()) {
+      const next = once(stream, "data").then(() => undefined);
+      const end = await Promise.race([next, ended]);
+      if (end !== undefined && !there()) {
+        throw new Error(`ended with ${end.code} before it said "${text}":\n${stdout}${stderr}`);
+      }
+    }
+  };
   return {
     child,
     ended,
-    async said(text) {
-      while (!stdout.includes(text)) {
-        const next = once(child.stdout, "data").then(() => undefined);
-        const end = await Promise.race([next, ended]);
-        if (end !== undefined && !stdout.includes(text)) {
-          throw new Error(`ended with ${end.code} before it said "${text}":\n${stdout}${stderr}`);
-        }
-      }
-    },
+    said: (text) => has(child.stdout, () => stdout.includes(text), text),
+    told: (text) => has(child.stderr, () => stderr.includes(text), text),
   };
 }

@@ -24,19 +24,20 @@ describe("annals serve", () => {
   });
 
   test("takes a signal that arrives twice within a moment for one", async () => {
-    const { child, said, ended } = startProgram(["serve"], { closeMs: 400 });
+    const { child, said, told, ended } = startProgram(["serve"], { closeMs: 400 });
     await said(ready);
     child.kill("SIGINT");
-    await sleep(100);
+    await told("stopping");
     child.kill("SIGINT");
     expect((await ended).code).toBe(0);
   });
 
   test("is stopped by force with a second signal", async () => {
-    const { child, said, ended } = startProgram(["serve"]);
+    const { child, said, told, ended } = startProgram(["serve"]);
     await said(ready);
     child.kill("SIGTERM");
-    await sleep(700);
+    await told("stopping");
+    await sleep(600);
     child.kill("SIGTERM");
     const { code, stderr } = await ended;
     expect(code).toBe(1);
