@@ -1,0 +1,148 @@
+/**
+ * Puts the parts of a search query together: operators, brackets, and words in a row, with no
+ * recursion, so that no text is too deep (search-query.ts).
+ */
+import type { FieldQuestion, QueryTree, QueryWord } from "./search-query.ts";
+
+/** MUST joins as being next to each other does. */
+export type Operator = "AND" | "OR" | "NOT" | "MUST";
+
+export interface QueryBuilder {
+  /** A bracket opens; with a field, what is in it are values of the field. */
+  open(field: string | undefined): void;
+  close(): void;
+  operator(name: Operator, text: string): void;
+  word(word: QueryWord): void;
+  phrase(text: string): void;
+  question(field: string, value: FieldQuestion): void;
+  all(): void;
+  /** The field whose values the bracket holds that is open. */
+  fieldAround(): string | undefined;
+  /** Undefined when there was nothing but operators and brackets. */
+  finish(): QueryTree | undefined;
+}
+
+/** Brackets within brackets; deeper ones mean nothing. */
+const depthMax = 20;
+
+interface Run {
+  readonly kind: "words";
+  text: string;
+  readonly words: QueryWord[];
+}
+
+/** What is within a bracket: any of `groups` and of `list`, each all of its members. */
+interface Frame {
+  readonly field: string | undefined;
+  readonly groups: QueryTree[][];
+  list: QueryTree[];
+  /** AND or OR, with something before it and nothing behind it yet. */
+  joining: { readonly name: Operator; readonly text: string } | undefined;
+  /** NOT, with nothing behind it yet: how it was typed. */
+  negating: string | undefined;
+  /** The words that a next word joins. */
+  run: Run | undefined;
+}
+
+export function createQueryBuilder(): QueryBuilder {
+  const outer: Frame[] = [];
+  let frame = frameOf(undefined);
+  /** Open brackets that were too deep. */
+  let ignored = 0;
+
+  function close(): void {
+    const around = outer.pop();
+    if (around === undefined) return;
+    const whole = treeOf(frame);
+    frame = around;
+    if (whole === undefined) frame.negating = undefined;
+    else add(frame, whole);
+  }
+
+  return {
+    open(field) {
+      if (outer.length >= depthMax) {
+        ignored++;
+        return;
+      }
+      outer.push(frame);
+      frame = frameOf(field ?? frame.field);
+    },
+    close() {
+      if (ignored > 0) ignored--;
+      else close();
+    },
+    operator(name, text) {
+      if (name === "MUST") return;
+      if (name === "NOT") {
+        frame.negating = frame.negating === undefined ? text : undefined;
+        frame.run = undefined;
+        return;
+      }
+      const joins =
+        frame.joining === undefined && frame.negating === undefined && frame.list.length > 0;
+      if (joins) frame.joining = { name, text };
+      else addWordOf(frame, text);
+    },
+    word: (word) => addWord(frame, word),
+    phrase: (text) => add(frame, { kind: "phrase", text }),
+    question: (field, value) => add(frame, { kind: "field", field, value }),
+    all: () => add(frame, { kind: "all" }),
+    fieldAround: () => frame.field,
+    finish() {
+      while (outer.length > 0) close();
+      return treeOf(frame);
+    },
+  };
+}
+
+const frameOf = (field: string | undefined): Frame => ({
+  field,
+  groups: [],
+  list: [],
+  joining: undefined,
+  negating: undefined,
+  run: undefined,
+});
+
+function add(frame: Frame, part: QueryTree): void {
+  const tree: QueryTree = frame.negating === undefined ? part : { kind: "not", not: part };
+  if (frame.joining?.name === "OR") {
+    frame.groups.push(frame.list);
+    frame.list = [tree];
+  } else frame.list.push(tree);
+  frame.joining = undefined;
+  frame.negating = undefined;
+  frame.run = undefined;
+}
+
+function addWord(frame: Frame, word: QueryWord): void {
+  if (frame.run !== undefined && frame.joining === undefined) {
+    frame.run.text += ` ${word.text}`;
+    frame.run.words.push(word);
+    return;
+  }
+  const run: Run = { kind: "words", text: word.text, words: [word] };
+  const negated = frame.negating !== undefined;
+  add(frame, run);
+  if (!negated) frame.run = run;
+}
+
+/** An operator that joins nothing is a word, if it is one. */
+function addWordOf(frame: Frame, operator: string): void {
+  if (/^[A-Z]/.test(operator)) addWord(frame, { text: operator, open: false });
+}
+
+function treeOf(frame: Frame): QueryTree | undefined {
+  const { joining, negating } = frame;
+  frame.joining = undefined;
+  frame.negating = undefined;
+  if (joining !== undefined) addWordOf(frame, joining.text);
+  if (negating !== undefined) addWordOf(frame, negating);
+  const any = [...frame.groups, frame.list].flatMap((all): QueryTree[] => {
+    const [first, second] = all;
+    if (first === undefined) return [];
+    return second === undefined ? [first] : [{ kind: "and", all }];
+  });
+  return any.length > 1 ? { kind: "or", any } : any[0];
+}

@@ -1,0 +1,117 @@
+/** The values within a search query: how far they go, and what they say (search-query.ts). */
+import type { Ends } from "./search-query.ts";
+
+/** What was read; `end` is the index after it. */
+export interface Scanned {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** A quoted text, \\ before a character that stands for itself; undefined where none begins. */
+export function scanPhrase(text: string, at: number): Scanned | undefined {
+  if (text[at] !== '"') return undefined;
+  let value = "";
+  for (let end = at + 1; end < text.length; end++) {
+    const c = text[end];
+    if (c === '"') return { text: value, end: end + 1 + looseness(text, end + 1) };
+    if (c === "\\" && end + 1 < text.length) end++;
+    value += text[end];
+  }
+  return undefined;
+}
+
+const LOOSENESS = /[~^]\d+(?:\.\d+)?(?=[\s)]|$)/y;
+
+/** Length of what other engines let stand behind a phrase: "one row"~2, "one row"^4. */
+function looseness(text: string, at: number): number {
+  LOOSENESS.lastIndex = at;
+  return LOOSENESS.exec(text)?.[0].length ?? 0;
+}
+
+/**
+ * What stands there until a blank, \\ before a character that stands for itself. A "word" ends at
+ * brackets, quotes and signs that join, too; a "value" has the brackets that it closes again, and
+ * as a urn the blanks in them. Stars at its ends are left out and told.
+ */
+export function scanValue(
+  text: string,
+  at: number,
+  form: "word" | "value",
+): Scanned & { readonly starred: boolean; readonly open: boolean } {
+  const urn = text.startsWith("urn:", at);
+  let begin = at;
+  while (text[begin] === "*") begin++;
+  const starred = begin > at;
+  let value = "";
+  let depth = 0;
+  /** Stars that the value may end with. */
+  let stars = 0;
+  let end = begin;
+  while (end < text.length) {
+    const c = text[end] ?? "";
+    if (form === "word" && (c === "(" || c === ")" || c === '"' || joinsAt(text, end))) break;
+    if (c === ")" && depth === 0) break;
+    if (/\s/.test(c)) {
+      const closed = urn && depth > 0 ? closingAt(text, end, depth) : undefined;
+      if (closed === undefined) break;
+      value += text.slice(end, closed);
+      end = closed;
+      depth = 0;
+      stars = 0;
+      continue;
+    }
+    if (c === "(") depth++;
+    if (c === ")") depth--;
+    stars = c === "*" ? stars + 1 : 0;
+    if (c === "\\" && end + 1 < text.length) end++;
+    value += text[end];
+    end++;
+  }
+  const open = stars > 0 || (starred && value === "");
+  return { text: value.slice(0, value.length - stars), starred, open, end };
+}
+
+const joinsAt = (text: string, at: number): boolean =>
+  text.startsWith("&&", at) || text.startsWith("||", at);
+
+/** The index after the bracket that closes so many; undefined when there is none. */
+function closingAt(text: string, at: number, depth: number): number | undefined {
+  let left = depth;
+  for (let end = at; end < text.length; end++) {
+    if (text[end] === "(") left++;
+    else if (text[end] === ")" && --left === 0) return end + 1;
+  }
+  return undefined;
+}
+
+const BETWEEN = /([[{])\s*(?:"([^"]*)"|(\S+))\s+TO\s+(?:"([^"]*)"|([^\s\]}]+))\s*([\]}])/y;
+const BEYOND = /([<>]=?)(?:"([^"]*)"|([^\s()]+))/y;
+
+/** [1 TO 5], {1 TO 5], [* TO 5], >5, >=5, <5, <=5; undefined where none of them begins. */
+export function scanRange(
+  text: string,
+  at: number,
+): { readonly ends: Ends; readonly end: number } | undefined {
+  BETWEEN.lastIndex = at;
+  const between = BETWEEN.exec(text);
+  if (between !== null) {
+    const [, opening, quotedLow, low = quotedLow, quotedHigh, high = quotedHigh, closing] = between;
+    const ends = {
+      ...(low !== "*" && { [opening === "[" ? "from" : "above"]: low }),
+      ...(high !== "*" && { [closing === "]" ? "to" : "below"]: high }),
+    };
+    return { ends, end: BETWEEN.lastIndex };
+  }
+  BEYOND.lastIndex = at;
+  const beyond = BEYOND.exec(text);
+  if (beyond === null) return undefined;
+  const [, sign = "", quoted, end = quoted] = beyond;
+  return { ends: { [beyondEnds[sign] ?? "to"]: end }, end: BEYOND.lastIndex };
+}
+
+const beyondEnds: Readonly<Record<string, keyof Ends>> = {
+  ">": "above",
+  ">=": "from",
+  "<": "below",
+  "<=": "to",
+};

@@ -1,0 +1,206 @@
+/**
+ * What somebody types to search, as a tree.
+ *
+ *   harvest rows             words, all of them; several in a row are one run
+ *   harv*                    words that begin so
+ *   "one row"                words one after the other
+ *   *                        everything; so does nothing at all
+ *   tags:urn:li:tag:pii      a field's value, as it is: commas, colons and brackets of urns are its own
+ *   tags:urn\:li\:tag\:pii   the same, as users of search engines write it
+ *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several
+ *   title:Sales*             a value that begins so; *sales, *ale* end and contain
+ *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
+ *   tags:*, _exists_:tags    there is a value
+ *   a AND b, a && b, a b     both; OR, || one of them; NOT a, -a, !a not; +a is a. AND goes before OR
+ *
+ * A name before a colon is a field only if the catalog has it. What is none of these is words: an
+ * operator with nothing to join, a bracket or quote without its other half, and so on. Reading takes
+ * time in proportion to the text.
+ */
+import { CatalogError } from "./errors.ts";
+import { createQueryBuilder, type Operator, type QueryBuilder } from "./search-query-builder.ts";
+import { scanPhrase, scanRange, scanValue } from "./search-query-values.ts";
+
+export type QueryTree =
+  | { readonly kind: "all" }
+  /** All of them. `text` is the run as it was typed. */
+  | { readonly kind: "words"; readonly text: string; readonly words: readonly QueryWord[] }
+  | { readonly kind: "phrase"; readonly text: string }
+  | { readonly kind: "field"; readonly field: string; readonly value: FieldQuestion }
+  | { readonly kind: "and"; readonly all: readonly QueryTree[] }
+  | { readonly kind: "or"; readonly any: readonly QueryTree[] }
+  | { readonly kind: "not"; readonly not: QueryTree };
+
+export interface QueryWord {
+  readonly text: string;
+  /** It is the beginning of a word. */
+  readonly open: boolean;
+}
+
+export type FieldQuestion =
+  | { readonly kind: "exists" }
+  /** `typed`: the question as words, should the field have no such values. */
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly how: "equals" | "starts" | "ends" | "contains";
+      readonly typed: string;
+    }
+  | { readonly kind: "range"; readonly ends: Ends; readonly typed: string };
+
+export interface Ends {
+  readonly above?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly below?: string;
+}
+
+/** Longest text, in UTF-16 code units. */
+export const queryCharactersMax = 10_000;
+
+/** Throws `malformed` for a text that is too long, and for nothing else. */
+export function parseSearchQuery(input: string, isField: (name: string) => boolean): QueryTree {
+  if (input.length > queryCharactersMax) {
+    throw new CatalogError(
+      "malformed",
+      `the query has ${input.length} characters of at most ${queryCharactersMax}`,
+      { hint: "Ask for less at once; filters take long lists of values" },
+    );
+  }
+  const text = input.replace(MARKER, "").replace(/^[\s:]+/, "");
+  if (text.trim() === "") return { kind: "all" };
+  const builder = createQueryBuilder();
+  let at = 0;
+  while (at < text.length) at = readPart(text, at, isField, builder);
+  return builder.finish() ?? { kind: "words", text, words: [{ text, open: false }] };
+}
+
+/** How clients of the reference ask for its other mode; here there is one for all. */
+const MARKER = /^\s*\\?\/q\s+/;
+
+/** Tells the builder of the part that begins there; returns where the next one does. */
+function readPart(
+  text: string,
+  at: number,
+  isField: (name: string) => boolean,
+  builder: QueryBuilder,
+): number {
+  const c = text[at] ?? "";
+  if (BLANK.test(c)) return at + 1;
+  if (c === "(") {
+    builder.open(undefined);
+    return at + 1;
+  }
+  if (c === ")") {
+    builder.close();
+    return at + 1;
+  }
+  const operator = operatorAt(text, at);
+  if (operator !== undefined) {
+    builder.operator(operator.name, operator.text);
+    return at + operator.text.length;
+  }
+  return (
+    readQuestion(text, at, isField, builder) ??
+    readPhrase(text, at, builder) ??
+    readWord(text, at, builder)
+  );
+}
+
+const BLANK = /\s/;
+const NAMED_OPERATOR = /(?:AND|OR|NOT)(?=[\s()"]|$)/y;
+const SIGN = /&&|\|\||[-+!](?=[^\s)])/y;
+const signs: Readonly<Record<string, Operator>> = {
+  "&&": "AND",
+  "||": "OR",
+  "-": "NOT",
+  "!": "NOT",
+  "+": "MUST",
+};
+
+function operatorAt(
+  text: string,
+  at: number,
+): { readonly name: Operator; readonly text: string } | undefined {
+  const named = matchAt(NAMED_OPERATOR, text, at);
+  if (named !== undefined) return { name: named as Operator, text: named };
+  const sign = matchAt(SIGN, text, at);
+  return sign === undefined ? undefined : { name: signs[sign] ?? "MUST", text: sign };
+}
+
+const FIELD = /[A-Za-z_][\w.␞-]*:(?=\S)/y;
+/** A urn, and not the field of that name. */
+const URN = /urn:(?!urn:)[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:(?=\S)/y;
+
+/** What is asked of a field; undefined when no such question begins there. */
+function readQuestion(
+  text: string,
+  at: number,
+  isField: (name: string) => boolean,
+  builder: QueryBuilder,
+): number | undefined {
+  const urn = matchAt(URN, text, at) !== undefined;
+  const name = urn ? undefined : matchAt(FIELD, text, at)?.slice(0, -1);
+  if (name === "_exists_") {
+    const named = scanValue(text, at + "_exists_:".length, "value");
+    if (!isField(named.text)) return undefined;
+    builder.question(named.text, { kind: "exists" });
+    return named.end;
+  }
+  const own = name !== undefined && isField(name) ? name : undefined;
+  const begin = own === undefined ? at : at + own.length + 1;
+  if (own !== undefined && text[begin] === "(") {
+    builder.open(own);
+    return begin + 1;
+  }
+  // In title:(a OR b), a is a value of title.
+  const field = own ?? builder.fieldAround();
+  if (field === undefined) return undefined;
+  const { question, end } = questionAt(text, at, begin);
+  if (end === begin || (question.kind === "text" && question.text === "")) return undefined;
+  builder.question(field, question);
+  return end;
+}
+
+function questionAt(
+  text: string,
+  at: number,
+  begin: number,
+): { readonly question: FieldQuestion; readonly end: number } {
+  const phrase = scanPhrase(text, begin);
+  if (phrase !== undefined) {
+    const typed = text.slice(at, phrase.end);
+    return { question: { kind: "text", text: phrase.text, how: "equals", typed }, end: phrase.end };
+  }
+  const range = scanRange(text, begin);
+  if (range !== undefined) {
+    const typed = text.slice(at, range.end);
+    return { question: { kind: "range", typed, ends: range.ends }, end: range.end };
+  }
+  const { text: value, starred, open, end } = scanValue(text, begin, "value");
+  const typed = text.slice(at, end);
+  if (value === "" && open) return { question: { kind: "exists" }, end };
+  const how = starred ? (open ? "contains" : "ends") : open ? "starts" : "equals";
+  return { question: { kind: "text", text: value, how, typed }, end };
+}
+
+/** A quote without its other half divides words. */
+function readPhrase(text: string, at: number, builder: QueryBuilder): number | undefined {
+  if (text[at] !== '"') return undefined;
+  const phrase = scanPhrase(text, at);
+  if (phrase !== undefined) builder.phrase(phrase.text);
+  return phrase?.end ?? at + 1;
+}
+
+function readWord(text: string, at: number, builder: QueryBuilder): number {
+  const urn = matchAt(URN, text, at) !== undefined;
+  const { text: word, open, end } = scanValue(text, at, urn ? "value" : "word");
+  if (word === "" && open) builder.all();
+  else builder.word({ text: word, open });
+  return end;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}
