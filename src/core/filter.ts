@@ -67,15 +67,36 @@ export function compileFilter(filter: Filter | undefined): (value: JsonObject) =
 /** The same for values whose fields are got at in another way. */
 export function compileFilterOver(filter: Filter | undefined): Test {
   if (filter === undefined || filter === null) return () => true;
-  if (typeof filter !== "object") throw misshapen(filter);
+  const tests = readFilter(filter).map((criteria) => criteria.map(compileCriterion));
+  return (valuesOf) => tests.some((group) => group.every((test) => test(valuesOf)));
+}
+
+/** A criterion that was found to be one. */
+export interface CheckedCriterion {
+  readonly field: string;
+  readonly condition: ConditionName | HierarchyName;
+  /** `value` and `values`; empty ones say nothing unless the condition needs none. */
+  readonly texts: readonly string[];
+  readonly negated: boolean;
+}
+
+/**
+ * The filter as any of groups of criteria that all have to hold; without criteria that say
+ * something a group is empty, and there is at least one. Throws as compileFilter does.
+ * `hierarchy`: conditions that go up and down a hierarchy can be asked, too.
+ */
+export function readFilter(
+  filter: Filter,
+  { hierarchy = false }: { readonly hierarchy?: boolean } = {},
+): readonly (readonly CheckedCriterion[])[] {
+  if (typeof filter !== "object" || filter === null) throw misshapen(filter);
   const groups = listOf(filter.or).map((group) => {
     if (typeof group !== "object" || group === null) throw misshapen(group);
     return listOf(group.and);
   });
   if (groups.length === 0) groups.push(listOf(filter.criteria));
   checkSize(groups);
-  const tests = groups.map((criteria) => criteria.map(compileCriterion));
-  return (valuesOf) => tests.some((group) => group.every((test) => test(valuesOf)));
+  return groups.map((criteria) => criteria.flatMap((one) => checked(one, hierarchy) ?? []));
 }
 
 /** A group without criteria counts as one: it is asked, too. */
@@ -112,13 +133,20 @@ const CONDITIONS = {
   IS_NULL: () => () => true,
 } satisfies Record<string, (texts: readonly string[]) => (value: unknown) => boolean>;
 
-type Condition = keyof typeof CONDITIONS;
+export type ConditionName = keyof typeof CONDITIONS;
 
-const names = Object.keys(CONDITIONS) as Condition[];
-/** Real conditions that need the hierarchy of containers, domains or terms. */
-const HIERARCHY = ["ANCESTORS_INCL", "DESCENDANTS_INCL", "RELATED_INCL"];
+const names = Object.keys(CONDITIONS) as ConditionName[];
 
-function compileCriterion(criterion: Criterion): Test {
+/** Conditions that need the hierarchy of containers, domains or terms. */
+const HIERARCHY = ["ANCESTORS_INCL", "DESCENDANTS_INCL", "RELATED_INCL"] as const;
+
+export type HierarchyName = (typeof HIERARCHY)[number];
+
+export const isHierarchyName = (name: ConditionName | HierarchyName): name is HierarchyName =>
+  (HIERARCHY as readonly string[]).includes(name);
+
+/** Undefined for one that says nothing. */
+function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | undefined {
   // The types are only what the caller was told to send.
   if (typeof criterion?.field !== "string" || criterion.field === "") throw misshapen(criterion);
   const { field, negated } = criterion;
@@ -128,27 +156,32 @@ function compileCriterion(criterion: Criterion): Test {
       `the field "${field.slice(0, 60)}…" of the filter has ${field.length} characters of at most ${fieldCharactersMax}`,
     );
   }
-  const condition = conditionOf(criterion.condition ?? "EQUAL");
+  const condition = conditionOf(criterion.condition ?? "EQUAL", hierarchy);
   const texts = textsOf(criterion);
   const always = condition === "EXISTS" || condition === "IS_NULL";
-  if (texts.length === 0 && !always) return () => true;
-  const fits = CONDITIONS[condition](texts);
+  if (texts.length === 0 && !always) return undefined;
+  return { field, condition, texts, negated: negated === true };
+}
+
+function compileCriterion({ field, condition, texts, negated }: CheckedCriterion): Test {
+  const fits = CONDITIONS[condition as ConditionName](texts);
   // IS_NULL and `negated` both turn the answer around, and so undo each other.
-  const wanted = (condition !== "IS_NULL") !== (negated === true);
+  const wanted = (condition !== "IS_NULL") !== negated;
   return (valuesOf) => valuesOf(field).some(fits) === wanted;
 }
 
-function conditionOf(name: string): Condition {
-  const condition = names.find((known) => known === name);
+function conditionOf(name: string, hierarchy: boolean): ConditionName | HierarchyName {
+  const allowed = hierarchy ? [...names, ...HIERARCHY] : names;
+  const condition = allowed.find((known) => known === name);
   if (condition !== undefined) return condition;
-  if (HIERARCHY.includes(name)) {
-    throw new CatalogError("invalid", `the condition "${name}" cannot be asked here`, {
-      hint: `Use one of ${names.join(", ")}`,
-    });
-  }
-  throw new CatalogError("malformed", `"${name}" is not a condition of a filter`, {
-    hint: `Use one of ${names.join(", ")}`,
-  });
+  const real = HIERARCHY.some((known) => known === name);
+  throw new CatalogError(
+    real ? "invalid" : "malformed",
+    real
+      ? `the condition "${name}" cannot be asked here`
+      : `"${String(name).slice(0, 120)}" is not a condition of a filter`,
+    { hint: `Use one of ${allowed.join(", ")}` },
+  );
 }
 
 /** Clients of several ages send `value: ""` beside `values`: it counts only when it stands alone. */
@@ -212,7 +245,8 @@ function ordered([text = ""]: readonly string[], fits: (order: number) => boolea
   };
 }
 
-function numberOf(text: string): number | undefined {
+/** Undefined for a text that is no number. */
+export function numberOf(text: string): number | undefined {
   const number = Number(text);
   return text.trim() === "" || Number.isNaN(number) ? undefined : number;
 }
@@ -230,6 +264,10 @@ function parsedObject(text: string): JsonObject | undefined {
 /** Fields that go by another name in search engines. */
 const ALIASES: ReadonlyMap<string, string> = new Map([["@timestamp", "timestampMillis"]]);
 const SUBFIELD = /\.(?:keyword|delimited|ngram|length)$/;
+
+/** The field's own name; search engines keep other forms of its values under names of their own. */
+export const plainField = (field: string): string => field.replace(SUBFIELD, "");
+
 /** How a union of plain values names its members. */
 const PLAIN = ["string", "int", "long", "float", "double", "boolean", "bytes"];
 
@@ -238,7 +276,7 @@ const PLAIN = ["string", "int", "long", "float", "double", "boolean", "bytes"];
  * name may itself hold dots, as the keys of maps do.
  */
 export function fieldValues(value: JsonObject, field: string): readonly unknown[] {
-  const path = ALIASES.get(field) ?? field.replace(SUBFIELD, "");
+  const path = ALIASES.get(field) ?? plainField(field);
   const found: unknown[] = [];
   collect(value, path.split(/[./]/), found);
   return found;
