@@ -148,18 +148,27 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 
   /** The views that follow, and those whose pause is over. */
   async function ready(): Promise<readonly Follower[]> {
-    const due = followers.filter(({ failure }) => (failure?.retryAt ?? 0) <= Date.now());
-    for (const follower of due) if (follower.failure !== undefined) await recover(follower);
-    return due.filter(({ failure }) => (failure?.retryAt ?? 0) <= Date.now());
+    const found: Follower[] = [];
+    for (const follower of followers) {
+      const { failure } = follower;
+      const follows = failure === undefined;
+      if (follows || (failure.retryAt <= Date.now() && (await recover(follower)))) {
+        found.push(follower);
+      }
+    }
+    return found;
   }
 
-  async function recover(follower: Follower): Promise<void> {
+  /** Whether it can say where it is: without that it is not fed. */
+  async function recover(follower: Follower): Promise<boolean> {
     try {
       follower.position = await follower.view.sink.position();
       follower.checkpoint = follower.position;
+      return true;
     } catch (error) {
       fail(follower, error);
       onProgress(progress());
+      return false;
     }
   }
 
