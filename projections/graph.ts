@@ -12,6 +12,7 @@
  */
 import { assert } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
+import { type StreamName, timeseriesStream } from "../src/core/stream.ts";
 import type { Edge, GraphWrite } from "../src/graph/graph.ts";
 import type { Projection } from "../src/projector/sink.ts";
 import type { KeyAspectOf } from "./aspects.ts";
@@ -24,6 +25,13 @@ import type { GraphRules } from "./graph-rules.ts";
  * forget its edges (catalog/relationships.ts). No aspect can have this name.
  */
 export const FORGET = "$relationships";
+
+/** Streams of forgetting that bear on what a write makes: those of the ends of its edges. */
+export function forgettingOf(write: GraphWrite): readonly StreamName[] {
+  if (write.op !== "replace") return [];
+  const ends = write.edges.flatMap(({ source, destination }) => [source, destination]);
+  return [...new Set(ends)].map((urn) => timeseriesStream(urn, FORGET));
+}
 
 /** The edges of one value of an aspect, given as JSON text. */
 type EdgesOf = (urn: string, value: string) => readonly Edge[];

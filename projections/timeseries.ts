@@ -4,10 +4,12 @@
  *   UPSERT in a timeseries stream             event    one per time and identity; a later telling wins
  *   DELETE in a timeseries stream             remove   events of that aspect, in a range if it has one
  *   DELETE of the key aspect of an entity     remove   every event of the entity
+ *   DELETE in a stream of truncations         truncate older events, of all entities of a type
  *
  * The same event told twice has the same time and key, so that it is one event (the reference's
  * document id is made of the same fields).
  */
+import type { PlacedChange } from "../src/core/change.ts";
 import { assert } from "../src/core/errors.ts";
 import type { Projection } from "../src/projector/sink.ts";
 import type { TimeseriesWrite } from "../src/timeseries/timeseries-table.ts";
@@ -16,6 +18,9 @@ import type { KeyAspectOf } from "./aspects.ts";
 /** Headers of a DELETE that bound its range: epoch milliseconds as text, inclusive. */
 export const FROM_HEADER = "annals-from";
 export const TO_HEADER = "annals-to";
+/** Headers of a truncation: epoch milliseconds, exclusive; events of one transaction. */
+export const BEFORE_HEADER = "annals-before";
+export const BATCH_HEADER = "annals-batch";
 
 export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection<TimeseriesWrite> {
   return (change) => {
@@ -24,6 +29,7 @@ export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection
       const gone = changeType === "DELETE" && keyAspectOf(entityType) === aspect;
       return gone ? [{ op: "remove", urn, position }] : [];
     }
+    if (urn === "") return truncation(change);
     switch (changeType) {
       case "UPSERT": {
         const { value } = change;
@@ -44,6 +50,21 @@ export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection
         return [];
     }
   };
+}
+
+function truncation(change: PlacedChange): readonly TimeseriesWrite[] {
+  const { entityType, aspect, position, headers } = change;
+  const before = bound(headers?.[BEFORE_HEADER]);
+  const batchSize = bound(headers?.[BATCH_HEADER]);
+  assert(Number.isFinite(before), `the truncation at position ${position} has no time`);
+  assert(Number(batchSize) >= 1, `the truncation at position ${position} has no batch size`);
+  return [
+    {
+      ...{ op: "truncate", entityType, aspect, position },
+      before: Number(before),
+      batchSize: Number(batchSize),
+    },
+  ];
 }
 
 /** What makes an event that event and no other of its aspect. */

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
-import { createGraphProjection } from "../projections/graph.ts";
+import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { AspectReader } from "./aspects/aspect-table.ts";
@@ -107,6 +107,7 @@ export async function openViews(
         name: "graph",
         project: createGraphProjection(graph, keyAspectOf),
         sink: openSqliteGraphSink(file("graph")),
+        bearing: forgettingOf,
       }) as View,
   };
   return names.map((name) => open[name]());

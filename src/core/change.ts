@@ -35,6 +35,7 @@ export interface SystemMetadata {
 }
 
 export interface Change {
+  /** Empty in a truncation: it is of every entity of the type. */
   readonly urn: string;
   readonly entityType: string;
   readonly aspect: string;
@@ -50,7 +51,7 @@ export interface Change {
 export interface PlacedChange extends Change {
   readonly position: Position;
   readonly revision: Revision;
-  /** True when it comes from a timeseries stream. */
+  /** True when it comes from a timeseries stream, or truncates such streams. */
   readonly timeseries: boolean;
 }
 

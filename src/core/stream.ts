@@ -7,10 +7,18 @@ export type StreamName = string;
 
 export type StreamOf =
   | { readonly kind: "entity"; readonly urn: string }
-  | { readonly kind: "timeseries"; readonly urn: string; readonly aspect: string };
+  | { readonly kind: "timeseries"; readonly urn: string; readonly aspect: string }
+  /** Truncations of a timeseries aspect, of whatever entity of the type. */
+  | {
+      readonly kind: "truncation";
+      readonly urn?: undefined;
+      readonly entityType: string;
+      readonly aspect: string;
+    };
 
 const ENTITY = "entity-";
 const TIMESERIES = "timeseries-";
+const TRUNCATION = "truncation-";
 
 export const entityStream = (urn: string): StreamName => ENTITY + urn;
 
@@ -18,9 +26,20 @@ export const entityStream = (urn: string): StreamName => ENTITY + urn;
 export const timeseriesStream = (urn: string, aspect: string): StreamName =>
   `${TIMESERIES}${aspect}-${urn}`;
 
-/** What a stream is of; undefined for streams of other kinds (jobs and the like). */
+/** `truncation-<entity type>-<aspect>`; names of entity types hold no "-" either. */
+export const truncationStream = (entityType: string, aspect: string): StreamName =>
+  `${TRUNCATION}${entityType}-${aspect}`;
+
+/** The start of every job, in order: the n-th job's at revision n - 1. */
+export const JOBS: StreamName = "jobs";
+
+/** What became of one job. */
+export const jobStream = (id: string): StreamName => `job-${id}`;
+
+/** What a stream is of; undefined for streams that hold no changes (jobs). */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
+  if (name.startsWith(TRUNCATION)) return parseTruncation(name);
   if (!name.startsWith(TIMESERIES)) return undefined;
   const end = name.indexOf("-", TIMESERIES.length);
   if (end < 0) return undefined;
@@ -29,4 +48,11 @@ export function parseStream(name: StreamName): StreamOf | undefined {
     aspect: name.slice(TIMESERIES.length, end),
     urn: name.slice(end + 1),
   };
+}
+
+function parseTruncation(name: StreamName): StreamOf | undefined {
+  const end = name.indexOf("-", TRUNCATION.length);
+  if (end < 0) return undefined;
+  const entityType = name.slice(TRUNCATION.length, end);
+  return { kind: "truncation", entityType, aspect: name.slice(end + 1) };
 }

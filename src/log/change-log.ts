@@ -90,6 +90,15 @@ export interface ChangeLog {
     options: ReadOptions,
   ): Promise<readonly LogRecord[]>;
 
+  /**
+   * Names of streams that begin with a prefix and come after a name, in byte order, at most
+   * `limit`. A stream that comes to be meanwhile is among them or not.
+   */
+  listStreams(
+    prefix: string,
+    options: { readonly after?: StreamName | undefined; readonly limit: number },
+  ): Promise<readonly StreamName[]>;
+
   /** Position of the last durable record; START when the log is empty. */
   head(): Promise<Position>;
 

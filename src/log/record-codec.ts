@@ -218,8 +218,8 @@ function toChange(wire: WireRecord, stream: StreamOf, record: LogRecord): Placed
   const change: Writable<PlacedChange> = {
     position: record.position,
     revision: record.revision,
-    timeseries: stream.kind === "timeseries",
-    urn: stream.urn,
+    timeseries: stream.kind !== "entity",
+    urn: stream.urn ?? "",
     entityType: wire.entityType,
     aspect: aspectName,
     changeType,

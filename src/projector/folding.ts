@@ -43,18 +43,22 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, fold } = parts;
   const folded = new LRUCache<string, Position>({ max: FOLDED_MAX });
 
+  /** Where the states are; throws `unavailable` when that is before `upTo`. */
+  async function statesAt(upTo: Position): Promise<Position> {
+    const at = await states.position();
+    if (at >= upTo) return at;
+    throw new CatalogError(
+      "unavailable",
+      `the view "${name}" waits for the aspect view, which is at position ${at} of ${upTo}`,
+    );
+  }
+
   async function apply(touches: readonly Touch[], upTo: Position): Promise<void> {
     const stale = new Map<string, Touch>();
     for (const touch of touches) {
       if (touch.position > (folded.get(touch.urn) ?? position(0))) stale.set(touch.urn, touch);
     }
-    const at = stale.size === 0 ? upTo : await states.position();
-    if (at < upTo) {
-      throw new CatalogError(
-        "unavailable",
-        `the view "${name}" waits for the aspect view, which is at position ${at} of ${upTo}`,
-      );
-    }
+    const at = stale.size === 0 ? upTo : await statesAt(upTo);
     const writes: W[] = [];
     const all = [...stale.values()];
     for (let from = 0; from < all.length; from += STATES_MAX) {
@@ -68,12 +72,29 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     for (const { urn } of all) folded.set(urn, at);
   }
 
+  async function foldNow({ urn, entityType, position: at }: Touch): Promise<W> {
+    await statesAt(at);
+    const [state] = await states.getEntities([urn]);
+    return fold(state as EntityState, entityType, at);
+  }
+
   return {
     name,
     project: ({ timeseries, urn, entityType, position: at }) =>
       timeseries ? [] : [{ urn, entityType, position: at }],
     sink: {
       apply,
+      /**
+       * The aspect view is restored first: what it then says of the entity is folded. One that the
+       * log never told of has no touch, and no write.
+       */
+      async restore(urn, touches) {
+        let last: Touch | undefined;
+        for await (const touch of touches) last = touch;
+        await sink.restore(urn, last === undefined ? [] : [await foldNow(last)]);
+        folded.delete(urn);
+      },
+      ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
       position: () => sink.position(),
       async reset() {
         folded.clear();

@@ -3,6 +3,7 @@
  * far enough. The embedded profile's projector runs in a thread of its own; this is its near end.
  */
 import type { Position } from "../core/position.ts";
+import type { Unrestored } from "./restore.ts";
 
 export interface Progress {
   /** Position of each view by name. */
@@ -18,4 +19,16 @@ export interface Progress {
   onProgress(listener: (positions: Readonly<Record<string, Position>>) => void): void;
   /** Says that the log has come to a position. */
   poke(head: Position): void;
+}
+
+export interface Restoration {
+  /**
+   * Makes what the views have of some entities anew from the log; resolves with those that could
+   * not be. Rejects `unavailable` when nobody is there to do it.
+   */
+  restore(urns: readonly string[]): Promise<readonly Unrestored[]>;
+  /** How often it was done: what was read of a view before the last time may be outdated. */
+  restorations(): number;
+  /** Called with what was restored, before restore() resolves. */
+  onRestored(listener: (urns: readonly string[]) => void): void;
 }

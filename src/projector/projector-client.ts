@@ -16,11 +16,12 @@ import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
 import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
+import { createRestores } from "./restores.ts";
 
-export interface ProjectorClient extends Progress {
+export interface ProjectorClient extends Progress, Restoration {
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
   close(): Promise<void>;
 }
@@ -67,6 +68,7 @@ export async function startProjectorThread(
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
   const pokes = createPokes(() => send("poke"));
+  const restores = createRestores((message) => send(message));
   const gathered = gatherPokes(pokes.poke);
 
   const send = (message: ToThread): boolean => {
@@ -90,6 +92,10 @@ export async function startProjectorThread(
         reason = new CatalogError(code, message.message, hint === undefined ? {} : { hint });
         return;
       }
+      if (message.kind !== "progress") {
+        restores.ended(message);
+        return;
+      }
       if (down !== undefined) logger.info({}, "projector runs again");
       down = undefined;
       running = true;
@@ -102,6 +108,7 @@ export async function startProjectorThread(
     worker.on("exit", (code) => {
       reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
       thread = undefined;
+      restores.refuse(reason.message);
       if (running) onCrash(reason);
       else reject(reason);
     });
@@ -162,6 +169,9 @@ export async function startProjectorThread(
       );
     },
     onProgress: (listener) => void listeners.push(listener),
+    restore: restores.restore,
+    restorations: restores.restorations,
+    onRestored: restores.onRestored,
     poke: gathered.poke,
     async close() {
       if (ended === "closed") return;

@@ -9,6 +9,7 @@ import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
+import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 
 export interface ThreadData {
@@ -24,11 +25,17 @@ export interface ThreadStores<Config = unknown> {
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
-export type ToThread = "poke" | "stop";
+export type ToThread =
+  | "poke"
+  | "stop"
+  | { readonly kind: "restore"; readonly id: number; readonly urns: readonly string[] };
 
 export type FromThread =
   /** After every batch, and once as soon as everything is open. */
   | { readonly kind: "progress"; readonly progress: ProjectorProgress }
+  /** A restore came to its end. */
+  | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
+  | { readonly kind: "not restored"; readonly id: number; readonly message: string }
   /** The stores could not be opened; the thread ends. */
   | {
       readonly kind: "failed";
@@ -68,8 +75,18 @@ async function open({ module, config }: ThreadData): Promise<void> {
   tell({ kind: "progress", progress: projector.progress() });
   port?.on("message", (message: ToThread) => {
     if (message === "poke") projector.poke();
+    else if (typeof message === "object") void restore(projector, message.id, message.urns);
     else void close(projector, views, log);
   });
+}
+
+async function restore(projector: Projector, id: number, urns: readonly string[]): Promise<void> {
+  try {
+    tell({ kind: "restored", id, unrestored: await projector.restore(urns) });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    tell({ kind: "not restored", id, message });
+  }
 }
 
 async function close(projector: Projector, views: readonly View[], log: ChangeLog): Promise<void> {

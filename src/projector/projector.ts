@@ -30,6 +30,8 @@
  *   5. Work is bounded: records and bytes of a batch, the pause between attempts, the time in which
  *      nobody else gets a turn in the thread (one turn).
  *   6. New records are found without a poke too. (rest ends after idleMs)
+ *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
+ *   8. What a view has put off is done when the others have had their turn. (tidy)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -37,6 +39,8 @@ import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch, projectBatch } from "./batch.ts";
+import type { HistoryLog } from "./history.ts";
+import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 
 export interface ViewProgress {
@@ -48,7 +52,7 @@ export interface ViewProgress {
 export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
 
 export interface ProjectorParts {
-  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  readonly log: Pick<ChangeLog, "readAll" | "head"> & HistoryLog;
   readonly views: readonly View[];
   readonly decode: Decode;
   /** Called after every batch, whatever came of it. */
@@ -65,6 +69,11 @@ export interface Projector {
   progress(): ProjectorProgress;
   /** The log has new records: do not wait any longer. */
   poke(): void;
+  /**
+   * Makes what the views have of some entities anew from the log. Resolves with those that could
+   * not be; rejects `unavailable` when it stops before.
+   */
+  restore(urns: readonly string[]): Promise<readonly Unrestored[]>;
   /** Resolves when the batch in flight is done; log and views stay open. */
   stop(): Promise<void>;
 }
@@ -105,6 +114,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let stopping = false;
   let poked = false;
   let wake: () => void = () => {};
+  const wanted: Wanted[] = [];
 
   function progress(): ProjectorProgress {
     return Object.fromEntries(
@@ -119,11 +129,46 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     while (!stopping) {
       poked = false;
       const moved = await turn();
-      if (!moved && !poked && !stopping) await rest();
+      await mend();
+      const more = await tidy();
+      if (!moved && !more && !poked && !stopping) await rest();
       // Sinks may work without ever waiting: messages must get in between all the same.
       await otherTurns();
     }
+    for (const { reject } of wanted.splice(0)) reject(stopped());
     await Promise.all(followers.map(keepPosition));
+  }
+
+  async function mend(): Promise<void> {
+    for (const { urns, resolve, reject } of wanted.splice(0)) {
+      try {
+        const views = await Promise.all(
+          followers.map(async ({ view, position }) => {
+            // A batch that failed may have been kept all the same.
+            const kept = await view.sink.position();
+            return { view, position: kept > position ? kept : position };
+          }),
+        );
+        resolve(await restoreEntities(urns, { log, decode, views }));
+      } catch (error) {
+        reject(asError(error));
+      }
+    }
+  }
+
+  /** A part of what each view put off; whether there is more. */
+  async function tidy(): Promise<boolean> {
+    let more = false;
+    for (const follower of followers) {
+      if (follower.failure !== undefined || follower.view.sink.tidy === undefined) continue;
+      try {
+        if (await follower.view.sink.tidy()) more = true;
+      } catch (error) {
+        fail(follower, error);
+        onProgress(progress());
+      }
+    }
+    return more;
   }
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */
@@ -245,6 +290,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       poked = true;
       wake();
     },
+    restore(urns) {
+      if (stopping) return Promise.reject(stopped());
+      const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
+      wanted.push({ urns, resolve, reject });
+      poked = true;
+      wake();
+      return promise;
+    },
     stop() {
       stopping = true;
       wake();
@@ -269,6 +322,14 @@ function checkAhead(followers: readonly Follower[], head: Position): void {
     },
   );
 }
+
+interface Wanted {
+  readonly urns: readonly string[];
+  readonly resolve: (unrestored: readonly Unrestored[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const stopped = (): CatalogError => new CatalogError("unavailable", "the projector has stopped");
 
 /** Views at the same position together, the foremost first. */
 function groupsOf(followers: readonly Follower[]): readonly (readonly Follower[])[] {

@@ -61,5 +61,8 @@ async function grow(parts: RegrowParts): Promise<Position> {
     position = changes.upTo;
     onProgress?.(position, head, position / ((performance.now() - begun) / 1_000));
   }
+  for (const { sink } of views) {
+    for (let more = true; more; ) more = (await sink.tidy?.()) ?? false;
+  }
   return position;
 }

@@ -6,6 +6,7 @@
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
+import type { StreamName } from "../core/stream.ts";
 
 export interface Sink<W> {
   /**
@@ -13,6 +14,20 @@ export interface Sink<W> {
    * store has one. `upTo` may lie beyond the last write: records that the view ignores.
    */
   apply(writes: readonly W[], upTo: Position): Promise<void>;
+
+  /**
+   * Makes what the view has of one entity what these writes make of an empty view: what is missing
+   * comes, what should not be there goes. The writes are all of the entity's up to the checkpoint,
+   * in order; the checkpoint stays, and so does what the view has of others. In one transaction
+   * where the store has one.
+   */
+  restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
+
+  /**
+   * Does a bounded part of what `apply` put off, and tells whether there is more. What is read does
+   * not depend on it. Absent where nothing is ever put off.
+   */
+  tidy?(): Promise<boolean>;
 
   /** The checkpoint: every record up to it is in the view. START for a new view. */
   position(): Promise<Position>;
@@ -35,4 +50,9 @@ export interface View<W = unknown> {
   readonly name: string;
   readonly project: Projection<W>;
   readonly sink: Sink<W>;
+  /**
+   * Streams beside the entity's own whose changes bear on what a write of it makes; undefined where
+   * there are none. Sink.restore is given their writes, too.
+   */
+  readonly bearing?: ((write: W) => readonly StreamName[]) | undefined;
 }

@@ -29,6 +29,20 @@ export type TimeseriesWrite =
       readonly position: Position;
       readonly from?: number | undefined;
       readonly to?: number | undefined;
+    }
+  /**
+   * Events of one aspect of all entities of a type that are older than a time and were told before
+   * are gone: for readers at once, from the store in parts (Sink.tidy).
+   */
+  | {
+      readonly op: "truncate";
+      readonly entityType: string;
+      readonly aspect: string;
+      readonly position: Position;
+      /** Epoch milliseconds, exclusive. */
+      readonly before: number;
+      /** Events that leave the store in one transaction, at most. */
+      readonly batchSize: number;
     };
 
 export type TimeseriesSink = Sink<TimeseriesWrite>;
@@ -64,7 +78,34 @@ export interface TimeseriesReader {
   /** How many events the range has; without an aspect: of all aspects of the urn. */
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 
+  /**
+   * Of the series of one aspect of all entities of a type: how many events they have, how many of
+   * those are older than `before`, and about how many bytes all of them take.
+   */
+  measure(index: TimeseriesIndex, before?: number): Promise<TimeseriesMeasure>;
+
+  /** How far the store is with the truncation at a position; undefined before it has come there. */
+  findTruncation(position: Position): Promise<TruncationProgress | undefined>;
+
   close(): Promise<void>;
+}
+
+export interface TimeseriesIndex {
+  readonly entityType: string;
+  readonly aspect: string;
+}
+
+export interface TimeseriesMeasure {
+  readonly events: number;
+  readonly older: number;
+  readonly bytes: number;
+}
+
+export interface TruncationProgress {
+  /** Events and transactions so far. */
+  readonly deleted: number;
+  readonly batches: number;
+  readonly done: boolean;
 }
 
 /**

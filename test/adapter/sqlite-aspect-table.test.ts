@@ -11,4 +11,37 @@ const createPlace = createSqlitePlace({
 });
 
 aspectTableContract("sqlite", { createPlace });
-sinkContract("sqlite aspects", { createPlace, histories: aspectHistories });
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const entityOf = (urn: string) =>
+  `(SELECT entity.id FROM entity JOIN entity_kind AS k ON k.id = kind WHERE prefix || rest = ${quoted(urn)})`;
+
+sinkContract("sqlite aspects", {
+  createPlace,
+  histories: aspectHistories,
+  urnOf: ({ urn }) => urn,
+  ownerOf: ({ urn }) => urn,
+  damages: [
+    ["removed", (urn) => `DELETE FROM aspect_value WHERE entity = ${entityOf(urn)}`],
+    [
+      "removed in part",
+      (urn) => `DELETE FROM aspect_value WHERE entity = ${entityOf(urn)} AND version = 1`,
+    ],
+    [
+      "changed",
+      (urn) =>
+        `UPDATE aspect_value SET value = '{}', confirmed = 7 WHERE entity = ${entityOf(urn)}`,
+    ],
+    [
+      "added",
+      (urn) => `
+        INSERT INTO aspect_name (name) VALUES ('ghost');
+        INSERT INTO aspect_value (entity, aspect, version, position, revision, time, actor, system, value)
+        VALUES (${entityOf(urn)}, (SELECT id FROM aspect_name WHERE name = 'ghost'), 1, 1, 1, 1, 'a', '{}', '{}')`,
+    ],
+    [
+      "said to live, or not to",
+      (urn) => `UPDATE entity SET living = 1 - living WHERE id = ${entityOf(urn)}`,
+    ],
+    ["forgotten with their entity", (urn) => `DELETE FROM entity WHERE id = ${entityOf(urn)}`],
+  ],
+});

@@ -1,7 +1,10 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
 import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
 import { graphContract } from "../contract/graph.contract.ts";
-import { graphHistories } from "../contract/graph-model.ts";
+import { graphHistories, urns } from "../contract/graph-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
@@ -11,4 +14,55 @@ const createPlace = createSqlitePlace({
 });
 
 graphContract("sqlite", { createPlace });
-sinkContract("sqlite graph", { createPlace, histories: graphHistories });
+const entityOf = (urn: string) =>
+  `(SELECT node.id FROM node JOIN kind ON kind.id = kind WHERE prefix || rest = '${urn.replaceAll("'", "''")}')`;
+
+const damages: readonly (readonly [what: string, statements: (urn: string) => string])[] = [
+  ["removed", (urn) => `DELETE FROM edge WHERE entity = ${entityOf(urn)}`],
+  ["removed in part", (urn) => `DELETE FROM edge WHERE entity = ${entityOf(urn)} AND ordinal = 0`],
+  [
+    "changed",
+    (urn) => `UPDATE edge SET updated_on = 1, properties = '{}' WHERE entity = ${entityOf(urn)}`,
+  ],
+  [
+    "moved to another place",
+    (urn) => `UPDATE edge SET position = position + 5 WHERE entity = ${entityOf(urn)}`,
+  ],
+  [
+    "added",
+    (urn) => `
+      INSERT INTO name (text) VALUES ('Ghost');
+      INSERT INTO edge SELECT entity, (SELECT id FROM name WHERE text = 'Ghost'), entity, entity,
+        aspect, 1, 0, 1, source_kind, source_kind, path, via, 1, created_actor, 1, updated_actor, NULL
+      FROM edge WHERE entity = ${entityOf(urn)} LIMIT 1`,
+  ],
+];
+
+sinkContract("sqlite graph", {
+  createPlace,
+  histories: graphHistories,
+  urnOf: ({ urn }) => urn,
+  bearsOn: (write, urn) => write.op === "forget" || write.urn === urn,
+  ownerOf: ({ entity }) => entity,
+  damages,
+});
+
+describe("restoring an entity", () => {
+  test("lets the first of what tells a pair of ends lead, whatever the rows said", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const [history = []] = fc.sample(graphHistories(400, 400), { numRuns: 1, seed: 3 });
+    const at = history.at(-1)?.position ?? position(0);
+    await sink.apply(history, at);
+    const leads = "SELECT source, type, destination, entity, aspect, leads FROM edge";
+    const before = await place.ask(leads);
+    await place.change("UPDATE edge SET leads = 1 - leads");
+    for (const urn of urns) {
+      const writes = history.filter((write) => write.op === "forget" || write.urn === urn);
+      await sink.restore(urn, writes);
+    }
+    expect(await place.ask(leads)).toEqual(before);
+    await sink.close();
+    await place.remove();
+  });
+});

@@ -1,6 +1,7 @@
 /** Where a SQLite view lives in a test: a file in a directory of its own. */
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Closable {
@@ -27,6 +28,17 @@ export const createSqlitePlace =
         return sink;
       },
       openReader: async () => open.openReader(path()),
+      async ask(query: string) {
+        const database = new DatabaseSync(path(), { readOnly: true, timeout: 5_000 });
+        const rows = database.prepare(query).all();
+        database.close();
+        return rows;
+      },
+      async change(statements: string) {
+        const database = new DatabaseSync(path(), { timeout: 5_000 });
+        database.exec(statements);
+        database.close();
+      },
       /** A killed process leaves the files as they are: they are copied while they are open. */
       async crash() {
         const files = folder();

@@ -490,6 +490,35 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       });
     });
 
+    describe("the names of streams", () => {
+      const named = ["a", "b-1", "b-10", "b-2", "b-\u00e9", "b-\uff5e", "b-\u{1d49c}", "b.", "c"];
+      const some = named.filter((name) => name.startsWith("b-"));
+
+      beforeEach(async () => {
+        for (const name of named.toReversed()) await log.append([entry(name, "any", "x", "y")]);
+      });
+
+      test("come in byte order, page by page", async () => {
+        expect(await log.listStreams("b-", { limit: 100 })).toEqual(some);
+        const pages: string[] = [];
+        for (;;) {
+          const page = await log.listStreams("b-", { after: pages.at(-1), limit: 2 });
+          expect(page.length).toBeLessThanOrEqual(2);
+          if (page.length === 0) break;
+          pages.push(...page);
+        }
+        expect(pages).toEqual(some);
+      });
+
+      test("may begin after what is no stream, or with nothing in particular", async () => {
+        expect(await log.listStreams("b-", { after: "b-100", limit: 1 })).toEqual(["b-2"]);
+        expect(await log.listStreams("b-", { after: "a", limit: 1 })).toEqual(["b-1"]);
+        expect(await log.listStreams("b-", { after: "c", limit: 1 })).toEqual([]);
+        expect(await log.listStreams("z", { limit: 1 })).toEqual([]);
+        expect(await log.listStreams("", { limit: 100 })).toEqual(named);
+      });
+    });
+
     describe("tail", () => {
       test("gives what is there, then what comes, without gap or repeat", async () => {
         const count = 500;

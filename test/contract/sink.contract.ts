@@ -13,6 +13,8 @@ export interface ViewPlace<W, Row> {
   openSink(): Promise<Sink<W>>;
   /** Reads beside a sink; the place has had one open before. */
   openReader(): Promise<Dump<Row> & { close(): Promise<void> }>;
+  /** Changes what is kept behind the view's back, with the adapter's own statements. */
+  change(statements: string): Promise<void>;
   /** The process is killed now: what was open is lost, and so is what was not yet kept. */
   crash(): Promise<void>;
   remove(): Promise<void>;
@@ -25,6 +27,14 @@ export interface SinkHarness<W, Row> {
    * has a write.
    */
   histories(minLength: number, maxLength: number): fc.Arbitrary<readonly W[]>;
+  /** The entity that a write is about; undefined for one about entities of all kinds. */
+  urnOf(write: W): string | undefined;
+  /** Whether a write bears on what the view has of an entity; where it is not just its own. */
+  bearsOn?(write: W, urn: string): boolean;
+  /** The entity that a row belongs to. */
+  ownerOf(row: Row): string;
+  /** What may happen to what is kept of an entity (statements of ViewPlace.change). */
+  readonly damages: readonly (readonly [what: string, statements: (urn: string) => string])[];
 }
 
 type Placed = { readonly position: Position };
@@ -34,7 +44,7 @@ const BATCH_MAX = 5_000;
 
 export function sinkContract<W extends Placed, Row>(
   name: string,
-  { createPlace, histories }: SinkHarness<W, Row>,
+  { createPlace, histories, urnOf, bearsOn, ownerOf, damages }: SinkHarness<W, Row>,
 ): void {
   let places: ViewPlace<W, Row>[];
   let opened: { close(): Promise<void> }[];
@@ -231,6 +241,94 @@ export function sinkContract<W extends Placed, Row>(
       );
     });
 
+    describe("restoring", () => {
+      let place: ViewPlace<W, Row>;
+      let sink: Sink<W>;
+      let rows: readonly Row[];
+      let busiest: string;
+
+      const writesOf = (urn: string, writes = history): readonly W[] =>
+        writes.filter((write) => (bearsOn ?? ((one) => urnOf(one) === urn))(write, urn));
+
+      beforeEach(async () => {
+        place = await fresh();
+        sink = await open(place);
+        await sink.apply(history, upTo);
+        rows = await rowsOf(place);
+        const owners = Map.groupBy(rows, ownerOf);
+        const [most = ["", []]] = [...owners].sort(([, a], [, b]) => b.length - a.length);
+        busiest = most[0];
+      });
+
+      test.each(damages)(
+        "mends rows that were %s, and leaves the rest alone",
+        async (_, damage) => {
+          await place.change(damage(busiest));
+          expect(await rowsOf(place)).not.toEqual(rows);
+          await sink.restore(busiest, writesOf(busiest));
+          expect(await rowsOf(place)).toEqual(rows);
+          expect(await sink.position()).toBe(upTo);
+        },
+      );
+
+      test("changes nothing of a view that is as it should be", async () => {
+        const urns = new Set([...history.flatMap((one) => urnOf(one) ?? []), ...rows.map(ownerOf)]);
+        for (const urn of urns) await sink.restore(urn, writesOf(urn));
+        expect(await rowsOf(place)).toEqual(rows);
+      });
+
+      test("takes what it is given as it comes", async () => {
+        async function* coming() {
+          yield* writesOf(busiest);
+        }
+        await sink.restore(busiest, coming());
+        expect(await rowsOf(place)).toEqual(rows);
+      });
+
+      test("takes away what nothing tells", async () => {
+        await sink.restore(busiest, []);
+        expect(await rowsOf(place)).toEqual(rows.filter((row) => ownerOf(row) !== busiest));
+        await sink.restore("urn:li:tag:nobody", []);
+        await sink.restore(busiest, writesOf(busiest));
+        expect(await rowsOf(place)).toEqual(rows);
+      });
+
+      test("leaves all as it was when it fails halfway", async () => {
+        const half = writesOf(busiest).slice(0, 5);
+        await expect(sink.restore(busiest, [...half, spoilt<W>()])).rejects.toThrow("spoilt");
+        expect(await rowsOf(place)).toEqual(rows);
+        await sink.restore(busiest, writesOf(busiest));
+        expect(await rowsOf(place)).toEqual(rows);
+      });
+
+      test("leaves a view that grows on as it would have", async () => {
+        const other = await fresh();
+        const growing = await open(other);
+        const half = history.slice(0, history.length / 2);
+        await growing.apply(half, lastOf(half));
+        await growing.restore(busiest, writesOf(busiest, half));
+        await growing.apply(history.slice(half.length), upTo);
+        expect(await rowsOf(other)).toEqual(rows);
+      });
+
+      test("comes to the same whatever was restored on the way", async () => {
+        await fc.assert(
+          fc.asyncProperty(histories(1, 80), fc.integer({ min: 1, max: 15 }), async (all, size) => {
+            const growing = await fresh();
+            const growingSink = await open(growing);
+            for (let to = size; to - size < all.length; to += size) {
+              const told = all.slice(0, to);
+              await growingSink.apply(told, lastOf(told));
+              const urn = told.map(urnOf).findLast((one) => one !== undefined);
+              if (urn !== undefined) await growingSink.restore(urn, writesOf(urn, told));
+            }
+            expect(await rowsOf(growing)).toEqual(await grown(all, 1));
+          }),
+          { numRuns: 8 },
+        );
+      });
+    });
+
     test("is unavailable when it is closed, which may be said twice", async () => {
       const place = await fresh();
       const sink = await open(place);
@@ -240,6 +338,7 @@ export function sinkContract<W extends Placed, Row>(
       await expect(sink.apply([], position(1))).rejects.toEqual(unavailable);
       await expect(sink.position()).rejects.toEqual(unavailable);
       await expect(sink.reset()).rejects.toEqual(unavailable);
+      await expect(sink.restore("urn:li:tag:a", [])).rejects.toEqual(unavailable);
     });
   });
 }

@@ -10,7 +10,7 @@ import type {
   TimeseriesRow,
   TimeseriesWrite,
 } from "../../src/timeseries/timeseries-table.ts";
-import { byteOrder, urns } from "./aspect-table-model.ts";
+import { byteOrder, typeOf, urns } from "./aspect-table-model.ts";
 
 const few = [0, 1, 4, 7, 10, 13].map((n) => urns[n] ?? "");
 export const aspects: readonly string[] = ["datasetProfile", "operation", "toString"];
@@ -21,7 +21,17 @@ const times = fc.oneof(
 );
 const keys = fc.constantFrom("[null,null,null]", '["\u{1D49C}"]', '["\uFF5E"]', "[1]", "it's");
 
+const truncation = fc.record({
+  op: fc.constant("truncate" as const),
+  entityType: fc.constantFrom(...new Set(few.map(typeOf))),
+  aspect: fc.constantFrom(...aspects),
+  before: times,
+  batchSize: fc.integer({ min: 1, max: 3 }),
+  gap: fc.integer({ min: 0, max: 2 }),
+});
+
 const step = fc.oneof(
+  { weight: 1, arbitrary: truncation },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -56,7 +66,7 @@ export const timeseriesHistories = (
     return steps.map(({ gap, ...write }): TimeseriesWrite => {
       last += 1 + gap;
       const at = position(last);
-      if (write.op === "remove") return { ...write, position: at };
+      if (write.op !== "event") return { ...write, position: at };
       const value = JSON.stringify({ at, text: "☃ \u{1F3D4} 'quoted\" \\ % _" });
       const system = JSON.stringify({ lastObserved: at });
       return { ...write, entityType: "dataset", position: at, value, system };
@@ -91,6 +101,13 @@ export function createTimeseriesModel(): TimeseriesModel {
 
   return {
     apply(write) {
+      if (write.op === "truncate") {
+        const { entityType, aspect, before } = write;
+        rows = rows.filter(
+          (row) => typeOf(row.urn) !== entityType || row.aspect !== aspect || row.time >= before,
+        );
+        return;
+      }
       if (write.op === "remove") {
         rows = rows.filter((row) => !within(row, write));
         return;

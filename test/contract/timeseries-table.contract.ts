@@ -216,6 +216,110 @@ export function timeseriesTableContract(
       });
     });
 
+    describe("a truncation", () => {
+      const elsewhere = "urn:li:tag:a";
+      const odd = "urn:li:tag:dataset:a";
+      const truncate = (before: number, more: { aspect?: string; batchSize?: number } = {}) =>
+        tell({ op: "truncate", entityType: "dataset", before, batchSize: 2, ...more });
+      const measured = (before?: number) =>
+        reader.measure({ entityType: "dataset", aspect }, before);
+      async function tidied(): Promise<number> {
+        for (let steps = 0; ; steps++) if (!(await sink.tidy?.())) return steps;
+      }
+
+      beforeEach(async () => {
+        const dataset = urns.find((one) => one.startsWith("urn:li:dataset:")) ?? "";
+        for (const one of [dataset, elsewhere, odd]) {
+          await tell(...[1, 2, 3, 4, 5].map((time) => ({ urn: one, time })), {
+            urn: one,
+            aspect: "operation",
+            time: 1,
+          });
+        }
+      });
+
+      const dataset = urns.find((one) => one.startsWith("urn:li:dataset:")) ?? "";
+      const times = async (of: string, name = aspect) =>
+        (await reader.list({ urn: of, aspect: name }, { limit: 9 })).map(({ time }) => time);
+
+      test("takes what is strictly older, of that aspect and type alone, at once", async () => {
+        await truncate(3);
+        const left = async () => {
+          expect(await times(dataset)).toEqual([5, 4, 3]);
+          expect(await reader.count({ urn: dataset })).toBe(4);
+          expect(await reader.count({ urn: dataset, aspect, to: 3 })).toBe(1);
+          expect(await times(dataset, "operation")).toEqual([1]);
+          expect(await times(elsewhere)).toEqual([5, 4, 3, 2, 1]);
+          expect(await times(odd)).toEqual([5, 4, 3, 2, 1]);
+          expect(await measured(4)).toMatchObject({ events: 3, older: 1 });
+        };
+        await left();
+        await tidied();
+        await left();
+      });
+
+      test("leaves what is told after it, and what is told again, however old", async () => {
+        await truncate(9);
+        await tell({ urn: dataset, time: 2 }, { urn: dataset, time: 0 });
+        expect(await times(dataset)).toEqual([2, 0]);
+        await tidied();
+        expect(await times(dataset)).toEqual([2, 0]);
+      });
+
+      test("takes no more at a time than it was told, and tells how far it is", async () => {
+        await truncate(9);
+        const at = last;
+        expect(await reader.findTruncation(at)).toMatchObject({ deleted: 0, done: false });
+        let before = 0;
+        for (let more = true; more; ) {
+          more = (await sink.tidy?.()) ?? false;
+          const { deleted = 0 } = (await reader.findTruncation(at)) ?? {};
+          expect(deleted - before).toBeLessThanOrEqual(2);
+          before = deleted;
+        }
+        expect(await reader.findTruncation(at)).toEqual({ deleted: 5, batches: 3, done: true });
+        expect(await reader.findTruncation(position(at + 1))).toBeUndefined();
+      });
+
+      test("goes on where it was when it is opened again", async () => {
+        await truncate(9);
+        const at = last;
+        await sink.tidy?.();
+        await sink.close();
+        sink = await place.openSink();
+        expect(await times(dataset)).toEqual([]);
+        await tidied();
+        expect(await reader.findTruncation(at)).toEqual({ deleted: 5, batches: 3, done: true });
+      });
+
+      test("after another one takes what that left", async () => {
+        await truncate(3);
+        await truncate(5);
+        expect(await times(dataset)).toEqual([5]);
+        await tidied();
+        expect(await times(dataset)).toEqual([5]);
+        expect(await reader.findTruncation(last)).toMatchObject({ deleted: 2, done: true });
+      });
+
+      test("measures nothing where there is nothing", async () => {
+        const nothing = { events: 0, older: 0, bytes: 0 };
+        expect(await reader.measure({ entityType: "dashboard", aspect })).toEqual(nothing);
+        expect(await reader.measure({ entityType: "dataset", aspect: "__proto__" })).toEqual(
+          nothing,
+        );
+        expect((await measured()).bytes).toBeGreaterThan(5 * 2);
+      });
+
+      test("measures many events and series alike", async () => {
+        const many = Array.from({ length: 12_000 }, (_, n) => ({ urn: dataset, time: 10 + n }));
+        const series = Array.from({ length: 3_000 }, (_, n) => ({
+          ...{ urn: `urn:li:dataset:s${n}`, time: n },
+        }));
+        await tell(...many, ...series);
+        expect(await measured(110)).toMatchObject({ events: 15_005, older: 5 + 100 + 110 });
+      });
+    });
+
     test("gives the answers of a simple model after any history", async () => {
       const bounds = fc.option(fc.integer({ min: -2, max: 11 }), { nil: undefined });
       await fc.assert(
@@ -226,7 +330,7 @@ export function timeseriesTableContract(
           await sink.apply(history, position(history.at(-1)?.position ?? 0));
 
           expect(await Array.fromAsync(reader.dump())).toEqual(model.rows());
-          for (const one of new Set(history.map((write) => write.urn))) {
+          for (const one of new Set(history.map((write) => ("urn" in write ? write.urn : "")))) {
             expect(await reader.count({ urn: one, from, to })).toBe(
               model.count({ urn: one, from, to }),
             );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createGraphProjection } from "../../projections/graph.ts";
+import { createGraphProjection, forgettingOf } from "../../projections/graph.ts";
 import { fieldPairsMax } from "../../projections/graph-fields.ts";
 import { compileGraphRules } from "../../projections/graph-rules.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
@@ -388,4 +388,15 @@ describe("the edges of", () => {
       { edges: [{ source: tides, destination: raw }] },
     ]);
   });
+});
+
+test("streams of forgetting bear on a write: those of the ends of its edges", () => {
+  const edge = { source: tides, type: "DownstreamOf", destination: "urn:li:dataset:x", path: "/" };
+  const told = { time: 1, actor: "urn:li:corpuser:ada" };
+  const place = { urn: tides, aspect: "upstreamLineage", position: position(7), told };
+  expect(forgettingOf({ op: "replace", ...place, edges: [edge, edge] })).toEqual([
+    `timeseries-$relationships-${tides}`,
+    "timeseries-$relationships-urn:li:dataset:x",
+  ]);
+  expect(forgettingOf({ op: "forget", urn: tides, position: position(7) })).toEqual([]);
 });

@@ -120,6 +120,31 @@ describe("given a DELETE, the timeseries view", () => {
   });
 });
 
+describe("given a truncation, the timeseries view", () => {
+  const truncating = (headers: Record<string, string> | undefined) =>
+    given({ urn: "", changeType: "DELETE", headers });
+
+  test("loses what is older, of every entity of the type", () => {
+    expect(truncating({ "annals-before": "5", "annals-batch": "100" })).toEqual([
+      {
+        op: "truncate",
+        entityType: "dataset",
+        aspect: "datasetProfile",
+        position: 7,
+        before: 5,
+        batchSize: 100,
+      },
+    ]);
+  });
+
+  test("refuses one that does not say before when, or how much at a time", () => {
+    expect(() => truncating({ "annals-batch": "1" })).toThrow("position 7 has no time");
+    expect(() => truncating({ "annals-before": "x", "annals-batch": "1" })).toThrow("no time");
+    expect(() => truncating({ "annals-before": "5" })).toThrow("has no batch size");
+    expect(() => truncating({ "annals-before": "5", "annals-batch": "0" })).toThrow("batch size");
+  });
+});
+
 test("given a value of an entity's aspect, the timeseries view gets nothing", () => {
   expect(given({ timeseries: false, aspect: "datasetKey", value: "{}" })).toEqual([]);
   expect(given({ timeseries: false, aspect: "status", changeType: "RESTATE" })).toEqual([]);

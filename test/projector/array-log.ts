@@ -5,7 +5,10 @@ import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
 import type { Decode } from "../../src/projector/batch.ts";
 import type { View } from "../../src/projector/sink.ts";
 
-export interface ArrayLog extends Pick<ChangeLog, "readAll" | "head"> {
+const STREAM = "entity-urn:li:tag:a";
+
+export interface ArrayLog
+  extends Pick<ChangeLog, "readAll" | "head" | "readStream" | "listStreams"> {
   /** Appends so many records; the n-th has position n. */
   grow(count: number): void;
   /** Reads fail with this while it is there. */
@@ -24,7 +27,7 @@ export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
         const at = records.length + 1;
         records.push({
           position: position(at),
-          stream: "entity-urn:li:tag:a",
+          stream: STREAM,
           revision: revision(at - 1),
           data: new Uint8Array(recordBytes),
         });
@@ -38,6 +41,9 @@ export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
       return page;
     },
     head: async () => position(records.length),
+    readStream: async (stream, from, { limit }) =>
+      stream === STREAM ? records.slice(Number(from), Number(from) + limit) : [],
+    listStreams: async (prefix) => (STREAM.startsWith(prefix) ? [STREAM] : []),
   };
   log.grow(count);
   return log;
@@ -61,6 +67,8 @@ export interface RecordingView extends View<Position> {
   readonly got: Position[];
   /** Batches that it was given: how many writes each had. */
   readonly batches: number[];
+  /** What its entities were restored with. */
+  readonly restored: Position[];
   /** Its checkpoint. */
   at: Position;
   /** Called before each batch; what it throws is a failure of the store. */
@@ -82,6 +90,7 @@ export function createRecordingView(
     name,
     got: [],
     batches: [],
+    restored: [],
     at,
     before: () => {},
     after: () => {},
@@ -94,6 +103,9 @@ export function createRecordingView(
         view.batches.push(writes.length);
         view.at = upTo;
         await view.after();
+      },
+      async restore(_, writes) {
+        for await (const write of writes) view.restored.push(write);
       },
       position: async () => view.at,
       async reset() {

@@ -19,12 +19,14 @@ describe("a view of whole folds", () => {
   let statesAt: number;
   let asked: string[][];
   let applied: { readonly writes: readonly Write[]; readonly upTo: Position }[];
+  let restored: (readonly [urn: string, writes: readonly Write[]])[];
   let failing: boolean;
 
   beforeEach(() => {
     statesAt = 100;
     asked = [];
     applied = [];
+    restored = [];
     failing = false;
   });
 
@@ -47,6 +49,9 @@ describe("a view of whole folds", () => {
         async apply(writes, upTo) {
           if (failing) throw new Error("no room");
           applied.push({ writes, upTo });
+        },
+        async restore(urn, writes) {
+          restored.push([urn, await Array.fromAsync(writes)]);
         },
         position: async () => applied.at(-1)?.upTo ?? position(0),
         reset: async () => void applied.splice(0),
@@ -116,6 +121,28 @@ describe("a view of whole folds", () => {
     await sink.reset();
     await sink.apply([touch(ada, 1)], position(1));
     expect(asked).toEqual([[ada], [ada], [ada]]);
+  });
+
+  test("restores an entity as the aspect view has it then, and forgets how far it was", async () => {
+    const { sink } = createView();
+    await sink.apply([touch(ada, 1)], position(1));
+    await sink.restore(ada, [touch(ada, 1), touch(ada, 7)]);
+    expect(restored).toEqual([[ada, [write(ada, 7)]]]);
+    await sink.apply([touch(ada, 2)], position(8));
+    expect(asked).toEqual([[ada], [ada], [ada]]);
+  });
+
+  test("takes away what it has of an entity that the log never told of", async () => {
+    await createView().sink.restore(otto, []);
+    expect(restored).toEqual([[otto, []]]);
+    expect(asked).toEqual([]);
+  });
+
+  test("does not restore from an aspect view that is behind", async () => {
+    statesAt = 6;
+    const restoring = createView().sink.restore(ada, [touch(ada, 7)]);
+    await expect(restoring).rejects.toEqual(expect.objectContaining({ code: "unavailable" }));
+    expect(restored).toEqual([]);
   });
 
   test("reads many states in parts", async () => {

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import type { Position } from "../../src/core/position.ts";
@@ -114,6 +115,29 @@ describe("the projector's thread", () => {
       projector.poke(head);
     }
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
+  });
+
+  test("restores an entity from the log, and tells so", async () => {
+    const projector = await start();
+    await projector.reached("aspects", await append(5), { timeoutMs: 5_000 });
+    const restored: string[][] = [];
+    projector.onRestored((urns) => restored.push([...urns]));
+    const file = new DatabaseSync(join(directory.path, "aspects.sqlite"), { timeout: 5_000 });
+    file.exec("DELETE FROM aspect_value WHERE version > 2");
+    expect(await projector.restore([urn])).toEqual([]);
+    const count = file.prepare("SELECT count(*) AS count FROM aspect_value").get();
+    file.close();
+    expect(count).toEqual({ count: 5 });
+    expect(restored).toEqual([[urn]]);
+    expect(projector.restorations()).toBe(1);
+  });
+
+  test("refuses to restore when it is closed", async () => {
+    const projector = await start();
+    await projector.close();
+    await expect(projector.restore([urn])).rejects.toEqual(
+      expect.objectContaining({ code: "unavailable" }),
+    );
   });
 
   test("goes on where it was when it is started again", async () => {

@@ -389,3 +389,74 @@ test("brings every view every record once, in order, whatever fails on the way",
     { numRuns: 40 },
   );
 });
+
+describe("restoring", () => {
+  test("gives each view all up to where it is, between two of its batches", async () => {
+    const log = createArrayLog(50);
+    const [near, far] = ["near", "far"].map((name) => createRecordingView(name)) as [
+      RecordingView,
+      RecordingView,
+    ];
+    far.before = () => {
+      if (far.got.length >= 20) throw new Error("no room");
+    };
+    const projector = await start(log, [near, far], { batchMax: 10 });
+    await reaches(near, 50);
+    expect(await projector.restore(["urn:li:tag:a"])).toEqual([]);
+    expect(near.restored).toEqual(range(1, 50));
+    expect(far.restored).toEqual(range(1, 20));
+    expect(near.batches).toHaveLength(5);
+  });
+
+  test("is refused when the projector has stopped", async () => {
+    const projector = await start(createArrayLog(1), [createRecordingView("a")]);
+    const stopping = projector.stop();
+    const unavailable = expect.objectContaining({ code: "unavailable" });
+    await expect(projector.restore(["urn:li:tag:a"])).rejects.toEqual(unavailable);
+    await stopping;
+  });
+});
+
+describe("what a view puts off", () => {
+  test("is done part by part, while the view goes on", async () => {
+    const log = createArrayLog(10);
+    const view = createRecordingView("a");
+    let parts = 0;
+    const sink = {
+      ...view.sink,
+      tidy: async () => {
+        parts++;
+        if (parts === 5) log.grow(10);
+        return parts < 30;
+      },
+    };
+    await start(log, [{ ...view, sink }], { idleMs: 60_000 });
+    await reaches(view, 20);
+    await soon(() => expect(parts).toBeGreaterThanOrEqual(30));
+    everything(view, 20);
+  });
+
+  test("and cannot be done is the view's failure, and is tried again", async () => {
+    const view = createRecordingView("a");
+    let broken = true;
+    let parts = 0;
+    const sink = {
+      ...view.sink,
+      async tidy() {
+        if (broken) throw new Error("disk is full");
+        parts++;
+        return false;
+      },
+    };
+    const errors: unknown[] = [];
+    await start(createArrayLog(3), [{ ...view, sink }], {
+      onProgress: (progress) => errors.push(progress.a?.error),
+      retryMs: { first: 1, max: 1 },
+      idleMs: 1,
+    });
+    await soon(() => expect(errors).toContain("disk is full"));
+    broken = false;
+    await soon(() => expect(parts).toBeGreaterThan(0));
+    await soon(() => expect(errors.at(-1)).toBeUndefined());
+  });
+});

@@ -33,6 +33,16 @@ export function openSqliteAspectSink(file: ViewFile): AspectSink {
         throw error;
       }
     },
+    async restore(urn, writes) {
+      // Numbers may be part of what is to be mended.
+      writer.forget();
+      try {
+        await view.mend(() => writer.restore(urn, writes));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
     position: async () => view.position(),
     async reset() {
       view.reset();
@@ -44,6 +54,8 @@ export function openSqliteAspectSink(file: ViewFile): AspectSink {
 
 interface Writer {
   write(writes: readonly AspectWrite[], checkpoint: Position): void;
+  /** Makes the entity what these writes make of none. */
+  restore(urn: string, writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>): Promise<void>;
   /** Drops what is known of the tables: they are not what they were. */
   forget(): void;
 }
@@ -68,6 +80,7 @@ function createWriter({ db }: SqliteView): Writer {
     SELECT rowid, version FROM aspect_value WHERE entity = ? AND aspect = ?
     ORDER BY version DESC LIMIT 1`);
   const removeValue = db.prepare("UPDATE aspect_value SET removed = ? WHERE rowid = ?");
+  const removeAll = db.prepare("DELETE FROM aspect_value WHERE entity = ?");
   const removeNewest = db.prepare(`
     ${NEWEST} UPDATE aspect_value SET removed = ?2
     WHERE rowid IN (SELECT id FROM newest WHERE id IS NOT NULL) AND removed IS NULL`);
@@ -123,6 +136,17 @@ function createWriter({ db }: SqliteView): Writer {
       for (const write of writes) if (write.position > checkpoint) apply(write);
       entities.save();
     },
+    async restore(urn, writes) {
+      const before = entities.clear(urn);
+      if (before !== undefined) removeAll.run(before.number);
+      let told = false;
+      for await (const write of writes) {
+        apply(write);
+        told = true;
+      }
+      entities.settle(urn, before, told);
+      entities.save();
+    },
     forget() {
       entities.forget();
       aspects.forget();
@@ -139,9 +163,18 @@ interface EntityNumbers {
   end(urn: string): void;
   /** Keeps the revision of a record that no value tells of. */
   note(urn: string, revision: number): void;
+  /** What the entity's row says, which then is that of an entity of which nothing is known. */
+  clear(urn: string): Before | undefined;
+  /** After it was written anew: drops the row when nothing was told, and mends the count. */
+  settle(urn: string, before: Before | undefined, told: boolean): void;
   /** Writes the counts; to be called before the transaction ends. */
   save(): void;
   forget(): void;
+}
+
+interface Before {
+  readonly number: number;
+  readonly living: number;
 }
 
 interface Kind {
@@ -157,7 +190,14 @@ function createEntityNumbers(db: Database): EntityNumbers {
   let last: number | undefined;
   let lastSaved: number | undefined;
 
-  const findEntity = db.prepare("SELECT id FROM entity WHERE kind = ? AND rest = ?");
+  const findEntity = db.prepare("SELECT id, living FROM entity WHERE kind = ? AND rest = ?");
+  const clearEntity = db.prepare(
+    "UPDATE entity SET living = 0, revision = -1 WHERE kind = ? AND rest = ?",
+  );
+  const dropEntity = db.prepare("DELETE FROM entity WHERE kind = ? AND rest = ?");
+  const recount = db.prepare(`
+    UPDATE entity_kind SET living = (SELECT count(*) FROM entity WHERE kind = ?1 AND living = 1)
+    WHERE id = ?1`);
   const insertEntity = db.prepare(
     "INSERT INTO entity (kind, rest, id, living) VALUES (?, ?, ?, ?)",
   );
@@ -228,6 +268,27 @@ function createEntityNumbers(db: Database): EntityNumbers {
     note(urn, revision) {
       const { prefix, rest } = splitUrn(urn);
       noteRevision.run(revision, kindOf(prefix, undefined).id, rest);
+    },
+    clear(urn) {
+      const { prefix, rest } = splitUrn(urn);
+      const kind = findKind.get(prefix)?.id;
+      const row = kind === undefined ? undefined : findEntity.get(Number(kind), rest);
+      if (kind === undefined || row === undefined) return undefined;
+      clearEntity.run(Number(kind), rest);
+      return { number: Number(row.id), living: Number(row.living) };
+    },
+    settle(urn, before, told) {
+      if (before === undefined && !told) return;
+      const { prefix, rest } = splitUrn(urn);
+      const kind = kindOf(prefix, undefined);
+      if (!told) {
+        dropEntity.run(kind.id, rest);
+        known.delete(urn);
+      }
+      kind.born = 0;
+      const living = Number(findEntity.get(kind.id, rest)?.living ?? 0);
+      // Where the row told the truth, the count does, too; else all of the kind are counted.
+      if (living !== (before?.living ?? 0)) recount.run(kind.id);
     },
     save() {
       for (const kind of kinds.values()) {

@@ -35,6 +35,15 @@ export function openSqliteGraphSink(file: ViewFile): GraphSink {
         throw error;
       }
     },
+    async restore(urn, writes) {
+      writer.forget();
+      try {
+        await view.mend(() => writer.restore(urn, writes));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
     position: async () => view.position(),
     reset: async () => view.reset(),
     close: async (outcome = "keep") => view.close(outcome),
@@ -137,6 +146,26 @@ function createWriter({ db }: SqliteView) {
     write(writes: readonly GraphWrite[], checkpoint: Position): void {
       for (const write of writes) if (write.position > checkpoint) apply(write);
     },
+    /** Edges that others tell stay, but for which of them leads. */
+    async restore(
+      urn: string,
+      writes: Iterable<GraphWrite> | AsyncIterable<GraphWrite>,
+    ): Promise<void> {
+      const pairs = new Map<string, Ends>();
+      const pairsOf = (entity: number | undefined): void => {
+        if (entity === undefined) return;
+        for (const { ends } of rows.toldByEntity(entity)) pairs.set(keyOf(ends), ends);
+      };
+      const before = nodes.find(urn);
+      pairsOf(before);
+      if (before !== undefined) rows.removeToldBy(before);
+      for await (const write of writes) {
+        if (write.op !== "forget") apply(write);
+        else rows.removeToldAbout(nodes.find(urn), nodes.find(write.urn));
+      }
+      pairsOf(nodes.find(urn));
+      for (const ends of pairs.values()) rows.leadFirst(ends);
+    },
     forget() {
       nodes.forget();
       names.forget();
@@ -177,6 +206,15 @@ function createRows(db: Database) {
     "DELETE FROM edge WHERE source = ? AND type = ? AND destination = ?",
   );
   incoming.setReturnArrays(true);
+  const removeTold = db.prepare("DELETE FROM edge WHERE entity = ?");
+  const removeAbout = db.prepare(
+    "DELETE FROM edge WHERE entity = ?1 AND (?2 = ?1 OR source = ?2 OR destination = ?2)",
+  );
+  const leadFirst = db.prepare(`
+    UPDATE edge SET leads = NOT leads
+    WHERE source = ?1 AND type = ?2 AND destination = ?3 AND leads <> ((entity, aspect) =
+      (SELECT entity, aspect FROM edge WHERE source = ?1 AND type = ?2 AND destination = ?3
+       ORDER BY position, ordinal LIMIT 1))`);
 
   const rowOf = (columnValues: readonly unknown[]): Row => ({
     ends: columnValues.slice(0, 3) as unknown as Ends,
@@ -199,6 +237,13 @@ function createRows(db: Database) {
       removeEdge.run(...ends, ...teller);
       if (leads) leadNext.run(...ends);
     },
+    removeToldBy: (entity: number) => void removeTold.run(entity),
+    /** What an entity tells of a node; of its own node: all. */
+    removeToldAbout(entity: number | undefined, node: number | undefined): void {
+      if (entity !== undefined && node !== undefined) removeAbout.run(entity, node);
+    },
+    /** Of what tells a pair of ends the first leads, whatever the rows say. */
+    leadFirst: (ends: Ends) => void leadFirst.run(...ends),
     /** Edges from and to the node, whatever tells them. */
     removeNode(node: number): void {
       removeOutgoing.run(node);

@@ -17,6 +17,10 @@ export interface LogReader {
     from: Revision | "end",
     options: ReadOptions,
   ): readonly LogRecord[];
+  listStreams(
+    prefix: string,
+    options: { readonly after?: StreamName | undefined; readonly limit: number },
+  ): readonly StreamName[];
   findAppend(stream: StreamName, id: Uint8Array): Appended | undefined;
   head(): Position;
   /** Whether anybody has committed since this was last asked. */
@@ -69,6 +73,9 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   const selectAppend = prepare(
     "SELECT position + count - 1, revision + count - 1 FROM log WHERE stream = ? AND id = ?",
   );
+  const selectNames = prepare(
+    "SELECT name FROM stream WHERE name >= ?1 AND name > ?2 ORDER BY name LIMIT ?3",
+  );
   const selectVersion = prepare("PRAGMA data_version");
   let version = 0;
 
@@ -113,6 +120,13 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
         const rows = statement.iterate(id, range.first, range.last, stream) as Iterable<unknown>;
         return expand(rows as Iterable<Row>, range, (row) => row[2], pageBytesMax);
       });
+    },
+
+    listStreams(prefix, { after = "", limit }) {
+      const rows = translated(() => selectNames.all(prefix, after, limit)) as unknown as string[][];
+      const names = rows.map(([name = ""]) => name);
+      const end = names.findIndex((name) => !name.startsWith(prefix));
+      return end < 0 ? names : names.slice(0, end);
     },
 
     findAppend(stream, id) {

@@ -96,6 +96,11 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
       return reader.readStream(stream, from, readOptions);
     },
 
+    async listStreams(prefix, options) {
+      checkOpen();
+      return reader.listStreams(prefix, options);
+    },
+
     async head() {
       checkOpen();
       return reader.head();

@@ -42,6 +42,8 @@ export interface SqliteView {
    * must pass over what lies at or below it. When it throws, nothing has happened.
    */
   commit(upTo: Position, write: (checkpoint: Position) => void): void;
+  /** One transaction that leaves the checkpoint where it is. */
+  mend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): void;
   /** "discard" drops a view that was regrown beside another. */
@@ -110,6 +112,19 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         savePosition.run(upTo);
       });
       checkpoint = upTo;
+    },
+    async mend(write) {
+      usable();
+      try {
+        db.exec("BEGIN IMMEDIATE");
+        await write();
+        db.exec("COMMIT");
+      } catch (error) {
+        if (db.isTransaction) db.exec("ROLLBACK");
+        translated(schema, "written", () => {
+          throw error;
+        });
+      }
     },
     reset() {
       transaction(() => empty(db, schema));

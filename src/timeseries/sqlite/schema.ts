@@ -6,7 +6,7 @@ import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
 
 export const timeseriesSchema: ViewSchema = {
   view: "timeseries",
-  version: 1,
+  version: 2,
   tables: `
 CREATE TABLE series (
   id INTEGER PRIMARY KEY,
@@ -26,7 +26,24 @@ CREATE TABLE event (
   value TEXT NOT NULL,
   PRIMARY KEY (series, time, key)
 ) STRICT;
+
+-- Truncations by the position of their records. Readers pass over what those that are not done
+-- will take. series: the last one that is done with. deleted, batches: so far.
+CREATE TABLE truncation (
+  position INTEGER PRIMARY KEY,
+  entity_type TEXT NOT NULL,
+  aspect TEXT NOT NULL,
+  before REAL NOT NULL,
+  batch_size INTEGER NOT NULL,
+  series INTEGER NOT NULL DEFAULT 0,
+  deleted INTEGER NOT NULL DEFAULT 0,
+  batches INTEGER NOT NULL DEFAULT 0,
+  done INTEGER NOT NULL DEFAULT 0
+) STRICT;
 `,
   // Series keep their numbers, which readers know.
-  reset: "DELETE FROM event;",
+  reset: "DELETE FROM event; DELETE FROM truncation;",
 };
+
+/** The entity type that a urn names. */
+export const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";

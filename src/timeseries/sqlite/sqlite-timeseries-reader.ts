@@ -14,8 +14,10 @@ import type {
   TimeseriesRange,
   TimeseriesReader,
   TimeseriesRow,
+  TruncationProgress,
 } from "../timeseries-table.ts";
-import { timeseriesSchema } from "./schema.ts";
+import { createMeasuring } from "./measuring.ts";
+import { timeseriesSchema, typeOf } from "./schema.ts";
 
 /** Events read before others get their turn: a few milliseconds. */
 const PAGE_MAX = 500;
@@ -23,6 +25,10 @@ const PAGE_MAX = 500;
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
   const { pageOf, countIn, seriesFrom } = createQueries(db);
+  const measuring = createMeasuring(db);
+  const findTruncation = db.prepare(
+    "SELECT deleted, batches, done FROM truncation WHERE position = ?",
+  );
 
   async function read<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
@@ -57,6 +63,28 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       return events;
     },
     count: (range) => read(() => countIn(range)),
+    async measure(index, before) {
+      const measured = { events: 0, older: 0, bytes: 0 };
+      const parts = measuring(index, before);
+      for (;;) {
+        const part = await read(() => parts.next());
+        if (part.done) return measured;
+        measured.events += part.value.events;
+        measured.older += part.value.older;
+        measured.bytes += part.value.bytes;
+        await turn();
+      }
+    },
+    findTruncation: (position) =>
+      read((): TruncationProgress | undefined => {
+        const row = findTruncation.get(position);
+        if (row === undefined) return undefined;
+        return {
+          deleted: Number(row.deleted),
+          batches: Number(row.batches),
+          done: row.done === 1,
+        };
+      }),
     async *dump() {
       let last: Series | undefined;
       for (;;) {
@@ -89,44 +117,70 @@ type Series = Pick<TimeseriesRow, "urn" | "aspect">;
 
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
 
+/** What truncations that are not done will take yet. ?: the entity type. */
+const KEPT = `AND NOT EXISTS (
+  SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = event.series
+  WHERE t.done = 0 AND t.aspect = s.aspect AND t.entity_type = ?
+    AND event.time < t.before AND event.position < t.position)`;
+
 function createQueries(db: DatabaseSync) {
-  const columns = "SELECT time, key, position, system, value FROM event";
-  const firstLatest = db.prepare(`
-    ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ?
-    ORDER BY time DESC, key DESC LIMIT ?`);
-  const nextLatest = db.prepare(`
-    ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?)
-    ORDER BY time DESC, key DESC LIMIT ?`);
-  const firstEarliest = db.prepare(`
-    ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ?
-    ORDER BY time, key LIMIT ?`);
-  const nextEarliest = db.prepare(`
-    ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?)
-    ORDER BY time, key LIMIT ?`);
-  const countEvents = db.prepare(`
-    SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
-      (SELECT id FROM series WHERE urn = ?3 AND (aspect = ?4 OR ?4 IS NULL))`);
+  const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
+  const plain = prepareQueries(db, "");
+  let passing: ReturnType<typeof prepareQueries> | undefined;
   const someSeries = db.prepare(`
     SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
+
+  /** The queries, and what they are given last, for the truncations that there are now. */
+  function queries(urn: string): readonly [ReturnType<typeof prepareQueries>, readonly string[]] {
+    if (truncating.get() === undefined) return [plain, []];
+    passing ??= prepareQueries(db, KEPT);
+    return [passing, [typeOf(urn)]];
+  }
 
   return {
     pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number) {
       const { urn, aspect } = range;
       const { from, to } = boundsOf(range);
+      const [{ first, next }, more] = queries(urn);
+      const order = ascending ? "earliest" : "latest";
       if (last === undefined) {
-        const first = ascending ? firstEarliest : firstLatest;
-        return first.all(urn, aspect, from, to, size) as unknown as Row[];
+        return first[order].all(urn, aspect, from, to, ...more, size) as unknown as Row[];
       }
-      return (ascending
-        ? nextEarliest.all(urn, aspect, to, last.time, last.key, size)
-        : nextLatest.all(urn, aspect, from, last.time, last.key, size)) as unknown as Row[];
+      const end = ascending ? to : from;
+      return next[order].all(
+        ...[urn, aspect, end, last.time, last.key, ...more, size],
+      ) as unknown as Row[];
     },
     countIn(range: Parameters<TimeseriesReader["count"]>[0]): number {
       const { from, to } = boundsOf(range);
-      return Number(countEvents.get(from, to, range.urn, range.aspect ?? null)?.count);
+      const aspect = range.aspect ?? null;
+      const [{ count }, more] = queries(range.urn);
+      return Number(count.get(from, to, range.urn, aspect, aspect, ...more)?.count);
     },
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX) as unknown as Series[],
+  };
+}
+
+function prepareQueries(db: DatabaseSync, kept: string) {
+  const columns = "SELECT time, key, position, system, value FROM event";
+  const first = (order: string) =>
+    db.prepare(`
+      ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ? ${kept}
+      ORDER BY ${order} LIMIT ?`);
+  return {
+    first: { latest: first("time DESC, key DESC"), earliest: first("time, key") },
+    next: {
+      latest: db.prepare(`
+        ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?) ${kept}
+        ORDER BY time DESC, key DESC LIMIT ?`),
+      earliest: db.prepare(`
+        ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?) ${kept}
+        ORDER BY time, key LIMIT ?`),
+    },
+    count: db.prepare(`
+      SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
+        (SELECT id FROM series WHERE urn = ? AND (aspect = ? OR ? IS NULL)) ${kept}`),
   };
 }
 

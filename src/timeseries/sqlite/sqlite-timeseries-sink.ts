@@ -6,7 +6,7 @@
  * telling of the event can come again only at or below the checkpoint, where it is passed over.
  */
 import { LRUCache } from "lru-cache";
-import type { Position } from "../../core/position.ts";
+import { type Position, START } from "../../core/position.ts";
 import {
   openSqliteView,
   type SqliteView,
@@ -14,6 +14,7 @@ import {
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
 import { timeseriesSchema } from "./schema.ts";
+import { createTruncations, type Truncations } from "./truncations.ts";
 
 type Write<Op extends TimeseriesWrite["op"]> = Extract<TimeseriesWrite, { op: Op }>;
 
@@ -22,7 +23,8 @@ const SERIES_MAX = 20_000;
 
 export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
   const view = openSqliteView(timeseriesSchema, file);
-  const writer = createWriter(view);
+  const truncations = createTruncations(view);
+  const writer = createWriter(view, truncations);
   return {
     async apply(writes, upTo) {
       try {
@@ -33,13 +35,23 @@ export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
         throw error;
       }
     },
+    async restore(urn, writes) {
+      writer.forget();
+      try {
+        await view.mend(() => writer.restore(urn, writes));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
+    tidy: () => truncations.step(),
     position: async () => view.position(),
     reset: async () => view.reset(),
     close: async (outcome = "keep") => view.close(outcome),
   };
 }
 
-function createWriter({ db }: SqliteView) {
+function createWriter({ db }: SqliteView, truncations: Truncations) {
   const known = new LRUCache<string, number>({ max: SERIES_MAX });
   const findSeries = db.prepare("SELECT id FROM series WHERE urn = ? AND aspect = ?");
   const insertSeries = db.prepare("INSERT INTO series (urn, aspect) VALUES (?, ?)");
@@ -50,6 +62,10 @@ function createWriter({ db }: SqliteView) {
   const removeEvents = db.prepare(`
     DELETE FROM event WHERE time BETWEEN ? AND ? AND series IN
       (SELECT id FROM series WHERE urn = ?3 AND (aspect = ?4 OR ?4 IS NULL))`);
+
+  const removeOlder = db.prepare(`
+    DELETE FROM event WHERE time < ? AND series =
+      (SELECT id FROM series WHERE urn = ? AND aspect = ?)`);
 
   function seriesOf(urn: string, aspect: string): number {
     const name = `${aspect}\0${urn}`;
@@ -77,7 +93,20 @@ function createWriter({ db }: SqliteView) {
       for (const write of writes) {
         if (write.position <= checkpoint) continue;
         if (write.op === "event") event(write);
-        else remove(write);
+        else if (write.op === "remove") remove(write);
+        else truncations.add(write);
+      }
+    },
+    async restore(
+      urn: string,
+      writes: Iterable<TimeseriesWrite> | AsyncIterable<TimeseriesWrite>,
+    ): Promise<void> {
+      remove({ op: "remove", urn, position: START });
+      for await (const write of writes) {
+        if (write.op === "event") event(write);
+        else if (write.op === "remove") remove(write);
+        // Of this entity there is no more than what these writes have told.
+        else removeOlder.run(write.before, urn, write.aspect);
       }
     },
     forget: () => known.clear(),

@@ -1,0 +1,66 @@
+/**
+ * Restoring: what views have of an entity is made anew from the log, whatever they have of it now.
+ * Each view is given what the log says up to where the view is; what comes after that comes by the
+ * ordinary way. So nothing that is written meanwhile is lost, as long as the view takes no batch at
+ * the same time, which is the projector's to see to.
+ */
+import type { PlacedChange } from "../core/change.ts";
+import type { Position } from "../core/position.ts";
+import type { StreamName } from "../core/stream.ts";
+import type { Decode } from "./batch.ts";
+import { type Histories, type HistoryLog, openHistories } from "./history.ts";
+import type { View } from "./sink.ts";
+
+/** An entity that a view could not be restored with, and why. */
+export interface Unrestored {
+  readonly urn: string;
+  readonly view: string;
+  readonly reason: string;
+}
+
+/** Views in the order in which they follow on each other; each with its position. */
+export async function restoreEntities(
+  urns: readonly string[],
+  parts: {
+    readonly log: HistoryLog;
+    readonly decode: Decode;
+    readonly views: readonly { readonly view: View; readonly position: Position }[];
+  },
+): Promise<readonly Unrestored[]> {
+  const histories = await openHistories(parts.log, parts.decode);
+  const unrestored: Unrestored[] = [];
+  for (const urn of urns) {
+    for (const { view, position } of parts.views) {
+      try {
+        const others = await bearingOn(view, urn, histories, position);
+        const changes = histories.changes(urn, position, others);
+        await view.sink.restore(urn, projected(view, changes));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        unrestored.push({ urn, view: view.name, reason });
+      }
+    }
+  }
+  return unrestored;
+}
+
+async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {
+  for await (const change of changes) yield* view.project(change);
+}
+
+/** Streams of others that bear on what the entity's own changes make. */
+async function bearingOn(
+  { bearing, project }: View,
+  urn: string,
+  histories: Histories,
+  upTo: Position,
+): Promise<readonly StreamName[]> {
+  if (bearing === undefined) return [];
+  const streams = new Set<StreamName>();
+  for await (const change of histories.changes(urn, upTo)) {
+    for (const write of project(change)) {
+      for (const stream of histories.existing(bearing(write))) streams.add(stream);
+    }
+  }
+  return [...streams];
+}

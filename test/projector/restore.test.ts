@@ -1,0 +1,135 @@
+/** Restoring entities from the log (src/projector/restore.ts, history.ts). */
+import { describe, expect, test } from "vitest";
+import type { PlacedChange } from "../../src/core/change.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import {
+  entityStream,
+  parseStream,
+  timeseriesStream,
+  truncationStream,
+} from "../../src/core/stream.ts";
+import type { LogRecord } from "../../src/log/change-log.ts";
+import type { HistoryLog } from "../../src/projector/history.ts";
+import { restoreEntities } from "../../src/projector/restore.ts";
+import type { View } from "../../src/projector/sink.ts";
+
+const ada = "urn:li:corpuser:ada";
+const otto = "urn:li:corpuser:otto";
+
+/** A log of one record in each of these streams, again and again. */
+function logOf(...streams: readonly string[]): HistoryLog {
+  const counts = new Map<string, number>();
+  const records = streams.map((stream, n): LogRecord => {
+    const at = counts.get(stream) ?? 0;
+    counts.set(stream, at + 1);
+    return {
+      position: position(n + 1),
+      stream,
+      revision: revision(at),
+      data: new Uint8Array(),
+    };
+  });
+  return {
+    readStream: async (stream, from, { limit }) =>
+      records.filter((one) => one.stream === stream).slice(Number(from), Number(from) + limit),
+    listStreams: async (prefix, { after = "", limit }) =>
+      [...counts.keys()]
+        .filter((name) => name.startsWith(prefix) && name > after)
+        .sort()
+        .slice(0, limit),
+  };
+}
+
+const decode = ({ position, stream }: LogRecord): PlacedChange | undefined =>
+  parseStream(stream) && ({ position, urn: stream } as PlacedChange);
+
+async function restored(
+  log: HistoryLog,
+  { bearing, at = 10_000 }: { bearing?: View<Position>["bearing"]; at?: number } = {},
+): Promise<readonly number[]> {
+  const got: Position[] = [];
+  const view: View<Position> = {
+    name: "a",
+    project: (change) => [change.position],
+    bearing,
+    sink: {
+      async restore(_, writes) {
+        for await (const write of writes) got.push(write);
+      },
+    } as View<Position>["sink"],
+  };
+  const views = [{ view: view as View, position: position(at) }];
+  expect(await restoreEntities([ada], { log, decode, views })).toEqual([]);
+  return got;
+}
+
+describe("an entity is restored with", () => {
+  test("what its own streams and truncations of its type say, in the order of the log", async () => {
+    const log = logOf(
+      timeseriesStream(ada, "usage"),
+      entityStream(ada),
+      entityStream(otto),
+      truncationStream("corpuser", "usage"),
+      timeseriesStream(ada, "usage"),
+      truncationStream("dataset", "usage"),
+      timeseriesStream(otto, "visits"),
+      timeseriesStream(ada, "visits"),
+      "job-7",
+      entityStream(ada),
+    );
+    expect(await restored(log)).toEqual([1, 2, 4, 5, 8, 10]);
+  });
+
+  test("all of long streams, however they lie among each other", async () => {
+    const streams = Array.from({ length: 2_500 }, (_, n) =>
+      n % 3 === 0 ? entityStream(ada) : timeseriesStream(ada, "usage"),
+    );
+    expect(await restored(logOf(...streams))).toEqual(streams.map((_, n) => n + 1));
+  });
+
+  test("no more than the view has already", async () => {
+    const log = logOf(entityStream(ada), timeseriesStream(ada, "usage"), entityStream(ada));
+    expect(await restored(log, { at: 2 })).toEqual([1, 2]);
+    expect(await restored(log, { at: 0 })).toEqual([]);
+  });
+
+  test("nothing, when the log never told of it", async () => {
+    expect(await restored(logOf(entityStream(otto)))).toEqual([]);
+    expect(await restored(logOf())).toEqual([]);
+  });
+
+  test("streams of others that bear on its writes, where there are any", async () => {
+    const forget = timeseriesStream(otto, "$relationships");
+    const log = logOf(entityStream(ada), forget, entityStream(ada));
+    expect(await restored(log, { bearing: () => [forget] })).toEqual([1, 2, 3]);
+    const without = logOf(entityStream(ada), entityStream(otto));
+    expect(await restored(without, { bearing: () => [forget] })).toEqual([1]);
+  });
+});
+
+test("an entity that a view cannot take is named, and the others are restored", async () => {
+  const got: string[] = [];
+  const view = (name: string): View<string> => ({
+    name,
+    project: ({ urn }) => [urn],
+    sink: {
+      async restore(urn, writes) {
+        if (urn === ada && name === "sick") throw new Error("no room");
+        for await (const write of writes) got.push(`${name} ${write}`);
+      },
+    } as View<string>["sink"],
+  });
+  const log = logOf(entityStream(ada), entityStream(otto));
+  const views = ["sick", "well"].map((name) => ({
+    view: view(name) as View,
+    position: position(9),
+  }));
+  expect(await restoreEntities([ada, otto], { log, decode, views })).toEqual([
+    { urn: ada, view: "sick", reason: "no room" },
+  ]);
+  expect(got).toEqual([
+    `well ${entityStream(ada)}`,
+    `sick ${entityStream(otto)}`,
+    `well ${entityStream(otto)}`,
+  ]);
+});
