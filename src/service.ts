@@ -39,7 +39,7 @@ export async function openService(
     opened.push(() => lock.release());
     const model = loadModel(modelOptions(config));
     const rules = viewRules(model);
-    const log = await openLog(config);
+    const log = await openLog(config, { logger });
     opened.push(() => log.close());
     await checkNamespace(log, config.urnNamespace, config.data);
     const projector = await startProjectorThread({

@@ -22,6 +22,7 @@ import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import type { Model } from "./model/model.ts";
 import type { View } from "./projector/sink.ts";
+import type { Logger } from "./telemetry/logger.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type { TimeseriesReader } from "./timeseries/timeseries-table.ts";
@@ -69,8 +70,10 @@ export function requireLog(config: Pick<Config, "data">): void {
 }
 
 /** The log for appending; the directory must be there. */
-export const openLog = (config: Pick<Config, "data">): Promise<ChangeLog> =>
-  openSqliteChangeLog({ file: fileOf(config, "log") });
+export const openLog = (
+  config: Pick<Config, "data">,
+  options: { readonly logger?: Pick<Logger, "info" | "error"> } = {},
+): Promise<ChangeLog> => openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
 
 /** The log for reading only, beside a writer in another thread or process. */
 export const openLogReader = (config: Pick<Config, "data">): Promise<ChangeLog> =>

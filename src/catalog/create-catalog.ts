@@ -105,6 +105,11 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       if (behind <= parts.lagMax) return undefined;
       return reached(ASPECTS)(((answered[ASPECTS] ?? START) - parts.lagMax) as Position);
     },
+    async toHead() {
+      const position = await log.head();
+      progress.poke(position);
+      await reached(ASPECTS)(position);
+    },
     async countEvents(urn, aspect) {
       await caughtUp(TIMESERIES)();
       return timeseries.count({ urn, aspect });

@@ -36,6 +36,8 @@ interface Dependencies {
   readonly admitted: () => Promise<void> | undefined;
   /** How many events of a timeseries aspect there are, every answered write counted. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
+  /** Waits until the aspect view has all that is in the log. */
+  readonly toHead: () => Promise<void>;
   /** The last position that any write was answered with. */
   readonly answered: () => Position;
   /** Wakes the projector, and remembers how far each view has to come. */
@@ -133,11 +135,15 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         return await appendAll(decideAll(demands, entries, { stamp, key, delimiterOf }), key);
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
-        if (attempt < attemptsMax) continue;
-        throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
-          hint: "Send the request again",
-          cause: error,
-        });
+        if (attempt === attemptsMax) {
+          throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
+            hint: "Send the request again",
+            cause: error,
+          });
+        }
+        // The log has what nobody here was told of: another writer's, or a batch that was kept
+        // though its writer ended before it could say so.
+        await dependencies.toHead();
       }
     }
   }

@@ -67,7 +67,8 @@ export interface ChangeLog {
    * Rejects with WrongRevision (see there), CatalogError too_large (a record over
    * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
    * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other
-   * streams of the same call may be.
+   * streams of the same call may be, and where the answer was lost on its way: then nobody knows,
+   * and the error's hint says so.
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
 
@@ -107,6 +108,9 @@ export interface ChangeLog {
    * repeat, until the signal aborts or the log closes (then it ends without an error).
    */
   tail(after: Position, signal: AbortSignal): AsyncIterable<readonly LogRecord[]>;
+
+  /** Why it takes no appends at present; undefined, or absent, while nothing is known against it. */
+  trouble?(): string | undefined;
 
   /** Waits for appends that were begun, then releases everything. Later calls are `unavailable`. */
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type ChangeLog, WrongRevision } from "./change-log.ts";
 
 export interface WatchedLog extends ChangeLog {
-  /** Why the last append failed; undefined while appends succeed. */
+  /** What the log says of itself, or why the last append failed; undefined while appends succeed. */
   trouble(): string | undefined;
 }
 
@@ -30,8 +30,10 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
         throw error;
       }
     },
-    trouble: () =>
-      failure !== undefined && now() - failure.time < troubleMsMax ? failure.text : undefined,
+    trouble() {
+      const recent = failure !== undefined && now() - failure.time < troubleMsMax;
+      return log.trouble?.() ?? (recent ? failure?.text : undefined);
+    },
   };
 }
 

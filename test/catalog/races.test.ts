@@ -1,5 +1,9 @@
 /** Concurrent writes to one entity lose nothing and leave gapless versions; one of N racers wins. */
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { entityStream } from "../../src/core/stream.ts";
+import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -96,4 +100,25 @@ test("every kind of read sees a write that was answered, while others write", as
   }
   stop = true;
   await Promise.all(noise);
+});
+
+test("a write that does not know what another writer of the log wrote is decided anew", async () => {
+  const urn = "urn:li:tag:shared";
+  await service.client.upsert(urn, "tagProperties", { name: "first" });
+  const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
+  try {
+    const stream = entityStream(urn);
+    for (let n = 0; n < 20; n++) {
+      const [last] = await log.readStream(stream, "end", { limit: 1, backward: true });
+      const change = last && decodeRecord(last);
+      if (last === undefined || change === undefined) throw new Error("the stream has no records");
+      // The same value in the same version, told once more.
+      const records = [encodeChange({ ...change, changeType: "RESTATE" })];
+      await log.append([{ stream, expected: last.revision, records }]);
+      const { status } = await service.client.upsert(urn, "tagProperties", { name: `name ${n}` });
+      expect(status).toBe(200);
+    }
+  } finally {
+    await log.close();
+  }
 });

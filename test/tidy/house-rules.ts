@@ -97,7 +97,12 @@ export const drivers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Beside its driver: what every adapter may import. Its port's room comes on top. */
-export const adapterMayImport: readonly string[] = ["src/core/", "src/projector/", "node:"];
+export const adapterMayImport: readonly string[] = [
+  "src/core/",
+  "src/projector/",
+  "type src/telemetry/logger.ts",
+  "node:",
+];
 
 export const mayOpenAdapters: readonly string[] = ["src/service.ts", "src/stores.ts", "test/"];
 

@@ -1,13 +1,17 @@
 /**
  * Gathers appends for the writer thread: while one batch is on its way to the disk, the next
  * calls gather and become the next batch, in the order in which they were made.
+ *
+ * When the thread ends by itself (writer-client.ts starts another), nobody knows what became of
+ * the batch under way: its calls are told so. The others are told that nothing was kept, for what
+ * they stand on may be gone.
  */
-import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { position, revision } from "../../core/position.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import { type Append, type Appended, WrongRevision } from "../change-log.ts";
-import { type BatchAnswer, type FromWriter, packBatch, rowsBytes } from "./batch.ts";
-import { reason } from "./schema.ts";
+import { type BatchAnswer, packBatch, rowsBytes } from "./batch.ts";
+import { type Restart, startWriter } from "./writer-client.ts";
 
 /** Keeps a commit within tens of milliseconds; a single larger call is a batch of its own. */
 const BATCH_RECORDS_MAX = 4_000;
@@ -15,8 +19,16 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Appender {
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
+  /** Why nothing can be appended now; undefined while the thread runs. */
+  trouble(): string | undefined;
   /** Writes what was begun, closes the file and ends the thread. */
   close(): Promise<void>;
+}
+
+export interface AppenderOptions {
+  /** Told when the thread ends by itself, and when another one runs. */
+  readonly logger?: Pick<Logger, "info" | "error"> | undefined;
+  readonly restart?: Restart | undefined;
 }
 
 interface Call {
@@ -27,45 +39,54 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-export function startAppender(file: string): Appender {
-  const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
-    workerData: { file },
-    name: "log writer",
-  });
+export function startAppender(file: string, options: AppenderOptions = {}): Appender {
   let gathered: Call[] = [];
   let sent: readonly Call[] = [];
   /** A turn of the event loop is let pass before a batch is sent, for its other calls to join. */
   let scheduled = false;
   let closing: (() => void) | undefined;
-  let failed: CatalogError | undefined;
+  /** What the last batch failed of. */
+  let told: string | undefined;
 
-  const ended = new Promise<void>((resolve) => {
-    worker.on("exit", () => {
-      fail("it ended");
-      resolve();
-    });
-  });
-  worker.on("error", (cause) => fail(reason(cause), cause));
-  worker.on("message", (message: FromWriter) => {
-    if ("closed" in message) return;
-    const calls = sent;
-    sent = [];
-    // The thread goes on while this one tells the callers.
-    send();
-    if ("failure" in message) {
-      const error = unavailable(file, message.failure);
-      for (const call of calls) call.reject(error);
-    } else settle(calls, message);
+  const writer = startWriter({
+    file,
+    logger: options.logger,
+    restart: options.restart,
+    onRunning: () => {
+      if (!scheduled) send();
+    },
+    onAnswer(answer) {
+      const calls = sent;
+      sent = [];
+      // The thread goes on while this one tells the callers.
+      send();
+      tellFailure("failure" in answer ? answer.failure : undefined);
+      if ("failure" in answer) {
+        const error = unavailable(file, answer.failure, NOTHING_KEPT);
+        for (const call of calls) call.reject(error);
+      } else settle(calls, answer);
+    },
+    onEnd() {
+      const [unknown, unsent] = [sent, gathered];
+      sent = [];
+      gathered = [];
+      for (const call of unknown) call.reject(unavailable(file, why(), UNKNOWN));
+      for (const call of unsent) call.reject(unavailable(file, why(), NOTHING_KEPT));
+      closing?.();
+    },
   });
 
-  /** The thread is gone: nobody knows what became of a batch under way. */
-  function fail(how: string, cause?: unknown): void {
-    failed ??= unavailable(file, `the writer thread failed: ${how}`, cause);
-    const calls = [...sent, ...gathered];
-    sent = [];
-    gathered = [];
-    for (const call of calls) call.reject(failed);
+  const why = (): string => {
+    const then = writer.state() === "given up" ? ", and it is not started any more" : "";
+    return `its writer ended (${writer.ended()})${then}`;
+  };
+
+  /** Once, and once more when it is over: a full disk fails every batch. */
+  function tellFailure(failure: string | undefined): void {
+    if (failure === told) return;
+    if (failure === undefined) options.logger?.info({ file }, "the log is written again");
+    else options.logger?.error({ file, error: failure }, "the log cannot be written");
+    told = failure;
   }
 
   function send(): void {
@@ -75,6 +96,7 @@ export function startAppender(file: string): Appender {
       closing?.();
       return;
     }
+    if (writer.state() !== "running") return;
     let records = 0;
     let bytes = 0;
     let size = 0;
@@ -86,16 +108,20 @@ export function startAppender(file: string): Appender {
     }
     sent = gathered.slice(0, size);
     gathered = gathered.slice(size);
-    const batch = packBatch(
-      sent.map((call) => call.appends),
-      bytes,
+    writer.send(
+      packBatch(
+        sent.map((call) => call.appends),
+        bytes,
+      ),
     );
-    worker.postMessage(batch, [batch.data.buffer as ArrayBuffer]);
   }
 
   return {
     append(appends) {
-      if (failed !== undefined) return Promise.reject(failed);
+      const state = writer.state();
+      if (state === "pausing" || state === "given up") {
+        return Promise.reject(unavailable(file, why(), NOTHING_KEPT));
+      }
       let records = 0;
       for (const append of appends) records += append.records.length;
       return new Promise((resolve, reject) => {
@@ -106,14 +132,16 @@ export function startAppender(file: string): Appender {
       });
     },
 
+    trouble: () =>
+      writer.ended() === undefined ? undefined : `log "${file}" cannot be written: ${why()}`,
+
     async close() {
       const idle = new Promise<void>((resolve) => {
         closing = resolve;
       });
       if (!scheduled) send();
-      await Promise.race([idle, ended]);
-      worker.postMessage({ close: true });
-      await ended;
+      await idle;
+      await writer.close();
     },
   };
 }
@@ -140,8 +168,9 @@ function settle(calls: readonly Call[], answer: BatchAnswer): void {
   });
 }
 
-const unavailable = (file: string, why: string, cause?: unknown): CatalogError =>
-  new CatalogError("unavailable", `log "${file}" could not be written: ${why}`, {
-    hint: "Nothing of the write was kept; try it again when the cause is mended",
-    cause,
-  });
+const NOTHING_KEPT = "Nothing of the write was kept; try it again when the cause is mended";
+const UNKNOWN =
+  "It is not known whether the write was kept: read it back, or send it again; with an Idempotency-Key, the same as before, it is written once";
+
+const unavailable = (file: string, why: string, hint: string): CatalogError =>
+  new CatalogError("unavailable", `log "${file}" could not be written: ${why}`, { hint });

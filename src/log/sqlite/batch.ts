@@ -46,7 +46,11 @@ export interface BatchFailure {
   readonly failure: string;
 }
 
-export type FromWriter = BatchAnswer | BatchFailure | { readonly closed: true };
+export type FromWriter =
+  | BatchAnswer
+  | BatchFailure
+  | { readonly opened: true }
+  | { readonly closed: true };
 export type ToWriter = Batch | { readonly close: true };
 
 export const rowsBytes = (appends: readonly Append[]): number => {

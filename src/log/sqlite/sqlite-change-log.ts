@@ -8,12 +8,12 @@
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
-import { startAppender } from "./appender.ts";
+import { type AppenderOptions, startAppender } from "./appender.ts";
 import { createLogReader } from "./log-reader.ts";
 import { openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
 
-export interface SqliteChangeLogOptions {
+export interface SqliteChangeLogOptions extends AppenderOptions {
   /** Made when it is not there, unless `readOnly`; its directory must be. */
   readonly file: string;
   /** Appends are `unavailable`. */
@@ -36,7 +36,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   const database = openForReading(file, { create: !readOnly });
   const reader = createLogReader(database, pageBytesMax);
   const waker = createWaker(file, reader.changed, pollIntervalMs);
-  const appender = readOnly ? undefined : startAppender(file);
+  const appender = readOnly ? undefined : startAppender(file, options);
   let closed: Promise<void> | undefined;
 
   function checkOpen(): void {
@@ -110,6 +110,8 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
       checkOpen();
       yield* pagesAfter(after, signal);
     },
+
+    trouble: () => appender?.trouble(),
 
     close() {
       closed ??= closeAll();

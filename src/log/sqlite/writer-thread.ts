@@ -1,6 +1,6 @@
 /**
- * The thread that owns the log's write connection. Takes one batch at a time, answers when it is
- * on disk, then keeps house. Told to close, it closes the file, says so and ends.
+ * The thread that owns the log's write connection. Says that it has it, takes one batch at a time,
+ * answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
@@ -41,3 +41,5 @@ port.on("message", (message: ToWriter) => {
     // The records are safe where they are; the next batch meets the same trouble and reports it.
   }
 });
+
+post({ opened: true });
