@@ -21,11 +21,18 @@ export class CatalogError extends Error {
   override readonly name = "CatalogError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  /** When the same request may succeed, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { hint?: string; cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   /** Message and hint in one line, as doors show them. */
