@@ -1,0 +1,57 @@
+/** Documents by number and by urn. */
+import type { DatabaseSync } from "node:sqlite";
+import type { SearchDocument } from "../search.ts";
+import { decodeDocument, decodeValues } from "./stored-document.ts";
+import { hash32 } from "./tokens.ts";
+
+/** A document as it is stored; decodeDocument makes it whole. */
+export interface StoredDocument {
+  readonly urn: string;
+  readonly json: string;
+}
+
+export interface Documents {
+  /** Undefined when there is none any more. */
+  stored(doc: number): StoredDocument | undefined;
+  storedByUrn(urn: string): StoredDocument | undefined;
+  /** Remembered, as far as they are few, until `forget`. */
+  get(doc: number): SearchDocument | undefined;
+  /** Type and values alone; undefined when there is none any more. */
+  values(doc: number): ReturnType<typeof decodeValues> | undefined;
+  forget(): void;
+}
+
+const REMEMBERED_MAX = 1_000;
+
+export function createDocuments(db: DatabaseSync): Documents {
+  const byNumber = db.prepare(`
+    SELECT urn, json FROM entity JOIN document USING (id) WHERE id = ?`);
+  const byUrn = db.prepare(`
+    SELECT urn, json FROM entity JOIN document USING (id) WHERE hash = ? AND urn = ?`);
+  const json = db.prepare("SELECT json FROM document WHERE id = ?");
+  const remembered = new Map<number, SearchDocument>();
+  const stored = (doc: number) => byNumber.get(doc) as StoredDocument | undefined;
+  return {
+    stored,
+    storedByUrn(given) {
+      const urn = given.toWellFormed();
+      return byUrn.get(hash32(urn), urn) as StoredDocument | undefined;
+    },
+    get(doc) {
+      const known = remembered.get(doc);
+      if (known !== undefined) return known;
+      const found = stored(doc);
+      if (found === undefined) return undefined;
+      const document = decodeDocument(found.urn, found.json);
+      if (remembered.size < REMEMBERED_MAX) remembered.set(doc, document);
+      return document;
+    },
+    values(doc) {
+      const known = remembered.get(doc);
+      if (known !== undefined) return known;
+      const found = json.get(doc);
+      return found && decodeValues(String(found.json));
+    },
+    forget: () => remembered.clear(),
+  };
+}

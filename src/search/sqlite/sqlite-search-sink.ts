@@ -1,0 +1,275 @@
+/**
+ * The search view's writing side in SQLite. Of a batch the last write of each entity counts, since
+ * a document is the whole fold. A document that is as it was is not written again. Changes go into
+ * the index in the order of their numbers: FTS5 would write out its memory at each step back.
+ */
+import { LRUCache } from "lru-cache";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import {
+  openSqliteView,
+  type SqliteView,
+  type ViewFile,
+} from "../../projector/sqlite/sqlite-view.ts";
+import type { SearchDocument, SearchSink, SearchWrite } from "../search.ts";
+import { searchSchema, touchedMax } from "./schema.ts";
+import { encodeDocument } from "./stored-document.ts";
+import {
+  type FieldNumber,
+  gramTokens,
+  hash32,
+  type KindNumber,
+  TYPE_FIELD,
+  valueToken,
+  wholeToken,
+  wordToken,
+} from "./tokens.ts";
+
+/** Fields and boosts are the model's; the fields of structured properties have no end. */
+const FIELDS_MAX = 10_000;
+
+export function openSqliteSearchSink(file: ViewFile): SearchSink {
+  const view = openSqliteView(searchSchema, file);
+  const writer = createWriter(view, file.bulk === true);
+  return {
+    async apply(writes, upTo) {
+      try {
+        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
+      } catch (error) {
+        // The transaction went back: numbers given in it are not taken.
+        writer.forget();
+        throw error;
+      }
+    },
+    async restore(urn, writes) {
+      writer.forget();
+      try {
+        await view.mend(() => writer.restore(urn, writes));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
+    position: async () => view.position(),
+    async positions(urns) {
+      if (!view.db.isOpen) throw new CatalogError("unavailable", 'the view "search" is closed');
+      return urns.map(writer.positionOf);
+    },
+    async reset() {
+      view.reset();
+      writer.forget();
+    },
+    close: async (outcome = "keep") => view.close(outcome),
+  };
+}
+
+interface Entity {
+  readonly id: number;
+  readonly position: number;
+  readonly live: number;
+}
+
+/** An entity's last write of a batch, and the entity's row. */
+interface Last {
+  readonly id: number;
+  readonly live: boolean;
+  readonly write: SearchWrite;
+}
+
+function createWriter({ db }: SqliteView, bulk: boolean) {
+  const entities = createEntities(db);
+  const documents = createDocuments(db);
+  const touched = createTouched(db);
+  const fields = createFieldNumbers(db);
+  const kinds = createKindNumbers(db);
+  const tokensOf = createTokens(fields.numberOf, kinds.numberOf);
+
+  /** The writes that count, by the numbers of their entities. */
+  function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
+    const last = new Map<string, SearchWrite>();
+    for (const write of writes) {
+      if (write.position > checkpoint) last.set(urnOf(write).toWellFormed(), write);
+    }
+    const found: Last[] = [];
+    for (const [urn, write] of last) {
+      const entity = entities.find(urn);
+      if (entity !== undefined) found.push({ id: entity.id, live: entity.live === 1, write });
+      else if (write.op === "put") found.push({ id: entities.add(urn), live: false, write });
+    }
+    return found.sort((a, b) => a.id - b.id);
+  }
+
+  function apply({ id, live, write }: Last): void {
+    const put = write.op === "put";
+    if (put || live) entities.update(id, write.position, put);
+    if (put) {
+      const json = encodeDocument(write.document);
+      if (live && documents.has(id, json)) return;
+      documents.put(id, json, tokensOf(write.document), live);
+    } else if (live) documents.remove(id);
+    else return;
+    if (!bulk) touched.add(id);
+  }
+
+  return {
+    write(writes: readonly SearchWrite[], checkpoint: Position): void {
+      for (const last of lastOnes(writes, checkpoint)) apply(last);
+      touched.trim();
+    },
+    /** Whatever the index and the documents have of the entity goes first. */
+    async restore(
+      urn: string,
+      writes: Iterable<SearchWrite> | AsyncIterable<SearchWrite>,
+    ): Promise<void> {
+      const before = entities.find(urn.toWellFormed());
+      if (before !== undefined) {
+        documents.remove(before.id);
+        entities.update(before.id, position(before.position), false);
+      }
+      const told = await Array.fromAsync(writes);
+      for (const last of lastOnes(told, START)) apply(last);
+      if (before !== undefined && !bulk) touched.add(before.id);
+      touched.trim();
+    },
+    positionOf(urn: string): Position | undefined {
+      const entity = entities.find(urn.toWellFormed());
+      return entity?.live === 1 ? position(entity.position) : undefined;
+    },
+    forget() {
+      entities.forget();
+      touched.forget();
+      fields.forget();
+      kinds.forget();
+    },
+  };
+}
+
+const urnOf = (write: SearchWrite): string => (write.op === "put" ? write.document.urn : write.urn);
+
+type Database = SqliteView["db"];
+
+function createEntities(db: Database) {
+  const select = db.prepare("SELECT id, position, live FROM entity WHERE hash = ? AND urn = ?");
+  const greatest = db.prepare(`
+    SELECT max(id) AS id FROM (SELECT max(id) AS id FROM entity UNION SELECT max(id) FROM document)`);
+  const insert = db.prepare(
+    "INSERT INTO entity (id, hash, urn, position, live, wide) VALUES (?, ?, ?, 0, 0, ?)",
+  );
+  const change = db.prepare("UPDATE entity SET position = ?, live = ? WHERE id = ?");
+  let last: number | undefined;
+  return {
+    find: (urn: string) => select.get(hash32(urn), urn) as Entity | undefined,
+    add(urn: string): number {
+      last = (last ?? Number(greatest.get()?.id ?? 0)) + 1;
+      insert.run(last, hash32(urn), urn, isWide(urn) ? 1 : 0);
+      return last;
+    },
+    update(id: number, at: Position, live: boolean): void {
+      change.run(at, live ? 1 : 0, id);
+    },
+    forget() {
+      last = undefined;
+    },
+  };
+}
+
+/** UTF-8 orders U+E000 and above differently beside characters of two UTF-16 units. */
+const isWide = (urn: string): boolean => /[\ud800-\uffff]/.test(urn);
+
+function createDocuments(db: Database) {
+  const compare = db.prepare("SELECT 1 FROM document WHERE id = ? AND json = ?");
+  const replace = db.prepare("INSERT OR REPLACE INTO document (id, json) VALUES (?, ?)");
+  const removeDocument = db.prepare("DELETE FROM document WHERE id = ?");
+  const insertTokens = db.prepare("INSERT INTO term (rowid, tokens) VALUES (?, ?)");
+  const removeTokens = db.prepare("DELETE FROM term WHERE rowid = ?");
+  return {
+    has: (id: number, json: string): boolean => compare.get(id, json) !== undefined,
+    put(id: number, json: string, tokens: string, live: boolean): void {
+      if (live) removeTokens.run(id);
+      insertTokens.run(id, tokens);
+      replace.run(id, json);
+    },
+    remove(id: number): void {
+      removeTokens.run(id);
+      removeDocument.run(id);
+    },
+  };
+}
+
+function createTouched(db: Database) {
+  const greatest = db.prepare("SELECT max(turn) AS turn FROM touched");
+  const insert = db.prepare("INSERT INTO touched (turn, id) VALUES (?, ?)");
+  const remove = db.prepare("DELETE FROM touched WHERE turn <= ?");
+  let last: number | undefined;
+  return {
+    add(id: number): void {
+      last = (last ?? Number(greatest.get()?.turn ?? 0)) + 1;
+      insert.run(last, id);
+    },
+    trim(): void {
+      if (last !== undefined && last > touchedMax) remove.run(last - touchedMax);
+    },
+    forget() {
+      last = undefined;
+    },
+  };
+}
+
+function createFieldNumbers(db: Database) {
+  const known = new LRUCache<string, FieldNumber>({ max: FIELDS_MAX });
+  const find = db.prepare("SELECT id FROM field WHERE name = ?");
+  const insert = db.prepare("INSERT INTO field (name) VALUES (?)");
+  return {
+    numberOf(field: string): FieldNumber {
+      let number = known.get(field);
+      if (number === undefined) {
+        number = Number(find.get(field)?.id ?? insert.run(field).lastInsertRowid);
+        known.set(field, number);
+      }
+      return number;
+    },
+    forget: () => known.clear(),
+  };
+}
+
+function createKindNumbers(db: Database) {
+  const known = new Map<string, KindNumber>();
+  const find = db.prepare("SELECT id FROM kind WHERE boost = ? AND suggested = ?");
+  const insert = db.prepare("INSERT INTO kind (boost, suggested) VALUES (?, ?)");
+  return {
+    numberOf(boost: number, suggested: boolean): KindNumber {
+      const key = `${boost} ${suggested}`;
+      let number = known.get(key);
+      if (number === undefined) {
+        const row = [boost, suggested ? 1 : 0] as const;
+        number = Number(find.get(...row)?.id ?? insert.run(...row).lastInsertRowid);
+        known.set(key, number);
+      }
+      return number;
+    },
+    forget: () => known.clear(),
+  };
+}
+
+/** All tokens of a document, with spaces between. */
+const createTokens =
+  (
+    fieldOf: (name: string) => FieldNumber,
+    kindOf: (boost: number, suggested: boolean) => KindNumber,
+  ) =>
+  ({ entityType, values, texts }: SearchDocument): string => {
+    const tokens: string[] = [valueToken(TYPE_FIELD, entityType)];
+    for (const { words, folded, boost, suggested } of texts) {
+      const kind = kindOf(boost, suggested);
+      for (const word of words) tokens.push(wordToken(kind, word));
+      // Between the words of two texts, so that no phrase reaches from one into the other.
+      tokens.push(wholeToken(kind, folded));
+      if (suggested) for (const word of words) tokens.push(...gramTokens(kind, word));
+    }
+    for (const [name, some] of Object.entries(values)) {
+      if (some.length === 0) continue;
+      const field = fieldOf(name);
+      for (const value of some) tokens.push(valueToken(field, value));
+    }
+    return tokens.join(" ");
+  };

@@ -1,0 +1,129 @@
+/**
+ * What the index holds, as tokens of FTS5: the words of texts, their whole values, the beginnings
+ * of suggested words, and the values of fields. Each begins with a mark that says which it is, so
+ * that tokens of different kinds never meet; no column is needed to tell them apart.
+ *
+ * FTS5 splits at characters that the tokenizer does not know and lowers ASCII letters: what would
+ * be hit by that is written as an escape, character by character, so that what begins alike still
+ * does. A quoted token can hold nothing that MATCH would read as anything else.
+ */
+import type { FieldValue } from "../search.ts";
+
+/** ASCII characters of tokens beside letters and digits, in the tokenizer's own quotes. */
+export const tokenizer = `"ascii tokenchars '!#$%&()*+,-./:;<=>?@[]^_\`{|}~'"`;
+
+/** A kind of texts: those with the same boost that are suggested, or are not. */
+export type KindNumber = number;
+export type FieldNumber = number;
+
+/** The field number under which every document has its entity type. */
+export const TYPE_FIELD: FieldNumber = 0;
+
+/** Longer words and values are indexed by what they begin with; who asks for one has to compare. */
+export const wordUnitsMax = 1_000;
+export const wholeUnitsMax = 200;
+/** Longer values of fields are indexed by their beginning and a fingerprint. */
+const valueUnitsMax = 160;
+/** Beginnings of suggested words that have a token of their own: as much as is typed at first. */
+export const gramUnitsMax = 3;
+
+const MARKS_PER_KIND = 3;
+const FIRST_MARK = 0x100;
+
+const markOf = (kind: KindNumber, form: 0 | 1 | 2): string =>
+  String.fromCharCode(FIRST_MARK + kind * MARKS_PER_KIND + form);
+
+export const wordToken = (kind: KindNumber, word: string): string =>
+  markOf(kind, 0) + escaped(cut(word, wordUnitsMax));
+
+export const wholeToken = (kind: KindNumber, folded: string): string =>
+  markOf(kind, 1) + escaped(cut(folded, wholeUnitsMax));
+
+export const gramToken = (kind: KindNumber, beginning: string): string =>
+  markOf(kind, 2) + escaped(beginning);
+
+/** The tokens of a word's first characters; none that would cut a character in two. */
+export function gramTokens(kind: KindNumber, word: string): readonly string[] {
+  const tokens: string[] = [];
+  const whole = word.toWellFormed();
+  for (let length = 1; length <= gramUnitsMax && length <= whole.length; length++) {
+    const beginning = whole.slice(0, length);
+    if (beginning.isWellFormed()) tokens.push(gramToken(kind, beginning));
+  }
+  return tokens;
+}
+
+/** `:c=` and the value: `s` a text, `l` a long one, `n` a number, `b` a boolean. */
+export function valueToken(field: FieldNumber, value: FieldValue): string {
+  const mark = `:${field.toString(36)}=`;
+  if (typeof value === "number") return `${mark}n${escaped(String(value))}`;
+  if (typeof value === "boolean") return value ? `${mark}b1` : `${mark}b0`;
+  if (value.length <= valueUnitsMax) return `${mark}s${escaped(value.toWellFormed())}`;
+  const whole = value.toWellFormed();
+  return `${mark}l${escaped(cut(whole, valueUnitsMax))}~${fingerprint(whole)}`;
+}
+
+/** Where the tokens of a field lie in the order of all: from the first, and before the second. */
+export const valueRange = (field: FieldNumber): readonly [from: string, before: string] => [
+  `:${field.toString(36)}=`,
+  `:${field.toString(36)}>`,
+];
+
+/** Undefined for a long text, of which the token does not tell all. */
+export function valueOfToken(token: string): FieldValue | undefined {
+  const at = token.indexOf("=") + 1;
+  const text = token.slice(at + 1);
+  switch (token[at]) {
+    case "s":
+      return unescaped(text);
+    case "n":
+      return Number(unescaped(text));
+    case "b":
+      return text === "1";
+    default:
+      return undefined;
+  }
+}
+
+/** A token, or several one after the other, as a query. */
+export const quoted = (tokens: string): string => `"${tokens}"`;
+
+/** Everything that begins with the token. */
+export const beginning = (token: string): string => `"${token}" *`;
+
+const cut = (text: string, unitsMax: number): string =>
+  (text.length <= unitsMax ? text : text.slice(0, unitsMax)).toWellFormed();
+
+const unknownToTokenizer = /[^a-z0-9!#$%&()*+,\-./:;<=>?@[\]_`{|}~\u0080-\uffff]/;
+const allUnknown = new RegExp(unknownToTokenizer, "g");
+
+const escaped = (text: string): string =>
+  unknownToTokenizer.test(text) ? text.replace(allUnknown, escapeOf) : text;
+
+/** `^a` for A; `^20` for a space: two digits of which the first is below 8. */
+const escapeOf = (character: string): string =>
+  character >= "A" && character <= "Z"
+    ? `^${character.toLowerCase()}`
+    : `^${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+
+const unescaped = (text: string): string =>
+  text.includes("^")
+    ? text.replace(/\^([0-7][0-9a-f]|[a-z])/g, (_, code: string) =>
+        code.length === 1 ? code.toUpperCase() : String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;
+
+const FNV_START = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** 32 bits of a text: FNV-1a over its code units. */
+export function hash32(text: string, start: number = FNV_START): number {
+  let hash = start;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  }
+  return hash >>> 0;
+}
+
+const fingerprint = (text: string): string =>
+  hash32(text).toString(36) + hash32(text, ~FNV_START).toString(36) + text.length.toString(36);
