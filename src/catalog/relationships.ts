@@ -135,9 +135,9 @@ function remembering(reader: GraphReader, position: () => Position): GraphReader
 }
 
 const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];
-const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];
+export const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];
 
-function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
+export function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value);
   if (found !== undefined) return found;
   throw new CatalogError("malformed", `${name} is "${value.slice(0, 120)}"`, {
@@ -145,7 +145,7 @@ function oneOf<T extends string>(name: string, value: string, allowed: readonly 
   });
 }
 
-function atLeast(name: string, value: number, least: number): number {
+export function atLeast(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new CatalogError("malformed", `${name} is ${value}`, { hint: `Send ${least} or more` });
 }
@@ -164,7 +164,7 @@ function pairOf({ edge: { from, to, type, direction } }: Reached) {
 }
 
 /** The paths to some entities; the last ones are missing when there is no room for all. */
-function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
+export function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   let urns = 0;
   for (const reached of page) {

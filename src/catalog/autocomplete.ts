@@ -1,0 +1,175 @@
+/**
+ * Completing what somebody types: entities that have all its words, the last one perhaps only
+ * begun, in the fields that the model names for it (or in the one that the request names), and the
+ * values by which they were found.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { plainField } from "../core/filter.ts";
+import { evaluate, fieldValues } from "../search/evaluate.ts";
+import type { Condition, Expression, SearchDocument, WordChoice } from "../search/search.ts";
+import { hiding, type SearchTools, startOf, typesNamed } from "./search.ts";
+import { anyOf, everyOf } from "./search-conditions.ts";
+import { type SearchWords, weights } from "./search-expression.ts";
+import { unknownField } from "./search-filter.ts";
+import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./search-requests.ts";
+
+/** Most suggestions of one answer. */
+const limitMax = 1_000;
+/** Many entities may have the same name: so many more are looked at for different ones. */
+const lookedAtTimes = 4;
+/** Words of what is typed; the rest is passed over. */
+const wordsMax = 30;
+
+interface Dependencies {
+  readonly tools: SearchTools;
+  readonly words: SearchWords;
+}
+
+/** Which documents there are to suggest, and what each of them suggests. */
+interface Completion {
+  readonly expression: Expression;
+  readonly condition?: Condition | undefined;
+  readonly suggestionOf: (document: SearchDocument) => string | undefined;
+}
+
+export function createAutocomplete(
+  dependencies: Dependencies,
+): Pick<SearchCatalog, "autocomplete"> {
+  const { tools, words } = dependencies;
+  const { fields, filters, reader } = tools;
+
+  function completionOf(request: AutocompleteRequest, entityType: string): Completion {
+    const { query, field = "" } = request;
+    if (field !== "") {
+      const known = fields.find(plainField(field));
+      if (known.length === 0) throw unknownField(field, fields);
+      return ofFields(query, { names: known.map(({ name }) => name), words });
+    }
+    const within = fields.suggests(entityType) ? "suggested" : undefined;
+    return ofTexts(query, { within, words });
+  }
+
+  return {
+    async autocomplete(request): Promise<AutocompleteAnswer> {
+      const [entityType = ""] = typesNamed([request.entity], fields);
+      const limit = limitOf(request.limit);
+      const start = startOf(request.start ?? 0);
+      const { expression, condition, suggestionOf } = completionOf(request, entityType);
+      const filter = await filters.compile(request.filter);
+      const conditions = [
+        filter.condition,
+        hiding({ filter, flags: request.flags ?? {} }),
+        condition,
+      ];
+      const nothing = words.tokensOf(request.query).length === 0;
+      const answer = await reader.search({
+        entityTypes: [entityType],
+        expression,
+        condition: everyOf(conditions.filter((one) => one !== undefined)),
+        sort: [],
+        start,
+        count: nothing ? 0 : limit * lookedAtTimes,
+        facets: [],
+      });
+      const found = answer.hits.flatMap(({ document }) => {
+        const text = suggestionOf(document);
+        return text === undefined ? [] : [{ urn: document.urn, text }];
+      });
+      return {
+        suggestions: [...new Set(found.map(({ text }) => text))].slice(0, limit),
+        entities: found.slice(0, limit).map(({ urn }) => urn),
+        position: answer.position,
+      };
+    },
+  };
+}
+
+function limitOf(limit: number): number {
+  if (limit < 0) {
+    throw new CatalogError("malformed", `limit is ${limit}`, { hint: "Send 0 or more" });
+  }
+  return Math.min(limit, limitMax);
+}
+
+interface Texts {
+  readonly words: SearchWords;
+  readonly within: "suggested" | undefined;
+}
+
+/** By the texts that are for completing; of a type without any, by all texts. */
+function ofTexts(query: string, { words, within }: Texts): Completion {
+  const tokens = words.tokensOf(query).slice(0, wordsMax);
+  const word = (any: readonly WordChoice[]): Expression => ({ kind: "word", any, within });
+  const leaves = tokens.map(({ parts, joined }, i): Expression => {
+    const last = i === tokens.length - 1;
+    const separate = parts.map((part, n) => word(choicesOf(part, last && n === parts.length - 1)));
+    const [only] = separate;
+    if (only !== undefined && parts.length === 1) return only;
+    const apart: Expression = { kind: "and", all: separate };
+    if (joined === undefined) return apart;
+    return { kind: "or", any: [word(choicesOf(joined, last)), apart] };
+  });
+  const expression = preferring(query, words, { kind: "and", all: leaves });
+  return {
+    expression,
+    suggestionOf(document) {
+      let best: { readonly value: string; readonly score: number } | undefined;
+      for (const text of document.texts) {
+        const score = evaluate(expression, { ...document, texts: [text] })?.score ?? -1;
+        // Of equal ones the longer: it says more.
+        const better =
+          score > (best?.score ?? -1) ||
+          (score === best?.score && text.value.length > best.value.length);
+        if (better) best = { value: text.value, score };
+      }
+      // None has all the words: one of its names has some, and others the rest.
+      return best?.value ?? document.texts.find(({ suggested }) => suggested)?.value;
+    },
+  };
+}
+
+function choicesOf(word: string, begun: boolean): readonly WordChoice[] {
+  const whole = { word, prefix: false, weight: weights.word };
+  return begun ? [whole, { word, prefix: true, weight: weights.prefix }] : [whole];
+}
+
+function preferring(query: string, words: SearchWords, base: Expression): Expression {
+  const text = words.foldText(query.trim());
+  return {
+    kind: "prefer",
+    base,
+    preferred: [
+      { weight: weights.whole, when: { kind: "whole", text, prefix: false } },
+      { weight: weights.beginning, when: { kind: "whole", text, prefix: true } },
+    ],
+  };
+}
+
+interface Fields {
+  readonly words: SearchWords;
+  readonly names: readonly string[];
+}
+
+/** By the values of some fields, which need not be texts that words are looked for in. */
+function ofFields(query: string, { words, names }: Fields): Completion {
+  const typed = words.tokensOf(query).slice(0, wordsMax);
+  const parts = [...new Set(typed.flatMap((token) => token.parts))];
+  const begins = (value: string): boolean => {
+    const own = words.tokensOf(value).flatMap((token) => token.parts);
+    return parts.every((part) => own.some((word) => word.startsWith(part)));
+  };
+  return {
+    expression: preferring(query, words, { kind: "all" }),
+    // More than begin so contain it: those are told apart by their words.
+    condition: everyOf(
+      parts.map((part) =>
+        anyOf(names.map((field) => ({ kind: "like", field, how: "contains", texts: [part] }))),
+      ),
+    ),
+    suggestionOf: ({ values }) =>
+      names
+        .flatMap((name) => fieldValues(values, name))
+        .map(String)
+        .find(begins),
+  };
+}

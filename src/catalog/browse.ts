@@ -1,0 +1,97 @@
+/**
+ * Browsing: the folders and the entities of one level. A path names the folder that holds an
+ * entity; in the older tree (browsePaths) folders are joined by "/", in the newer one
+ * (browsePathsV2) by "␟", and some of them are entities themselves.
+ */
+
+import type { Condition, Scope } from "../search/search.ts";
+import { countOf, hiding, planSearch, type SearchTools, startOf, typesNamed } from "./search.ts";
+import { everyOf } from "./search-conditions.ts";
+import type { CompiledFilter } from "./search-filter.ts";
+import type { BrowsePage, BrowseV2Page, SearchCatalog } from "./search-requests.ts";
+
+const PATHS = "browsePaths";
+const PATHS_V2 = "browsePathV2";
+const SEPARATOR_V2 = "␟";
+
+export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" | "browseV2"> {
+  const { fields, filters, reader } = tools;
+
+  function scopeOf(entityType: string, conditions: readonly (Condition | undefined)[]): Scope {
+    return {
+      entityTypes: [entityType],
+      expression: { kind: "all" },
+      condition: everyOf(conditions.filter((one) => one !== undefined)),
+    };
+  }
+
+  return {
+    async browse(request): Promise<BrowsePage> {
+      const [entityType = ""] = typesNamed([request.entity], fields);
+      const from = startOf(request.start);
+      const pageSize = countOf(request.limit);
+      const filter: CompiledFilter = await filters.compile(request.filter);
+      const path = pathOf(request.path);
+      const visible = [filter.condition, hiding({ filter, flags: request.flags ?? {} })];
+      const scope = scopeOf(entityType, visible);
+      const below = await reader.folders({ ...scope, field: PATHS, separator: "/", path });
+      const groups = below.folders.slice(from, from + pageSize);
+      const here: Condition = { kind: "equal", field: PATHS, values: [path] };
+      const inside = await reader.search({
+        ...scopeOf(entityType, [here, ...visible]),
+        sort: [{ field: "urn", order: "ASCENDING" }],
+        start: Math.max(0, from - below.folders.length),
+        count: pageSize - groups.length,
+        facets: [],
+      });
+      return {
+        path,
+        from,
+        pageSize,
+        groups: groups.map(({ name, count }) => ({ name, count })),
+        entities: inside.hits.map(({ document }) => document.urn),
+        numGroups: below.folders.length,
+        numEntities: inside.total,
+        totalNumEntities: below.total,
+        position: below.position < inside.position ? below.position : inside.position,
+      };
+    },
+
+    async browseV2(request): Promise<BrowseV2Page> {
+      const { path, start: asked, count: wanted, ...search } = request;
+      const start = startOf(asked);
+      const count = countOf(wanted);
+      const { scope } = await planSearch(tools, {
+        ...search,
+        flags: { ...search.flags, skipAggregates: true },
+      });
+      const inPath = path === "" || path.startsWith(SEPARATOR_V2) ? path : `${SEPARATOR_V2}${path}`;
+      const below = await reader.folders({
+        ...scope,
+        field: PATHS_V2,
+        separator: SEPARATOR_V2,
+        path: inPath,
+      });
+      return {
+        path: inPath,
+        start,
+        count,
+        total: below.folders.length,
+        groups: below.folders.slice(start, start + count).map((folder) => ({
+          name: folder.name,
+          count: folder.count,
+          hasSubGroups: folder.hasFolders,
+          ...(folder.name.startsWith("urn:") && { entity: folder.name }),
+        })),
+        totalNumEntities: below.total,
+        position: below.position,
+      };
+    },
+  };
+}
+
+/** `/prod/hive`, whether it was sent with slashes around it or not; the root is "". */
+function pathOf(text: string): string {
+  const folders = text.replace(/^\/+/, "").replace(/\/+$/, "");
+  return folders === "" ? "" : `/${folders}`;
+}

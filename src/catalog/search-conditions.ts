@@ -1,0 +1,200 @@
+/**
+ * What is asked of a field, as a condition on the values that its documents have: texts as the
+ * field keeps them, numbers as numbers, times in epoch milliseconds.
+ */
+import { numberOf } from "../core/filter.ts";
+import type { Ends } from "../core/search-query.ts";
+import type { Condition, FieldValue } from "../search/search.ts";
+import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
+
+export type Asked =
+  /** One of the texts, letter for letter; of a path, below one of them, too. */
+  | { readonly how: "equals"; readonly texts: readonly string[] }
+  /** The same as people type it: letter case is nothing, and of a urn its last part is enough. */
+  | { readonly how: "is"; readonly texts: readonly string[] }
+  | { readonly how: "ignoringCase"; readonly texts: readonly string[] }
+  | { readonly how: "contains" | "starts" | "ends"; readonly texts: readonly string[] }
+  | { readonly how: "range"; readonly ends: Ends }
+  | { readonly how: "exists" };
+
+/** What cannot be asked of a field; without `text`: none of its values is of that kind. */
+export interface Misfit {
+  readonly misfit: true;
+  /** The text that no value of the field can be. */
+  readonly text?: string;
+}
+
+/** Any of the fields; a misfit when no kind of value that they have is like that. */
+export function conditionOn(
+  fields: readonly KnownField[],
+  asked: Asked,
+  types: Pick<SearchFields, "entityType">,
+): Condition | Misfit {
+  if (asked.how === "exists") {
+    return anyOf(fields.map(({ name }) => ({ kind: "exists", field: name })));
+  }
+  const answers = fields.flatMap((field) =>
+    [...field.kinds].flatMap((kind) => answerOf(field, { kind, asked, types }) ?? []),
+  );
+  if (answers.length === 0) return { misfit: true };
+  const told = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
+  const text = told.find((one) => !answers.some(({ read }) => read.has(one)));
+  if (text !== undefined) return { misfit: true, text };
+  return anyOf(answers.map(({ condition }) => condition));
+}
+
+interface Question<T extends Asked = Exclude<Asked, { how: "exists" }>> {
+  readonly kind: FieldKind;
+  readonly asked: T;
+  readonly types: Pick<SearchFields, "entityType">;
+}
+
+interface Answer {
+  readonly condition: Condition;
+  /** The texts that values of this kind can be. */
+  readonly read: ReadonlySet<string>;
+}
+
+/** Undefined when values of the kind cannot be asked that. */
+function answerOf(field: KnownField, { kind, asked, types }: Question): Answer | undefined {
+  if (asked.how === "range") return rangeAnswer(field.name, kind, asked.ends);
+  if (kind === "text" || kind === "urn" || kind === "path") {
+    return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
+  }
+  if (asked.how === "contains" || asked.how === "starts" || asked.how === "ends") return undefined;
+  const values: FieldValue[] = [];
+  const read = new Set<string>();
+  for (const text of asked.texts) {
+    const value = readValue(kind, text, types);
+    if (value === undefined) continue;
+    values.push(value);
+    read.add(text);
+  }
+  return { condition: { kind: "equal", field: field.name, values }, read };
+}
+
+function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer | undefined {
+  if (kind === "flag" || kind === "type") return undefined;
+  const texts = Object.values<string>({ ...ends });
+  if (kind !== "number" && kind !== "time") {
+    return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };
+  }
+  const number = kind === "number" ? finite : millisOf;
+  const read = new Set(texts.filter((text) => number(text) !== undefined));
+  const numbers = Object.fromEntries(
+    Object.entries<string>({ ...ends }).map(([end, text]) => [end, number(text)]),
+  );
+  const whole = read.size === new Set(texts).size;
+  return { condition: whole ? { kind: "range", field, ...numbers } : NOTHING, read };
+}
+
+type TextAsked = Extract<Asked, { texts: readonly string[] }>;
+
+function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextAsked): Condition {
+  const { name, separator } = field;
+  const lower = texts.map((text) => text.trim().toLowerCase());
+  const like = (
+    way: "equals" | "contains" | "starts" | "ends",
+    of: readonly string[],
+  ): Condition => (of.length === 0 ? NOTHING : { kind: "like", field: name, how: way, texts: of });
+  if (how === "ignoringCase") return like("equals", lower);
+  if (kind === "path" && (how === "equals" || how === "is")) {
+    const below = texts.map((text): Condition => within(name, `${text}${separator}`));
+    return anyOf([{ kind: "equal", field: name, values: texts }, ...below]);
+  }
+  if (how === "equals") return { kind: "equal", field: name, values: texts };
+  if (kind !== "urn") return like(how === "is" ? "equals" : how, lower);
+  // The last part of a urn is what people call it: tags:pii, platform:hive.
+  const whole = texts.filter((text) => text.startsWith("urn:"));
+  const parts = lower.filter((text) => !text.startsWith("urn:"));
+  const lastParts = parts.map((text) => `:${text}`);
+  switch (how) {
+    case "is":
+      return anyOf([
+        { kind: "equal", field: name, values: whole },
+        like("equals", parts),
+        like("ends", lastParts),
+      ]);
+    case "starts":
+      return anyOf([
+        like(
+          "starts",
+          lower.filter((text) => text.startsWith("urn:")),
+        ),
+        like("contains", lastParts),
+      ]);
+    default:
+      return like(how, lower);
+  }
+}
+
+/** Texts that begin so, letter for letter. */
+function within(field: string, beginning: string): Condition {
+  const last = beginning.charCodeAt(beginning.length - 1);
+  const below = beginning.slice(0, -1) + String.fromCharCode(last + 1);
+  return { kind: "range", field, from: beginning, below };
+}
+
+function readValue(
+  kind: FieldKind,
+  text: string,
+  types: Pick<SearchFields, "entityType">,
+): FieldValue | undefined {
+  switch (kind) {
+    case "flag": {
+      const lower = text.trim().toLowerCase();
+      return lower === "true" ? true : lower === "false" ? false : undefined;
+    }
+    case "number":
+      return finite(text);
+    case "time":
+      return millisOf(text);
+    case "type":
+      return types.entityType(text) ?? text;
+    default:
+      return text;
+  }
+}
+
+function finite(text: string): number | undefined {
+  const number = numberOf(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+const DATE = /^\d{4}-\d{2}(?:-\d{2})?(?:[T ].*)?$/;
+
+/** Epoch milliseconds, or a date: 2026-03-01, 2026-03-01T12:00:00Z. A day begins at midnight UTC. */
+function millisOf(text: string): number | undefined {
+  const trimmed = text.trim();
+  const millis = DATE.test(trimmed) ? Date.parse(trimmed) : finite(trimmed);
+  return Number.isNaN(millis) ? undefined : millis;
+}
+
+/** Holds for no document. */
+export const NOTHING: Condition = { kind: "any", any: [] };
+
+/** Any of them; values of one field are looked up together. */
+export function anyOf(conditions: readonly Condition[]): Condition {
+  const values = new Map<string, Set<FieldValue>>();
+  const others: Condition[] = [];
+  for (const one of conditions) {
+    if (one.kind === "any" && one.any.length === 0) continue;
+    if (one.kind !== "equal") others.push(one);
+    else {
+      const known = values.get(one.field) ?? new Set();
+      for (const value of one.values) known.add(value);
+      values.set(one.field, known);
+    }
+  }
+  const equal = [...values].flatMap(([field, all]): readonly Condition[] =>
+    all.size === 0 ? [] : [{ kind: "equal", field, values: [...all] }],
+  );
+  const any = [...equal, ...others];
+  const [only] = any;
+  return only !== undefined && any.length === 1 ? only : { kind: "any", any };
+}
+
+export function everyOf(conditions: readonly Condition[]): Condition | undefined {
+  const [only] = conditions;
+  return conditions.length > 1 ? { kind: "every", every: conditions } : only;
+}

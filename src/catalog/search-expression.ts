@@ -1,0 +1,207 @@
+/**
+ * What somebody typed (core/search-query.ts) as an expression on documents, with what each part is
+ * worth. Of words, all have to be in the texts of a document:
+ *
+ *   a word as it is 1, in the other number 3/4, at the beginning of a longer one 1/2, times the
+ *   boost of the field; added up over the words
+ *   and the greatest of: the whole value is what was typed 16, it begins so 4, it has the words one
+ *   after the other 2, times the boost
+ *
+ * So that exact comes before prefix before partial, and a name, whose boost is greater, before a
+ * description. Values of fields are worth 1 each.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { plainField } from "../core/filter.ts";
+import {
+  type FieldQuestion,
+  parseSearchQuery,
+  type QueryTree,
+  type QueryWord,
+} from "../core/search-query.ts";
+import { withNamespace } from "../core/urn.ts";
+import type { Expression, WordChoice } from "../search/search.ts";
+import { type Asked, conditionOn } from "./search-conditions.ts";
+import type { SearchFields } from "./search-fields.ts";
+
+/** What words a text has, as documents were made with it. */
+export interface SearchWords {
+  /** A text has a token if it has the joined form, or the parts one after the other. */
+  tokensOf(text: string): readonly Token[];
+  foldText(text: string): string;
+}
+
+interface Token {
+  readonly parts: readonly string[];
+  readonly joined: string | undefined;
+}
+
+export interface ReadQuery {
+  readonly expression: Expression;
+  /** Nothing in particular is looked for. */
+  readonly everything: boolean;
+  /** The fields that it names, by their plain names. */
+  readonly fields: ReadonlySet<string>;
+}
+
+export const weights = {
+  whole: 16,
+  beginning: 4,
+  phrase: 2,
+  word: 1,
+  otherNumber: 3 / 4,
+  prefix: 1 / 2,
+};
+
+/** Words and questions about fields in one query. */
+export const termsMax = 250;
+/** Beginnings that are too short to mean a longer word. */
+const prefixCharactersMin = 2;
+
+interface Dependencies {
+  readonly fields: SearchFields;
+  readonly words: SearchWords;
+  readonly namespace: string;
+}
+
+/** Reading throws `malformed` for a query that is too long or has too many terms. */
+export function createQueryReader(dependencies: Dependencies): (input: string) => ReadQuery {
+  const isField = (name: string): boolean => dependencies.fields.find(name).length > 0;
+  return (input) => {
+    const tree = parseSearchQuery(input, isField);
+    const named = new Set<string>();
+    const terms = createCount();
+    return {
+      expression: expressionOf(tree, { ...dependencies, named, terms }),
+      everything: tree.kind === "all",
+      fields: named,
+    };
+  };
+}
+
+interface Reading extends Dependencies {
+  readonly named: Set<string>;
+  readonly terms: { add(count: number): void };
+}
+
+function createCount() {
+  let count = 0;
+  return {
+    add(more: number): void {
+      count += more;
+      if (count <= termsMax) return;
+      throw new CatalogError("malformed", `the query has more than ${termsMax} words and values`, {
+        hint: "Ask for less at once; filters take long lists of values",
+      });
+    },
+  };
+}
+
+function expressionOf(tree: QueryTree, reading: Reading): Expression {
+  switch (tree.kind) {
+    case "all":
+      return tree;
+    case "words":
+      return ofWords(tree.text, tree.words, reading);
+    case "phrase":
+      return ofPhrase(tree.text, reading);
+    case "field":
+      return ofQuestion(tree.field, tree.value, reading);
+    case "and":
+      return { kind: "and", all: tree.all.map((one) => expressionOf(one, reading)) };
+    case "or":
+      return { kind: "or", any: tree.any.map((one) => expressionOf(one, reading)) };
+    case "not":
+      return { kind: "not", not: expressionOf(tree.not, reading) };
+  }
+}
+
+function ofWords(typed: string, words: readonly QueryWord[], reading: Reading): Expression {
+  const tokens = words.flatMap(({ text, open }) => openLast(reading.words.tokensOf(text), open));
+  reading.terms.add(tokens.length);
+  const folded = reading.words.foldText(withNamespace(typed.trim(), reading.namespace));
+  if (tokens.length === 0) return { kind: "whole", text: folded, prefix: true };
+  const leaves = tokens.map(({ token, open }) => ofToken(token, open));
+  const parts = tokens.flatMap(({ token }) => token.parts);
+  return {
+    kind: "prefer",
+    base: leaves.length === 1 && leaves[0] !== undefined ? leaves[0] : { kind: "and", all: leaves },
+    preferred: [
+      { weight: weights.whole, when: { kind: "whole", text: folded, prefix: false } },
+      { weight: weights.beginning, when: { kind: "whole", text: folded, prefix: true } },
+      ...(parts.length < 2
+        ? []
+        : [{ weight: weights.phrase, when: { kind: "phrase", words: parts } } as const]),
+    ],
+  };
+}
+
+const openLast = (tokens: readonly Token[], open: boolean) =>
+  tokens.map((token, i) => ({ token, open: open && i === tokens.length - 1 }));
+
+function ofToken({ parts, joined }: Token, open: boolean): Expression {
+  const [only = ""] = parts;
+  if (parts.length === 1) return { kind: "word", any: choicesOf(only, open) };
+  const phrase: Expression = { kind: "phrase", words: parts };
+  if (joined === undefined) return phrase;
+  return { kind: "or", any: [{ kind: "word", any: choicesOf(joined, open) }, phrase] };
+}
+
+function choicesOf(word: string, open: boolean): readonly WordChoice[] {
+  const choices = [{ word, prefix: false, weight: weights.word }];
+  const other = otherNumber(word);
+  if (other !== undefined && !open) {
+    choices.push({ word: other, prefix: false, weight: weights.otherNumber });
+  }
+  if (open || word.length >= prefixCharactersMin) {
+    choices.push({ word, prefix: true, weight: weights.prefix });
+  }
+  return choices;
+}
+
+/**
+ * The singular of an English plural; the plural where it does not begin with the singular.
+ *
+ *   harvests → harvest, boxes → box, categories → category, category → categories
+ */
+export function otherNumber(word: string): string | undefined {
+  if (!/^[a-z]{4,}$/.test(word)) return undefined;
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (/(?:ss|sh|ch|x|z)es$/.test(word)) return word.slice(0, -2);
+  if (word.endsWith("s")) return /(?:ss|us|is)$/.test(word) ? undefined : word.slice(0, -1);
+  return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : undefined;
+}
+
+function ofPhrase(typed: string, { words, terms }: Reading): Expression {
+  const parts = words.tokensOf(typed).flatMap((token) => token.parts);
+  terms.add(Math.max(1, parts.length));
+  const text = words.foldText(typed.trim());
+  if (parts.length === 0) return { kind: "whole", text, prefix: true };
+  return {
+    kind: "prefer",
+    base: { kind: "phrase", words: parts },
+    preferred: [
+      { weight: weights.whole, when: { kind: "whole", text, prefix: false } },
+      { weight: weights.beginning, when: { kind: "whole", text, prefix: true } },
+    ],
+  };
+}
+
+/** A value that is none of the field's kind is words, as all else that is no question. */
+function ofQuestion(field: string, question: FieldQuestion, reading: Reading): Expression {
+  const { fields, namespace } = reading;
+  const condition = conditionOn(fields.find(field), askedBy(question, namespace), fields);
+  if ("misfit" in condition) {
+    const typed = question.kind === "exists" ? field : question.typed;
+    return ofWords(typed, [{ text: typed, open: false }], reading);
+  }
+  reading.terms.add(1);
+  reading.named.add(plainField(field));
+  return { kind: "condition", condition };
+}
+
+function askedBy(question: FieldQuestion, namespace: string): Asked {
+  if (question.kind === "exists") return { how: "exists" };
+  if (question.kind === "range") return { how: "range", ends: question.ends };
+  const texts = [withNamespace(question.text, namespace)];
+  return { how: question.how === "equals" ? "is" : question.how, texts };
+}

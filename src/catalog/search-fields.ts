@@ -1,0 +1,134 @@
+/**
+ * The fields that searches know: by their own names, by those that stand for several, and with the
+ * endings that search engines give them. What a value of a field can be follows from its type.
+ */
+import { plainField } from "../core/filter.ts";
+
+/** What the catalog needs of the rules by which documents are made. */
+export interface SearchFieldRules {
+  /** By entity type. */
+  readonly fields: Readonly<Record<string, readonly FieldRule[]>>;
+  /** Of all entity types, in the order to show. */
+  readonly facets: readonly FacetRule[];
+}
+
+export interface FieldRule {
+  readonly name: string;
+  readonly type: string;
+  readonly suggested: boolean;
+  /** How it is shown as a facet, if answers have it as one. */
+  readonly facet?: string | undefined;
+}
+
+export interface FacetRule {
+  readonly name: string;
+  readonly displayName: string;
+  readonly fields: readonly [string] | readonly [string, string];
+}
+
+export type FieldKind = "text" | "urn" | "path" | "flag" | "number" | "time" | "type";
+
+/** A field of documents, and what its values are in one entity type or another. */
+export interface KnownField {
+  readonly name: string;
+  readonly kinds: ReadonlySet<FieldKind>;
+  /** Of a path: what stands between its folders. */
+  readonly separator: string;
+}
+
+export interface SearchFields {
+  /** The fields behind a name; none when no entity type has one of that name. */
+  find(name: string): readonly KnownField[];
+  /** The names of all fields. */
+  names(): Iterable<string>;
+  entityTypes(): Iterable<string>;
+  /** The entity type of that name, whatever its letter case: GLOSSARY_TERM is glossaryTerm. */
+  entityType(name: string): string | undefined;
+  /** What somebody looks for by completing its beginning; false: the type has no such fields. */
+  suggests(entityType: string): boolean;
+  hasField(entityType: string, field: string): boolean;
+  /** The facets that answers about the entity types have. */
+  facetsOf(entityTypes: readonly string[]): readonly FacetRule[];
+  facet(name: string): FacetRule | undefined;
+}
+
+/** Between the values of a facet of two fields. */
+export const FACET_SEPARATOR = "␞";
+
+/** What users mean who ask for the first: any of these fields. */
+const aliases: ReadonlyMap<string, readonly string[]> = new Map([
+  ["tags", ["tags", "fieldTags", "editedFieldTags"]],
+  ["glossaryTerms", ["glossaryTerms", "fieldGlossaryTerms", "editedFieldGlossaryTerms"]],
+  ["fieldTags", ["fieldTags", "editedFieldTags"]],
+  ["fieldGlossaryTerms", ["fieldGlossaryTerms", "editedFieldGlossaryTerms"]],
+  ["fieldDescriptions", ["fieldDescriptions", "editedFieldDescriptions"]],
+  ["description", ["description", "editedDescription"]],
+  ["origin", ["origin", "env"]],
+  ["env", ["env", "origin"]],
+  ["businessAttribute", ["businessAttributeRef"]],
+]);
+
+const kindsOfType: Readonly<Record<string, FieldKind>> = {
+  URN: "urn",
+  URN_PARTIAL: "urn",
+  BROWSE_PATH: "path",
+  BROWSE_PATH_V2: "path",
+  BOOLEAN: "flag",
+  COUNT: "number",
+  DOUBLE: "number",
+  DATETIME: "time",
+};
+/** Fields whose values lie in fields of their own: `ownerTypes.<type>`. */
+const KEYED = new Set(["OBJECT", "MAP_ARRAY"]);
+
+export function createSearchFields(rules: SearchFieldRules): SearchFields {
+  const known = new Map<string, { kinds: Set<FieldKind>; separator: string }>();
+  const keyed = new Set<string>();
+  const byType = new Map<string, ReadonlyMap<string, FieldRule>>();
+  for (const [entityType, fields] of Object.entries(rules.fields)) {
+    byType.set(entityType, new Map(fields.map((field) => [field.name, field])));
+    for (const { name, type } of fields) {
+      if (KEYED.has(type)) keyed.add(name);
+      const separator = type === "BROWSE_PATH_V2" ? "␟" : "/";
+      const field = known.get(name) ?? { kinds: new Set(), separator };
+      field.kinds.add(name === "_entityType" ? "type" : (kindsOfType[type] ?? "text"));
+      known.set(name, field);
+    }
+  }
+  const types = new Map([...byType.keys()].map((name) => [plainName(name), name]));
+  const facets = new Map(rules.facets.map((facet) => [facet.name, facet]));
+
+  const fieldNamed = (name: string): KnownField | undefined => {
+    const field = known.get(name);
+    if (field !== undefined) return { name, ...field };
+    for (let dot = name.indexOf("."); dot > 0; dot = name.indexOf(".", dot + 1)) {
+      if (keyed.has(name.slice(0, dot))) {
+        return { name, kinds: new Set(["text", "number"]), separator: "/" };
+      }
+    }
+    return undefined;
+  };
+
+  return {
+    find(name) {
+      const plain = plainField(name);
+      return (aliases.get(plain) ?? [plain]).flatMap((one) => fieldNamed(one) ?? []);
+    },
+    names: () => known.keys(),
+    entityTypes: () => byType.keys(),
+    entityType: (name) => types.get(plainName(name)),
+    suggests: (entityType) =>
+      [...(byType.get(entityType)?.values() ?? [])].some(({ suggested }) => suggested),
+    hasField: (entityType, field) => byType.get(entityType)?.has(field) ?? false,
+    facetsOf: (entityTypes) =>
+      rules.facets.filter(({ fields: [first, second] }) =>
+        entityTypes.some((type) => {
+          const own = byType.get(type)?.get(second ?? first);
+          return second === undefined ? own?.facet !== undefined : own !== undefined;
+        }),
+      ),
+    facet: (name) => facets.get(plainField(name)),
+  };
+}
+
+const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();

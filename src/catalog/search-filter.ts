@@ -1,0 +1,183 @@
+/**
+ * A request's filter as a condition on documents (contract §9.4): any of its groups, each all of
+ * its criteria, on every field that some entity type has, under all its names.
+ */
+import { CatalogError } from "../core/errors.ts";
+import {
+  type CheckedCriterion,
+  type Filter,
+  filterInNamespace,
+  type HierarchyName,
+  isHierarchyName,
+  plainField,
+  readFilter,
+} from "../core/filter.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Condition } from "../search/search.ts";
+import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts";
+import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
+
+/** The urns that a hierarchy has above or below some. */
+export type ExpandHierarchy = (
+  urns: readonly string[],
+  condition: HierarchyName,
+) => Promise<readonly string[]>;
+
+/** A criterion on what documents do not tell; undefined: it is on a field of theirs. */
+export type ForeignCriterion = (criterion: CheckedCriterion) => Condition | undefined;
+
+export interface CompiledFilter {
+  /** Undefined: every document fulfils it. */
+  readonly condition: Condition | undefined;
+  /** The fields that it names, by their plain names. */
+  readonly fields: ReadonlySet<string>;
+  /** The values that are asked for, by the fields as they were named. */
+  readonly wanted: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface FilterCompiler {
+  /**
+   * Throws `malformed` for a filter of the wrong form, a field that no entity type has, and a value
+   * that no value of its field can be.
+   */
+  compile(filter: Filter | undefined, foreign?: ForeignCriterion): Promise<CompiledFilter>;
+}
+
+interface Dependencies {
+  readonly fields: SearchFields;
+  readonly namespace: string;
+  readonly expand: ExpandHierarchy;
+}
+
+export function createFilterCompiler({ fields, namespace, expand }: Dependencies): FilterCompiler {
+  /** Without the criterion's negation. */
+  async function conditionFor(criterion: CheckedCriterion): Promise<Condition> {
+    const { field, condition, texts } = criterion;
+    const facet = fields.facet(field);
+    if (facet?.fields.length === 2) return ofBoth(criterion, facet.fields);
+    const known = fields.find(field);
+    if (known.length === 0) throw unknownField(field, fields);
+    const asked = isHierarchyName(condition)
+      ? ({ how: "equals", texts: await expand(texts, condition) } as const)
+      : askedBy({ ...criterion, condition });
+    const found = conditionOn(known, asked, fields);
+    if ("misfit" in found) throw misfitOf(criterion, known, found.text);
+    return found;
+  }
+
+  /** A value of two fields at once: dataset␞View; the first alone means any of the second. */
+  async function ofBoth(
+    criterion: CheckedCriterion,
+    [first, second]: readonly [string, string],
+  ): Promise<Condition> {
+    const each = criterion.texts.map(async (text) => {
+      const [one = "", ...rest] = text.split(FACET_SEPARATOR);
+      const on = (field: string, value: string) =>
+        conditionFor({ ...criterion, field, texts: [value] });
+      const parts = [await on(first, one)];
+      if (rest.length > 0) parts.push(await on(second, rest.join(FACET_SEPARATOR)));
+      return everyOf(parts) as Condition;
+    });
+    return anyOf(await Promise.all(each));
+  }
+
+  return {
+    async compile(filter, foreign) {
+      const named = filterInNamespace(filter, namespace);
+      const groups =
+        named === undefined || named === null ? [[]] : readFilter(named, { hierarchy: true });
+      const conditions: Condition[] = [];
+      let holdsAlways = false;
+      for (const criteria of groups) {
+        const all: Condition[] = [];
+        for (const criterion of criteria) {
+          const one = foreign?.(criterion) ?? (await conditionFor(criterion));
+          // IS_NULL and `negated` both turn the answer around, and so undo each other.
+          const turned = criterion.negated !== (criterion.condition === "IS_NULL");
+          all.push(turned ? { kind: "not", not: one } : one);
+        }
+        const group = everyOf(all);
+        if (group === undefined) holdsAlways = true;
+        else conditions.push(group);
+      }
+      const criteria = groups.flat();
+      return {
+        condition: holdsAlways ? undefined : anyOf(conditions),
+        fields: new Set(criteria.map(({ field }) => plainField(field))),
+        wanted: wantedBy(criteria),
+      };
+    },
+  };
+}
+
+function askedBy({ condition, texts }: CheckedCriterion): Asked {
+  const [end = ""] = texts;
+  switch (condition) {
+    case "EQUAL":
+    case "IN":
+      return { how: "equals", texts };
+    case "IEQUAL":
+      return { how: "ignoringCase", texts };
+    case "CONTAIN":
+      return { how: "contains", texts };
+    case "START_WITH":
+      return { how: "starts", texts };
+    case "END_WITH":
+      return { how: "ends", texts };
+    case "GREATER_THAN":
+      return { how: "range", ends: { above: end } };
+    case "GREATER_THAN_OR_EQUAL_TO":
+      return { how: "range", ends: { from: end } };
+    case "LESS_THAN":
+      return { how: "range", ends: { below: end } };
+    case "LESS_THAN_OR_EQUAL_TO":
+      return { how: "range", ends: { to: end } };
+    default:
+      return { how: "exists" };
+  }
+}
+
+/** Values that criteria want as they are: those are shown as facets, found or not. */
+function wantedBy(criteria: readonly CheckedCriterion[]): ReadonlyMap<string, readonly string[]> {
+  const wanted = new Map<string, string[]>();
+  for (const { field, condition, texts, negated } of criteria) {
+    const name = plainField(field);
+    const values = wanted.get(name) ?? [];
+    const exact = condition === "EQUAL" || condition === "IN" || condition === "IEQUAL";
+    if (exact && !negated) values.push(...texts);
+    wanted.set(name, values);
+  }
+  return wanted;
+}
+
+/** Asked for a field that no entity type has. */
+export function unknownField(field: string, fields: SearchFields): CatalogError {
+  return new CatalogError("malformed", `no entity type has a searchable field "${shown(field)}"`, {
+    hint:
+      nearest(plainField(field), fields.names()) ?? "The model says which fields are searchable",
+  });
+}
+
+const kindNames: Readonly<Record<string, string>> = {
+  flag: "true or false",
+  number: "a number",
+  time: "a time, in epoch milliseconds or as 2026-03-01",
+};
+
+function misfitOf(
+  { field, condition }: CheckedCriterion,
+  known: readonly KnownField[],
+  text: string | undefined,
+): CatalogError {
+  const kinds = [...new Set(known.flatMap((one) => [...one.kinds]))];
+  const what = kinds.map((kind) => kindNames[kind] ?? "text").join(" or ");
+  return new CatalogError(
+    "malformed",
+    text === undefined
+      ? `the field "${shown(field)}" cannot be asked for ${condition}`
+      : `"${shown(text)}" is no value of the field "${shown(field)}"`,
+    { hint: `Its values are ${what}` },
+  );
+}
+
+const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

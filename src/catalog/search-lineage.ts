@@ -1,0 +1,279 @@
+/**
+ * Searching among what lies up- or downstream of an entity (impact analysis): the walk of the graph
+ * (lineage.ts) says which entities those are and how far away, the search which of them are told.
+ *
+ * When nothing in particular is looked for and no sort is asked, the nearest come first, in the
+ * order of the walk; otherwise the order is that of any search. `degree` is a field here: 1, 2, 3+.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { Condition, Scope, SearchAnswer } from "../search/search.ts";
+import type { Reached, WalkLineage } from "./lineage.ts";
+import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
+import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import {
+  countOf,
+  planSearch,
+  type SearchPlan,
+  type SearchTools,
+  scrollPage,
+  startOf,
+  typesNamed,
+} from "./search.ts";
+import { everyOf } from "./search-conditions.ts";
+import type {
+  LineageHit,
+  LineageSearchRequest,
+  SearchCatalog,
+  SearchFacet,
+  SearchHit,
+} from "./search-requests.ts";
+
+/** Steps when the request does not say. */
+const hopsDefault = 1_000;
+/** Entities that are looked up at once when the nearest come first. */
+const chunkMax = 500;
+const DEGREE = "degree";
+
+interface Dependencies {
+  readonly tools: SearchTools;
+  readonly walk: WalkLineage;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  /** Waits until the graph has every write that was answered. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+type LineageSearches = Pick<SearchCatalog, "searchLineage" | "scrollLineage">;
+
+export function createLineageSearch(dependencies: Dependencies): LineageSearches {
+  const { tools, walk } = dependencies;
+  const { reader } = tools;
+
+  async function explore(request: LineageSearchRequest): Promise<Exploration> {
+    refuseTimes(request);
+    const urn = withNamespace(request.urn, dependencies.namespace);
+    parseUrn(urn, dependencies.urnLimits);
+    const direction = oneOf("direction", request.direction, lineageDirections);
+    const hopsMax = atLeast("maxHops", request.maxHops ?? hopsDefault, 1);
+    const hops = Math.min(hopsMax, degreeMax(request.filter));
+    const types = new Set(typesNamed(request.entities, tools.fields));
+    await dependencies.caughtUp();
+    const { reached, partial } = await walk({ urn, direction, hops });
+    const among = types.size === 0 ? reached : reached.filter((one) => types.has(typeOf(one.urn)));
+    const plan = await planSearch(tools, request, {
+      foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
+    });
+    return { urn, plan, among, partial };
+  }
+
+  const count = async (scope: Scope): Promise<SearchAnswer> =>
+    reader.search({ ...scope, sort: [], start: 0, count: 0, facets: [] });
+
+  async function facetsOf(
+    { plan, among }: Exploration,
+    answer: SearchAnswer,
+  ): Promise<readonly SearchFacet[]> {
+    const facets = plan.facets.read(answer.facets).filter(({ name }) => name !== DEGREE);
+    if (plan.facets.queries.length === 0) return facets;
+    const ofFirst = await count(
+      within(
+        plan,
+        among.filter(({ degree }) => degree === 1),
+      ),
+    );
+    const ofSecond = await count(
+      within(
+        plan,
+        among.filter(({ degree }) => degree === 2),
+      ),
+    );
+    const further = answer.total - ofFirst.total - ofSecond.total;
+    const told = (value: string, n: number) => ({ value, count: n, filtered: false });
+    const values = [told("1", ofFirst.total), told("2", ofSecond.total), told("3+", further)];
+    return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...facets];
+  }
+
+  /** The hits of one page, nearest first. */
+  async function nearest(
+    { plan, among }: Exploration,
+    { start, pageSize }: { readonly start: number; readonly pageSize: number },
+  ): Promise<readonly SearchHit[]> {
+    const hits: SearchHit[] = [];
+    let skip = start;
+    for (let at = 0; at < among.length && hits.length < pageSize; at += chunkMax) {
+      const chunk = among.slice(at, at + chunkMax);
+      const scope = within(plan, chunk);
+      if (skip > 0) {
+        const { total } = await count(scope);
+        if (total <= skip) {
+          skip -= total;
+          continue;
+        }
+      }
+      const answer = await reader.search({
+        ...scope,
+        sort: [],
+        start: 0,
+        count: chunkMax,
+        facets: [],
+      });
+      const places = new Map(chunk.map(({ urn }, place) => [urn, place]));
+      const place = ({ urn }: SearchHit): number => places.get(urn) ?? 0;
+      const ordered = [...plan.hitsOf(answer)].sort((a, b) => place(a) - place(b));
+      hits.push(...ordered.slice(skip, skip + pageSize - hits.length));
+      skip = 0;
+    }
+    return hits;
+  }
+
+  return {
+    async searchLineage(request, page) {
+      const from = startOf(page.start);
+      const pageSize = countOf(page.count);
+      const exploration = await explore(request);
+      const { plan, among, partial } = exploration;
+      const byDistance = nearestFirst(plan);
+      const answer = await reader.search({
+        ...within(plan, among),
+        sort: plan.sort,
+        start: from,
+        count: byDistance ? 0 : pageSize,
+        facets: plan.facets.queries,
+      });
+      const hits = byDistance
+        ? await nearest(exploration, { start: from, pageSize })
+        : plan.hitsOf(answer);
+      return {
+        from,
+        pageSize,
+        total: answer.total,
+        hits: withPaths(exploration, hits),
+        facets: await facetsOf(exploration, answer),
+        position: answer.position,
+        partial,
+      };
+    },
+
+    async scrollLineage(request, asked) {
+      const exploration = await explore(request);
+      const { plan, among, partial } = exploration;
+      const scope = within(plan, among);
+      if (!nearestFirst(plan)) {
+        const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
+        return { ...page, hits: withPaths(exploration, page.hits), partial };
+      }
+      const { scrollId } = asked;
+      const none = scrollId === undefined || scrollId === "";
+      const start = none ? 0 : Number(readScrollId(scrollId, request)[0] ?? 0);
+      const pageSize = countOf(asked.count);
+      const queries = plan.facets.queries;
+      const answer = await reader.search({
+        ...scope,
+        sort: [],
+        start: 0,
+        count: 0,
+        facets: queries,
+      });
+      const hits = await nearest(exploration, { start, pageSize });
+      const end = start + hits.length;
+      return {
+        pageSize,
+        total: answer.total,
+        hits: withPaths(exploration, hits),
+        facets: await facetsOf(exploration, answer),
+        position: answer.position,
+        partial,
+        ...(hits.length === pageSize &&
+          pageSize > 0 && { scrollId: writeScrollId([end], request) }),
+      };
+    },
+  };
+}
+
+/** What a walk came to, of the entity types asked for, and what is looked for among it. */
+interface Exploration {
+  /** The start. */
+  readonly urn: string;
+  readonly plan: SearchPlan;
+  readonly among: readonly Reached[];
+  readonly partial: boolean;
+}
+
+const nearestFirst = (plan: SearchPlan): boolean => plan.everything && plan.sort.length === 0;
+
+const urnIn = (reached: readonly Reached[]): Condition => ({
+  kind: "equal",
+  field: "urn",
+  values: reached.map(({ urn }) => urn),
+});
+
+const within = ({ scope }: SearchPlan, reached: readonly Reached[]): Scope => ({
+  ...scope,
+  condition: everyOf([urnIn(reached), ...(scope.condition === undefined ? [] : [scope.condition])]),
+});
+
+function withPaths({ urn, among }: Exploration, hits: readonly SearchHit[]): readonly LineageHit[] {
+  const wanted = new Set(hits.map((hit) => hit.urn));
+  const reached = new Map(
+    among.filter((one) => wanted.has(one.urn)).map((one) => [one.urn, one] as const),
+  );
+  const ways = hits.flatMap((hit) => reached.get(hit.urn) ?? []);
+  const paths = pathsOf(urn, ways);
+  return hits.map((hit, i) => {
+    const path = paths[i];
+    const way = reached.get(hit.urn);
+    return {
+      ...hit,
+      degree: way?.degree ?? 0,
+      paths: path === undefined ? [] : [path],
+      explored: way?.explored ?? false,
+      truncatedChildren: way?.truncatedChildren ?? false,
+    };
+  });
+}
+
+const DEGREES = /^(\d{1,4})(\+?)$/;
+
+/** The criterion on `degree`, as one on the urns that are so far away. */
+function ofDegree({ condition, texts }: CheckedCriterion, reached: readonly Reached[]): Condition {
+  if (condition !== "EQUAL" && condition !== "IN") {
+    throw new CatalogError("malformed", `"${DEGREE}" cannot be asked for ${condition}`, {
+      hint: "Ask for EQUAL with 1, 2 or 3+",
+    });
+  }
+  const tests = texts.map((text) => {
+    const [, least, more] = DEGREES.exec(text) ?? [];
+    if (least === undefined) {
+      throw new CatalogError("malformed", `"${text.slice(0, 120)}" is no degree`, {
+        hint: "Degrees are 1, 2 or 3+",
+      });
+    }
+    const number = Number(least);
+    return (degree: number) => (more === "+" ? degree >= number : degree === number);
+  });
+  return urnIn(reached.filter(({ degree }) => tests.some((fits) => fits(degree))));
+}
+
+/** How far away the filter's entities are at most: what is further away need not be walked to. */
+function degreeMax(filter: Filter | undefined): number {
+  if (filter === undefined || filter === null) return Number.POSITIVE_INFINITY;
+  const groups = readFilter(filter, { hierarchy: true });
+  const furthest = groups.map((criteria) => {
+    const bounds = criteria
+      .filter(({ field, negated }) => field === DEGREE && !negated)
+      .map(({ texts }) => Math.max(...texts.map(Number)));
+    return Math.min(Number.POSITIVE_INFINITY, ...bounds.map((one) => (one > 0 ? one : Infinity)));
+  });
+  return Math.max(...furthest);
+}
+
+function refuseTimes({ startTimeMillis, endTimeMillis }: LineageSearchRequest): void {
+  if ((startTimeMillis ?? 0) === 0 && (endTimeMillis ?? 0) === 0) return;
+  throw new CatalogError("invalid", "lineage cannot be searched between two times", {
+    hint: "Leave startTimeMillis and endTimeMillis out: it is that of now",
+  });
+}
+
+const typeOf = (urn: string): string => urn.split(":")[2] ?? "";

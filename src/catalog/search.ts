@@ -1,0 +1,240 @@
+/**
+ * Searching: what a request looks for, in which entity types, with its filter, order, facets and
+ * page. Entities whose status says removed, and members of a version set that are not its latest,
+ * are left out unless the request says otherwise.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { plainField } from "../core/filter.ts";
+import { nearest } from "../core/nearest.ts";
+import {
+  type Condition,
+  type Cursor,
+  hitsMax,
+  type Scope,
+  type SearchAnswer,
+  type SearchReader,
+  type SortBy,
+} from "../search/search.ts";
+import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import { anyOf, everyOf } from "./search-conditions.ts";
+import type { ReadQuery } from "./search-expression.ts";
+import { type FacetPlan, planFacets } from "./search-facets.ts";
+import type { SearchFields } from "./search-fields.ts";
+import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
+import { unknownField } from "./search-filter.ts";
+import { createMatches } from "./search-matches.ts";
+import type {
+  PageRequest,
+  ScrollPage,
+  ScrollRequest,
+  SearchCatalog,
+  SearchFlags,
+  SearchHit,
+  SearchPage,
+  SearchRequest,
+  SortCriterion,
+} from "./search-requests.ts";
+
+/** What searches of every form work with. */
+export interface SearchTools {
+  readonly reader: SearchReader;
+  readonly fields: SearchFields;
+  readonly readQuery: (input: string) => ReadQuery;
+  readonly filters: FilterCompiler;
+}
+
+/** How far a page may begin; a scroll goes on beyond. */
+const startMax = 10_000;
+/** Hits of a page when the request does not say, or asks for more than there may be. */
+const countDefault = 5_000;
+const sortsMax = 10;
+
+/** A request, understood: what it asks of the store, and how its answer is told. */
+export interface SearchPlan {
+  readonly scope: Scope;
+  readonly sort: readonly SortBy[];
+  readonly facets: FacetPlan;
+  readonly everything: boolean;
+  readonly hitsOf: (answer: SearchAnswer) => readonly SearchHit[];
+}
+
+export interface PlanOptions {
+  /** No facets but those of the filter. */
+  readonly ownFacets?: boolean;
+  /** Holds beside the filter. */
+  readonly within?: Condition;
+  readonly foreign?: ForeignCriterion;
+}
+
+/** Throws `malformed` or `invalid` for what cannot be asked. */
+export async function planSearch(
+  tools: SearchTools,
+  request: SearchRequest,
+  options: PlanOptions = {},
+): Promise<SearchPlan> {
+  const { fields, readQuery, filters } = tools;
+  const { flags = {} } = request;
+  const named = typesNamed(request.entities, fields);
+  const entityTypes = named.length > 0 ? named : [...fields.entityTypes()];
+  const query = readQuery(request.input ?? "");
+  const filter = await filters.compile(request.filter, options.foreign);
+  const conditions = [filter.condition, hiding({ query, filter, flags }), options.within];
+  const scope: Scope = {
+    entityTypes,
+    expression: query.expression,
+    condition: everyOf(conditions.filter((one) => one !== undefined)),
+  };
+  const matchesOf = createMatches(query, flags);
+  return {
+    scope,
+    sort: sortOf(request.sort ?? [], fields),
+    facets: planFacets(fields, {
+      entityTypes,
+      typesNamed: named.length > 0,
+      flags,
+      wanted: filter.wanted,
+      own: options.ownFacets === true,
+    }),
+    everything: query.everything,
+    hitsOf: ({ hits }) =>
+      hits.map(({ document, score }) => ({ urn: document.urn, score, ...matchesOf(document) })),
+  };
+}
+
+export function createSearch(
+  tools: SearchTools,
+): Pick<SearchCatalog, "search" | "scroll" | "filter"> {
+  async function page(
+    request: SearchRequest,
+    { start, count }: PageRequest,
+    options: PlanOptions,
+  ): Promise<SearchPage> {
+    const plan = await planSearch(tools, request, options);
+    const from = startOf(start);
+    const pageSize = countOf(count);
+    const answer = await tools.reader.search({
+      ...plan.scope,
+      sort: plan.sort,
+      start: from,
+      count: pageSize,
+      facets: plan.facets.queries,
+    });
+    return {
+      from,
+      pageSize,
+      total: answer.total,
+      hits: plan.hitsOf(answer),
+      facets: plan.facets.read(answer.facets),
+      position: answer.position,
+    };
+  }
+
+  return {
+    search: (request, asked) => page(request, asked, {}),
+    filter: ({ sort = byUrn, ...request }, asked) =>
+      page({ ...request, sort: sort.length === 0 ? byUrn : sort }, asked, { ownFacets: true }),
+    scroll: async (request, asked) => {
+      const plan = await planSearch(tools, request);
+      return scrollPage(tools.reader, plan, { request, asked });
+    },
+  };
+}
+
+const byUrn: readonly SortCriterion[] = [{ field: "urn", order: "ASCENDING" }];
+
+/** The page of a scroll, in the store's order. */
+export async function scrollPage(
+  reader: SearchReader,
+  plan: SearchPlan,
+  { request, asked }: { readonly request: SearchRequest; readonly asked: ScrollRequest },
+): Promise<ScrollPage> {
+  const { scrollId } = asked;
+  const after: Cursor | undefined =
+    scrollId === undefined || scrollId === "" ? undefined : readScrollId(scrollId, request);
+  const pageSize = countOf(asked.count);
+  const answer = await reader.search({
+    ...plan.scope,
+    sort: plan.sort,
+    start: 0,
+    count: pageSize,
+    after,
+    facets: plan.facets.queries,
+  });
+  const last = answer.hits.at(-1);
+  return {
+    pageSize,
+    total: answer.total,
+    hits: plan.hitsOf(answer),
+    facets: plan.facets.read(answer.facets),
+    position: answer.position,
+    ...(last !== undefined &&
+      answer.hits.length === pageSize && { scrollId: writeScrollId(last.cursor, request) }),
+  };
+}
+
+/** Throws `malformed` in the reference's words, which clients know. */
+export function startOf(start: number): number {
+  if (start < 0) {
+    throw new CatalogError("malformed", `[from] parameter cannot be negative, found [${start}]`);
+  }
+  if (start <= startMax) return start;
+  throw new CatalogError("malformed", `start is ${start}: pages begin at ${startMax} at most`, {
+    hint: "Go on with action=scrollAcrossEntities, or ask for less with a filter",
+  });
+}
+
+export function countOf(count: number | undefined): number {
+  return count === undefined || count < 0 || count > hitsMax ? countDefault : count;
+}
+
+/** The entity types that a request names; throws `invalid` for one that the model has not. */
+export function typesNamed(
+  names: readonly string[] | undefined,
+  fields: SearchFields,
+): readonly string[] {
+  const types = (names ?? []).map((name) => {
+    const type = fields.entityType(name);
+    if (type !== undefined) return type;
+    throw new CatalogError("invalid", `unknown entity type "${name.slice(0, 120)}"`, {
+      hint: nearest(name, fields.entityTypes()),
+    });
+  });
+  return [...new Set(types)];
+}
+
+/** What is left out without being asked for: a request that names such a field decides itself. */
+export function hiding(request: {
+  readonly query?: Pick<ReadQuery, "fields">;
+  readonly filter: Pick<CompiledFilter, "fields">;
+  readonly flags: SearchFlags;
+}): Condition | undefined {
+  const { query, filter, flags } = request;
+  const names = (field: string) => filter.fields.has(field) || query?.fields.has(field) === true;
+  const hidden: Condition[] = [];
+  if (flags.includeSoftDeleted !== true && !names("removed")) {
+    hidden.push({ kind: "equal", field: "removed", values: [true] });
+  }
+  if (flags.filterNonLatestVersions !== false && !names("isLatest")) {
+    hidden.push({ kind: "equal", field: "isLatest", values: [false] });
+  }
+  return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
+}
+
+/** The score is what decides in the end: a criterion that names it says nothing more. */
+const SCORES = ["_score", "score"];
+
+function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): readonly SortBy[] {
+  if (criteria.length > sortsMax) {
+    throw new CatalogError(
+      "malformed",
+      `the request is sorted by ${criteria.length} fields of at most ${sortsMax}`,
+    );
+  }
+  return criteria.flatMap(({ field, order }) => {
+    if (SCORES.includes(field)) return [];
+    const name = plainField(field);
+    const known = fields.find(name);
+    if (known.length === 0) throw unknownField(field, fields);
+    return [{ field: name, order }];
+  });
+}

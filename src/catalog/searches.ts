@@ -1,0 +1,45 @@
+/** All that searches, put together over the search view and the graph. */
+import type { UrnLimits } from "../core/urn.ts";
+import type { SearchReader } from "../search/search.ts";
+import { createAutocomplete } from "./autocomplete.ts";
+import { createBrowse } from "./browse.ts";
+import type { WalkLineage } from "./lineage.ts";
+import { createSearch, type SearchTools } from "./search.ts";
+import { createQueryReader, type SearchWords } from "./search-expression.ts";
+import { createSearchFields, type SearchFieldRules } from "./search-fields.ts";
+import { createFilterCompiler } from "./search-filter.ts";
+import { createHierarchy } from "./search-hierarchy.ts";
+import { createLineageSearch } from "./search-lineage.ts";
+import type { SearchCatalog } from "./search-requests.ts";
+
+/** The search view, and how its documents were made. */
+export interface SearchParts {
+  readonly reader: SearchReader;
+  readonly rules: SearchFieldRules;
+  readonly words: SearchWords;
+}
+
+interface Dependencies extends SearchParts {
+  readonly walk: WalkLineage;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  /** Waits until the graph has every write that was answered. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, "getBrowsePaths"> {
+  const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
+  const fields = createSearchFields(rules);
+  const tools: SearchTools = {
+    reader,
+    fields,
+    readQuery: createQueryReader({ fields, words, namespace }),
+    filters: createFilterCompiler({ fields, namespace, expand: createHierarchy(reader) }),
+  };
+  return {
+    ...createSearch(tools),
+    ...createAutocomplete({ tools, words }),
+    ...createBrowse(tools),
+    ...createLineageSearch({ tools, walk, namespace, urnLimits, caughtUp }),
+  };
+}

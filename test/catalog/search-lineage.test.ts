@@ -1,0 +1,188 @@
+/** Searching among what a walk came to: order, degrees, pages, facets. */
+import { describe, expect, test } from "vitest";
+import type { Reached, WalkQuery } from "../../src/catalog/lineage.ts";
+import type { LineageSearchRequest } from "../../src/catalog/search-requests.ts";
+import type { Filter } from "../../src/core/filter.ts";
+import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
+
+/** `d<degree>-<n>`: three at each of four degrees; every second one is named "red". */
+const nodes = [1, 2, 3, 4].flatMap((degree) =>
+  [0, 1, 2].map((n) => ({ degree, name: `d${degree}-${n}`, urn: dataset(`d${degree}-${n}`) })),
+);
+const START = dataset("start");
+const CHART = "urn:li:chart:(looker,c)";
+const GHOST = dataset("ghost");
+
+const documents = documentsOf({
+  ...Object.fromEntries(
+    nodes.map(({ urn }, i) => [
+      urn,
+      { datasetProperties: { name: i % 2 === 0 ? "blue" : "red", customProperties: {}, tags: [] } },
+    ]),
+  ),
+  [CHART]: {},
+  [dataset("elsewhere")]: {},
+});
+
+const asked: WalkQuery[] = [];
+let partial = false;
+
+/** Chains n → n → n; the last of the first degree is no entity, and a chart lies at the fourth. */
+const searches = searchesOver(documents, async (query) => {
+  asked.push(query);
+  const reached: Reached[] = [];
+  const add = (urn: string, degree: number, before?: Reached) => {
+    const edge = { from: before?.urn ?? START, to: urn, type: "DownstreamOf" } as Reached["edge"];
+    const rest = { before, between: false, explored: true, truncatedChildren: false };
+    if (degree <= query.hops) reached.push({ urn, degree, edge, ...rest });
+  };
+  for (const { urn, degree } of nodes) {
+    const chain = reached.find(
+      (one) => one.degree === degree - 1 && one.urn.includes(urn.slice(-9)),
+    );
+    add(urn, degree, chain);
+  }
+  add(GHOST, 1);
+  add(CHART, 4);
+  reached.sort((a, b) => a.degree - b.degree);
+  return { reached, partial };
+});
+
+const request = (more: Partial<LineageSearchRequest> = {}): LineageSearchRequest => ({
+  urn: START,
+  direction: "UPSTREAM",
+  input: "*",
+  ...more,
+});
+const search = (more: Partial<LineageSearchRequest> = {}, page = { start: 0, count: 100 }) =>
+  searches.searchLineage(request(more), page);
+const degree = (...values: string[]): Filter => ({ or: [{ and: [{ field: "degree", values }] }] });
+const names = (hits: readonly { urn: string }[]) =>
+  hits.map(({ urn }) => /d\d-\d|looker/.exec(urn)?.[0]);
+
+describe("lineage is searched", () => {
+  test("nearest first, among what exists", async () => {
+    const { hits, total, position } = await search();
+    expect(names(hits)).toEqual([...nodes.map(({ name }) => name), "looker"]);
+    expect(total).toBe(13);
+    expect(position).toBe(documents.length);
+    expect(hits[0]).toMatchObject({ degree: 1, paths: [[START, hits[0]?.urn]], explored: true });
+    expect(asked.at(-1)).toEqual({ urn: START, direction: "UPSTREAM", hops: 1_000 });
+  });
+
+  test("by page, and by scroll", async () => {
+    const pages = await Promise.all([0, 5, 10].map((start) => search({}, { start, count: 5 })));
+    const all = (await search()).hits;
+    expect(pages.flatMap(({ hits }) => hits)).toEqual(all);
+    for (const more of [
+      {},
+      { input: "red OR blue" },
+      { sort: [{ field: "name", order: "ASCENDING" as const }] },
+    ]) {
+      const whole = await search(more);
+      const seen: (string | undefined)[] = [];
+      let scrollId: string | undefined;
+      do {
+        const page = await searches.scrollLineage(request(more), { scrollId, count: 4 });
+        expect(page.total).toBe(whole.total);
+        seen.push(...names(page.hits));
+        scrollId = page.scrollId;
+      } while (scrollId !== undefined);
+      expect(seen).toEqual(names(whole.hits));
+    }
+    const { scrollId = "" } = await searches.scrollLineage(request(), { count: 4 });
+    const other = request({ direction: "DOWNSTREAM" });
+    await expect(searches.scrollLineage(other, { scrollId, count: 4 })).rejects.toThrow(
+      "is not of this request",
+    );
+  });
+
+  test("with words, best first", async () => {
+    const { hits, total } = await search({ input: "red" });
+    expect(total).toBe(6);
+    expect(hits[0]?.matchedFields).toEqual([{ name: "name", value: "red" }]);
+    expect(names(hits)).toEqual(["d1-1", "d2-0", "d2-2", "d3-1", "d4-0", "d4-2"]);
+  });
+
+  test("by entity type", async () => {
+    const { hits, facets } = await search({ entities: ["chart"] });
+    expect(names(hits)).toEqual(["looker"]);
+    expect(facets.map(({ name }) => name)).toContain("_entityType");
+  });
+
+  test.each<[string[], number, number]>([
+    [["1"], 3, 1],
+    [["2"], 3, 2],
+    [["1", "2"], 6, 2],
+    [["3+"], 7, 1_000],
+    [["2", "3+"], 10, 1_000],
+    [["4"], 4, 4],
+  ])("by degree %j", async (values, total, hops) => {
+    expect((await search({ filter: degree(...values) })).total).toBe(total);
+    expect(asked.at(-1)?.hops).toBe(hops);
+  });
+
+  test("by degree with other criteria, and by all but a degree", async () => {
+    const name = { field: "name", value: "red" };
+    const filter = { or: [{ and: [{ field: "degree", values: ["1"] }, name] }] };
+    expect(names((await search({ filter })).hits)).toEqual(["d1-1"]);
+    const not = { or: [{ and: [{ field: "degree", values: ["1"], negated: true }] }] };
+    expect((await search({ filter: not })).total).toBe(10);
+    expect(asked.at(-1)?.hops).toBe(1_000);
+    expect((await search({ filter, maxHops: 3 })).total).toBe(1);
+    expect(asked.at(-1)?.hops).toBe(1);
+    await search({ maxHops: 3 });
+    expect(asked.at(-1)?.hops).toBe(3);
+  });
+
+  test("with the degrees as a facet", async () => {
+    const degrees = async (more: Partial<LineageSearchRequest>) => {
+      const { facets } = await search(more);
+      const [first, ...others] = facets;
+      expect(others.map(({ name }) => name)).not.toContain("degree");
+      return [
+        first?.name,
+        first?.displayName,
+        first?.values.map(({ value, count }) => [value, count]),
+      ];
+    };
+    expect(await degrees({})).toEqual([
+      "degree",
+      "Degree of Dependencies",
+      [
+        ["1", 3],
+        ["2", 3],
+        ["3+", 7],
+      ],
+    ]);
+    const filter = degree("2");
+    expect((await degrees({ filter }))[2]).toEqual([
+      ["1", 0],
+      ["2", 3],
+      ["3+", 0],
+    ]);
+    expect((await search({ flags: { skipAggregates: true } })).facets).toEqual([]);
+  });
+
+  test("and says when there may be more", async () => {
+    expect((await search()).partial).toBe(false);
+    partial = true;
+    expect((await search()).partial).toBe(true);
+    partial = false;
+  });
+
+  test.each<[Partial<LineageSearchRequest>, string]>([
+    [{ direction: "SIDEWAYS" }, "malformed"],
+    [{ urn: "nonsense" }, "malformed"],
+    [{ maxHops: 0 }, "malformed"],
+    [{ filter: degree("near") }, "malformed"],
+    [
+      { filter: { or: [{ and: [{ field: "degree", condition: "CONTAIN", value: "1" }] }] } },
+      "malformed",
+    ],
+    [{ startTimeMillis: 1 }, "invalid"],
+    [{ entities: ["starship"] }, "invalid"],
+  ])("but not for %j", async (more, code) => {
+    await expect(search(more)).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,676 @@
+/** Searching as the catalog does it: what a query and a filter find, in which order, and how it is told. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SearchFlags, SearchRequest } from "../../src/catalog/search-requests.ts";
+import type { Criterion, Filter } from "../../src/core/filter.ts";
+import {
+  CROPS,
+  DRAFT,
+  dataset,
+  documentsOf,
+  entities,
+  FARM,
+  FIELDS,
+  GROWERS,
+  HARVESTS,
+  MIRA,
+  NODE,
+  OLD,
+  OPS,
+  PII,
+  SITE,
+  searchesOver,
+  TERM,
+  YIELDS,
+} from "./search-corpus.ts";
+
+const documents = documentsOf(entities);
+const searches = searchesOver(documents);
+
+const page = { start: 0, count: 10 };
+const search = (input: string, more: SearchRequest = {}) =>
+  searches.search({ entities: ["dataset"], input, ...more }, page);
+
+async function found(input: string, more: SearchRequest = {}): Promise<readonly string[]> {
+  const { hits, total } = await search(input, more);
+  expect(total).toBe(hits.length);
+  return hits.map(({ urn }) => urn);
+}
+
+const filtered = (...and: readonly Criterion[]): Filter => ({ or: [{ and }] });
+const matching = async (...and: readonly Criterion[]) =>
+  new Set(await found("*", { filter: filtered(...and) }));
+
+describe("a query finds", () => {
+  test.each<[string, readonly string[]]>([
+    ["harvests", [HARVESTS, GROWERS, YIELDS]],
+    ["harvest", [HARVESTS, GROWERS, YIELDS]],
+    ["harv*", [HARVESTS, GROWERS, YIELDS]],
+    ["HARVÈSTS", [HARVESTS, GROWERS, YIELDS]],
+    ["farmly.public.harvests", [HARVESTS, GROWERS]],
+    ["farmly.public.yields", []],
+    [HARVESTS, [HARVESTS, GROWERS]],
+    ["farmly harvests", [HARVESTS, GROWERS]],
+    ['"one row"', [HARVESTS]],
+    ['"row one"', []],
+    ["growers OR yields", [GROWERS, YIELDS]],
+    ["harvests -yields", [HARVESTS, GROWERS]],
+    ["(growers OR yields) AND daily", [YIELDS]],
+    ["tags:urn:li:tag:pii", [HARVESTS]],
+    ["tags:urn\\:li\\:tag\\:pii", [HARVESTS]],
+    ["tags:urn:other:tag:pii", [HARVESTS]],
+    ["tags:pii", [HARVESTS]],
+    ["tags:PI*", [HARVESTS]],
+    ["tags:urn:li:tag:PII", []],
+    ["platform:urn:li:dataPlatform:snowflake", [YIELDS]],
+    ["platform:snowflake", [YIELDS]],
+    [`urn:${HARVESTS}`, [HARVESTS]],
+    ["name:Harvests", [HARVESTS]],
+    ["name:harv", []],
+    ["name:harv*", [HARVESTS]],
+    ["name:*ROW*", [GROWERS]],
+    ["name:(growers OR yields)", [GROWERS, YIELDS]],
+    ['description:"who grows the harvests"', [GROWERS]],
+    ["origin:prod", [GROWERS, HARVESTS, YIELDS]],
+    ["env:PROD name:yields", [YIELDS]],
+    ["hasTags:true", [HARVESTS]],
+    ["createdAt:>2026-04-01", [YIELDS]],
+    ["createdAt:[2026-01-01 TO 2026-04-01]", [HARVESTS]],
+    [`createdAt:<=${Date.parse("2026-03-01")}`, [HARVESTS]],
+    ["_exists_:domains", [GROWERS, YIELDS]],
+    ["-domains:*", [HARVESTS]],
+    ["customProperties:tier=gold", [HARVESTS]],
+    ["removed:true", [OLD]],
+    ["isLatest:false", [DRAFT]],
+    ["_entityType:DATASET name:yields", [YIELDS]],
+    ["createdAt:yesterday", []],
+    ["nothing:here", []],
+    ["???", []],
+    ["*", [GROWERS, HARVESTS, YIELDS]],
+  ])("%s", async (input, expected) => {
+    expect(await found(input)).toEqual(expected);
+  });
+
+  test("exact before prefix before partial, names before descriptions", async () => {
+    const named = (id: string, name: string, description = "") =>
+      [
+        dataset(id),
+        { datasetProperties: { name, description, customProperties: {}, tags: [] } },
+      ] as const;
+    const told = documentsOf(
+      Object.fromEntries([
+        named("f", "x", "about tides"),
+        named("e", "high tides"),
+        named("d", "tidescope"),
+        named("c", "tides of the north"),
+        named("b", "tides"),
+        named("a", "x", "tides"),
+      ]),
+    );
+    const { hits } = await searchesOver(told).search({ input: "tides" }, page);
+    expect(hits.map(({ urn }) => urn)).toEqual(
+      ["b", "c", "d", "a", "e", "f"].map((id) => dataset(id)),
+    );
+  });
+});
+
+describe("a filter finds", () => {
+  test.each<[string, Criterion, readonly string[]]>([
+    ["a value", { field: "platform", value: "urn:li:dataPlatform:snowflake" }, [YIELDS]],
+    ["any of several", { field: "name", value: "yields", values: ["growers"] }, [YIELDS, GROWERS]],
+    ["with .keyword", { field: "name.keyword", value: "yields" }, [YIELDS]],
+    ["letter for letter", { field: "name", value: "Yields" }, []],
+    ["IEQUAL", { field: "name", condition: "IEQUAL", value: "YIELDS" }, [YIELDS]],
+    ["IN", { field: "name", condition: "IN", values: ["yields", "x"] }, [YIELDS]],
+    ["CONTAIN", { field: "name", condition: "CONTAIN", value: "ROW" }, [GROWERS]],
+    ["START_WITH", { field: "name", condition: "START_WITH", value: "har" }, [HARVESTS]],
+    ["END_WITH", { field: "name", condition: "END_WITH", value: "LDS" }, [YIELDS]],
+    ["EXISTS", { field: "domains", condition: "EXISTS" }, [GROWERS, YIELDS]],
+    ["IS_NULL", { field: "domains", condition: "IS_NULL" }, [HARVESTS]],
+    ["not IS_NULL", { field: "domains", condition: "IS_NULL", negated: true }, [GROWERS, YIELDS]],
+    ["negated", { field: "name", value: "yields", negated: true }, [HARVESTS, GROWERS]],
+    ["a flag", { field: "hasTags", value: "true" }, [HARVESTS]],
+    [
+      "a time in milliseconds",
+      { field: "createdAt", condition: "GREATER_THAN", value: "1775000000000" },
+      [YIELDS],
+    ],
+    [
+      "a date",
+      { field: "createdAt", condition: "LESS_THAN_OR_EQUAL_TO", value: "2026-03-01" },
+      [HARVESTS],
+    ],
+    [
+      "texts in order",
+      { field: "name", condition: "GREATER_THAN_OR_EQUAL_TO", value: "harvests" },
+      [HARVESTS, YIELDS],
+    ],
+    ["texts below", { field: "name", condition: "LESS_THAN", value: "harvests" }, [GROWERS]],
+    ["a number", { field: "numActiveIncidents", value: "0" }, [YIELDS]],
+    [
+      "any description",
+      { field: "description", condition: "CONTAIN", value: "harvests" },
+      [HARVESTS, GROWERS, YIELDS],
+    ],
+    ["any tag", { field: "tags", value: PII }, [HARVESTS]],
+    ["any namespace", { field: "tags", value: "urn:other:tag:pii" }, [HARVESTS]],
+    ["env for origin", { field: "env", value: "PROD" }, [HARVESTS, GROWERS, YIELDS]],
+    ["entity types", { field: "_entityType", value: "DATASET" }, [HARVESTS, GROWERS, YIELDS]],
+    [
+      "both of a facet's fields",
+      { field: "_entityType␞typeNames", value: "dataset␞Table" },
+      [HARVESTS],
+    ],
+    [
+      "the first of them",
+      { field: "_entityType␞typeNames", value: "DATASET" },
+      [HARVESTS, GROWERS, YIELDS],
+    ],
+    ["a folder and below", { field: "browsePathV2", value: `␟${SITE}` }, [HARVESTS]],
+    ["a folder of its own", { field: "browsePathV2", value: `␟${SITE}␟${FARM}` }, [HARVESTS]],
+    ["no folder that begins so", { field: "browsePaths", value: "/prod/post" }, []],
+    ["a key of a map", { field: `ownerTypes.urn:li:ownershipType:x`, value: MIRA }, []],
+    ["what other types have", { field: "dashboardUrl", value: "x" }, []],
+    ["a lone empty value", { field: "name", value: "" }, []],
+    ["nothing said", { field: "name" }, [HARVESTS, GROWERS, YIELDS]],
+    ["removed", { field: "removed", value: "true" }, [OLD]],
+    ["removed.keyword", { field: "removed.keyword", values: ["true"] }, [OLD]],
+    ["urns", { field: "urn", values: [YIELDS, OLD, "urn:li:tag:x"] }, [YIELDS]],
+    [
+      "hierarchies below",
+      { field: "container", condition: "DESCENDANTS_INCL", value: SITE },
+      [HARVESTS, GROWERS],
+    ],
+    [
+      "hierarchies above",
+      { field: "container", condition: "ANCESTORS_INCL", value: FIELDS },
+      [HARVESTS, GROWERS],
+    ],
+    [
+      "hierarchies around",
+      { field: "container", condition: "RELATED_INCL", value: FARM },
+      [HARVESTS, GROWERS],
+    ],
+    [
+      "parts of domains",
+      { field: "domains", condition: "DESCENDANTS_INCL", value: OPS },
+      [GROWERS, YIELDS],
+    ],
+    [
+      "whole domains",
+      { field: "domains", condition: "ANCESTORS_INCL", value: CROPS },
+      [GROWERS, YIELDS],
+    ],
+    [
+      "terms of a node",
+      { field: "glossaryTerms", condition: "DESCENDANTS_INCL", value: NODE },
+      [HARVESTS],
+    ],
+  ])("%s", async (_, criterion, expected) => {
+    expect(await matching(criterion)).toEqual(new Set(expected));
+  });
+
+  test("any of groups, all of each; an empty group is everything; criteria are one group", async () => {
+    const by = (field: string, value: string) => ({ field, value });
+    const filter = {
+      or: [
+        { and: [by("name", "yields"), by("origin", "PROD")] },
+        { and: [by("name", "growers"), by("origin", "DEV")] },
+        { and: [by("tags", PII)] },
+      ],
+    };
+    expect(new Set(await found("*", { filter }))).toEqual(new Set([YIELDS, HARVESTS]));
+    expect(await found("*", { filter: { or: [{ and: [] }] } })).toHaveLength(3);
+    expect(await found("*", { filter: { or: [...filter.or, { and: [] }] } })).toHaveLength(3);
+    expect(await found("*", { filter: {} })).toHaveLength(3);
+    const criteria = [by("name", "yields"), by("origin", "PROD")];
+    expect(await found("*", { filter: { criteria } })).toEqual([YIELDS]);
+  });
+
+  test.each<[Criterion, string]>([
+    [
+      { field: "platfrom", value: "x" },
+      'no entity type has a searchable field "platfrom". Did you mean "platform"',
+    ],
+    [{ field: "__proto__", value: "x" }, 'no entity type has a searchable field "__proto__"'],
+    [{ field: "constructor", value: "x" }, "no entity type has"],
+    [
+      { field: "hasTags", value: "maybe" },
+      '"maybe" is no value of the field "hasTags". Its values are true or false',
+    ],
+    [{ field: "numActiveIncidents", value: "many" }, '"many" is no value'],
+    [
+      { field: "createdAt", condition: "GREATER_THAN", value: "soon" },
+      "Its values are a time, in epoch milliseconds or as 2026-03-01",
+    ],
+    [
+      { field: "numActiveIncidents", condition: "CONTAIN", value: "1" },
+      "cannot be asked for CONTAIN",
+    ],
+    [
+      { field: "hasTags", condition: "GREATER_THAN", value: "true" },
+      "cannot be asked for GREATER_THAN",
+    ],
+    [{ field: "name", condition: "NEARLY", value: "x" }, '"NEARLY" is not a condition'],
+  ])("nothing it cannot ask: %j", async (criterion, text) => {
+    const refused = search("*", { filter: filtered(criterion) });
+    await expect(refused).rejects.toMatchObject({
+      code: "malformed",
+      text: expect.stringContaining(text),
+    });
+  });
+
+  test("with a thousand criteria; not with more", async () => {
+    const or = (length: number) => ({
+      or: Array.from({ length }, (_, i) => ({
+        and: [{ field: "name", value: i === 7 ? "yields" : `n${i}` }],
+      })),
+    });
+    expect(await found("*", { filter: or(1_000) })).toEqual([YIELDS]);
+    await expect(search("*", { filter: or(1_001) })).rejects.toThrow(
+      "1001 criteria of at most 1000",
+    );
+  });
+});
+
+describe("what is hidden", () => {
+  const among = (flags: SearchFlags) => found("*", { flags });
+
+  test("are soft-deleted entities and old versions, unless a flag says otherwise", async () => {
+    expect(await found("*")).not.toContain(OLD);
+    expect(await among({ includeSoftDeleted: true })).toEqual(
+      [GROWERS, HARVESTS, OLD, YIELDS].sort(),
+    );
+    expect(await among({ filterNonLatestVersions: false })).toEqual(
+      [DRAFT, GROWERS, HARVESTS, YIELDS].sort(),
+    );
+  });
+
+  test("comes into no suggestion, folder or list", async () => {
+    const { entities: urns } = await searches.autocomplete({
+      entity: "dataset",
+      query: "harv",
+      limit: 5,
+    });
+    expect(urns).toEqual([HARVESTS]);
+    const { groups } = await searches.browse({
+      entity: "dataset",
+      path: "/prod",
+      ...{ start: 0, limit: 10 },
+    });
+    expect(groups.map(({ name }) => name)).toEqual(["postgres", "snowflake"]);
+    const { hits } = await searches.filter({ entities: ["dataset"] }, page);
+    expect(hits.map(({ urn }) => urn)).toEqual([GROWERS, HARVESTS, YIELDS].sort());
+  });
+});
+
+describe("an answer tells", () => {
+  test("what each hit was found by, and nothing when nothing in particular was looked for", async () => {
+    const { hits } = await search("harvests tags:pii");
+    expect(hits[0]?.matchedFields).toEqual([
+      { name: "urn", value: HARVESTS },
+      { name: "id", value: "farmly.public.harvests" },
+      { name: "name", value: "harvests" },
+      { name: "description", value: "Harvests, one row each" },
+      { name: "tags", value: PII },
+    ]);
+    expect((await search("*")).hits[0]?.matchedFields).toEqual([]);
+    const skipped = await search("harvests", { flags: { skipHighlighting: true } });
+    expect(skipped.hits[0]?.matchedFields).toEqual([]);
+    const only = await search("harvests", { flags: { customHighlightingFields: ["name"] } });
+    expect(only.hits[0]?.matchedFields).toEqual([{ name: "name", value: "harvests" }]);
+  });
+
+  test("of a long value only what surrounds the match", async () => {
+    const description = `${"dull ".repeat(200)}needle ${"grey ".repeat(200)}`;
+    const told = documentsOf({
+      [HARVESTS]: { datasetProperties: { name: "x", description, customProperties: {}, tags: [] } },
+    });
+    const { hits } = await searchesOver(told).search({ input: "needle" }, page);
+    const value = hits[0]?.matchedFields[0]?.value ?? "";
+    expect(value).toMatch(/^….*needle.*…$/);
+    expect(value.length).toBeLessThan(310);
+  });
+
+  test("how a score came to be, when asked", async () => {
+    const { hits } = await search("yields", { flags: { explain: true } });
+    const { score, explanation } = hits[0] ?? {};
+    expect(explanation?.score).toBe(score);
+    expect(explanation?.matches).toContainEqual({
+      field: "name",
+      value: "yields",
+      how: "whole",
+      score: 160,
+    });
+    expect((await search("yields")).hits[0]).not.toHaveProperty("explanation");
+  });
+
+  test("facets over the whole result, in their order, with the values that the filter names", async () => {
+    const filter = filtered({
+      field: "platform",
+      values: ["urn:li:dataPlatform:postgres", "urn:li:dataPlatform:none"],
+    });
+    const { facets } = await searches.search(
+      { entities: ["dataset"], filter },
+      { start: 0, count: 1 },
+    );
+    expect(facets.map(({ name }) => name)).toEqual([
+      ...[
+        "_entityType␞typeNames",
+        "_entityType",
+        "origin",
+        "domains",
+        "owners",
+        "platform",
+        "tags",
+      ],
+      ...["glossaryTerms", "typeNames", "container"],
+    ]);
+    expect(facets[0]).toEqual({
+      name: "_entityType␞typeNames",
+      displayName: "Type␞Sub Type",
+      values: [
+        { value: "dataset", count: 2, filtered: false },
+        { value: "dataset␞Table", count: 1, filtered: false },
+      ],
+    });
+    expect(facets.find(({ name }) => name === "platform")).toEqual({
+      name: "platform",
+      displayName: "Platform",
+      values: [
+        { value: "urn:li:dataPlatform:postgres", count: 2, filtered: false },
+        { value: "urn:li:dataPlatform:none", count: 0, filtered: true },
+      ],
+    });
+  });
+
+  test("of facets as much as is asked for", async () => {
+    const names = async (flags: SearchFlags, filter?: Filter) =>
+      (await search("*", { flags, filter })).facets.map(({ name, values }) => [
+        name,
+        values.length,
+      ]);
+    const filter = filtered({ field: "name", condition: "CONTAIN", value: "s" });
+    expect(await names({ skipAggregates: true }, filter)).toEqual([]);
+    expect(await names({ includeDefaultFacets: false }, filter)).toEqual([["name", 0]]);
+    expect((await names({ maxAggValues: 1 })).every(([, length]) => Number(length) <= 2)).toBe(
+      true,
+    );
+    const none = await searches.search({ entities: ["dataset", "TAG"], input: "zzz" }, page);
+    expect(none.facets).toEqual([
+      {
+        name: "_entityType",
+        displayName: "Type",
+        values: ["dataset", "tag"].map((value) => ({ value, count: 0, filtered: false })),
+      },
+    ]);
+  });
+
+  test("the position that it shows", async () => {
+    expect((await search("*")).position).toBe(documents.length);
+  });
+});
+
+describe("pages", () => {
+  test("follow one another, and say what was applied", async () => {
+    const at = async (start: number, count?: number) => {
+      const { from, pageSize, total, hits } = await searches.search(
+        { entities: ["dataset"] },
+        { start, count },
+      );
+      return [from, pageSize, total, hits.length];
+    };
+    expect(await at(0, 2)).toEqual([0, 2, 3, 2]);
+    expect(await at(2, 2)).toEqual([2, 2, 3, 1]);
+    expect(await at(9, 2)).toEqual([9, 2, 3, 0]);
+    expect(await at(0, 0)).toEqual([0, 0, 3, 0]);
+    expect(await at(0, 10_000)).toEqual([0, 10_000, 3, 3]);
+    for (const count of [undefined, -1, 10_001])
+      expect(await at(0, count)).toEqual([0, 5_000, 3, 3]);
+  });
+
+  test("begin neither before the first nor too far behind it", async () => {
+    const at = (start: number) => searches.search({}, { start, count: 1 });
+    await expect(at(-1)).rejects.toThrow("[from] parameter cannot be negative, found [-1]");
+    await expect(at(10_001)).rejects.toMatchObject({ hint: expect.stringContaining("scroll") });
+  });
+
+  test("can be sorted by several fields, then by score and urn", async () => {
+    const by = async (...sort: [string, "ASCENDING" | "DESCENDING"][]) =>
+      found("*", { sort: sort.map(([field, order]) => ({ field, order })) });
+    expect(await by(["name", "DESCENDING"])).toEqual([YIELDS, HARVESTS, GROWERS]);
+    expect(await by(["origin", "ASCENDING"], ["name.keyword", "ASCENDING"])).toEqual([
+      GROWERS,
+      HARVESTS,
+      YIELDS,
+    ]);
+    expect(await by(["createdAt", "DESCENDING"])).toEqual([YIELDS, HARVESTS, GROWERS]);
+    expect(await by(["_score", "DESCENDING"])).toEqual([GROWERS, HARVESTS, YIELDS]);
+    await expect(by(["nmae", "ASCENDING"])).rejects.toThrow(
+      'no entity type has a searchable field "nmae"',
+    );
+    await expect(by(...Array(11).fill(["name", "ASCENDING"]))).rejects.toThrow(
+      "11 fields of at most 10",
+    );
+  });
+});
+
+describe("a scroll", () => {
+  const request = { input: "*", sort: [{ field: "name", order: "ASCENDING" as const }] };
+
+  test("comes to every hit once, and ends", async () => {
+    const seen: string[] = [];
+    let scrollId: string | undefined;
+    do {
+      const answer = await searches.scroll(request, { scrollId, count: 2 });
+      expect(answer.total).toBe(documents.length - 2);
+      seen.push(...answer.hits.map(({ urn }) => urn));
+      scrollId = answer.scrollId;
+    } while (scrollId !== undefined);
+    const { hits } = await searches.search(request, { start: 0, count: 100 });
+    expect(seen).toEqual(hits.map(({ urn }) => urn));
+  });
+
+  test("refuses an id of another request, and one that was changed", async () => {
+    const { scrollId = "" } = await searches.scroll(request, { count: 2 });
+    const other = { ...request, input: "farm*" };
+    await expect(searches.scroll(other, { scrollId, count: 2 })).rejects.toMatchObject({
+      code: "malformed",
+    });
+    for (const changed of [
+      `${scrollId.slice(0, -3)}AAA`,
+      scrollId.slice(4),
+      "x",
+      "*",
+      "null",
+      "W10",
+    ]) {
+      await expect(searches.scroll(request, { scrollId: changed, count: 2 })).rejects.toThrow(
+        "is not of this request",
+      );
+    }
+  });
+});
+
+describe("entity types", () => {
+  test("are all when none is named, and known in any letter case", async () => {
+    expect((await searches.search({ input: "mira" }, page)).hits.map(({ urn }) => urn)).toEqual([
+      MIRA,
+    ]);
+    const terms = await searches.search({ entities: ["GLOSSARY_TERM"], input: "order" }, page);
+    expect(terms.hits.map(({ urn }) => urn)).toEqual([TERM]);
+  });
+
+  test("that the model has not are refused", async () => {
+    await expect(searches.search({ entities: ["datast"] }, page)).rejects.toMatchObject({
+      code: "invalid",
+      text: 'unknown entity type "datast". Did you mean "dataset"?',
+    });
+  });
+});
+
+describe("whatever is typed", () => {
+  const piece = fc.constantFrom(
+    ...[
+      "(",
+      ")",
+      '"',
+      "\\",
+      ":",
+      "*",
+      " ",
+      "-",
+      "!",
+      "AND",
+      "OR",
+      "NOT",
+      "tags:",
+      "name:",
+      "rows:>",
+    ],
+    ...[
+      "createdAt:",
+      "urn:li:tag:a",
+      "[",
+      "]",
+      "TO",
+      "a",
+      "b.c",
+      "\0",
+      "é",
+      "\ud800",
+      "東京",
+      "_exists_:",
+    ],
+  );
+
+  test("is answered or refused, and told why a hit was found", async () => {
+    const anything = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 200 }),
+      fc.array(piece, { maxLength: 60 }).map((parts) => parts.join("")),
+      fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (input) => {
+        const { hits, total } = await searches.search({ input, flags: { explain: true } }, page);
+        expect(total).toBeGreaterThanOrEqual(hits.length);
+        for (const { score, explanation } of hits) expect(explanation?.score).toBe(score);
+        await searches.autocomplete({ entity: "dataset", query: input, limit: 3 });
+        await searches.autocomplete({ entity: "dataset", query: input, field: "name", limit: 3 });
+        await searches.browse({ entity: "dataset", path: input, start: 0, limit: 3 });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("is refused when it is too much", async () => {
+    const refusal = { code: "malformed" };
+    await expect(search("a".repeat(10_001))).rejects.toMatchObject(refusal);
+    await expect(search("a.".repeat(251))).rejects.toMatchObject(refusal);
+    expect((await search("a ".repeat(250))).total).toBe(0);
+  });
+});
+
+describe("autocomplete", () => {
+  const complete = async (query: string, more: object = {}) => {
+    const { suggestions, entities: urns } = await searches.autocomplete({
+      entity: "dataset",
+      query,
+      limit: 5,
+      ...more,
+    });
+    return [suggestions, urns];
+  };
+
+  test.each<[string, object, readonly string[], readonly string[]]>([
+    ["harv", {}, ["harvests"], [HARVESTS]],
+    ["farmly.public.h", {}, ["farmly.public.harvests"], [HARVESTS]],
+    ["public farm", {}, ["farmly.public.growers", "farmly.public.harvests"], [GROWERS, HARVESTS]],
+    ["grow", { field: "name" }, ["growers"], [GROWERS]],
+    ["row", { field: "name" }, [], []],
+    ["pro", { field: "origin", limit: 1 }, ["PROD"], [GROWERS]],
+    ["who", {}, [], []],
+    ["mi", { entity: "corpuser" }, ["Mira Voss"], [MIRA]],
+    ["voss mi", { entity: "CORP_USER" }, ["Mira Voss"], [MIRA]],
+    ["", {}, [], []],
+    ["…", {}, [], []],
+    ["zzz", {}, [], []],
+    ["harv", { filter: filtered({ field: "platform", value: "urn:li:dataPlatform:x" }) }, [], []],
+    ["farm", { start: 1 }, ["farmly.public.harvests"], [HARVESTS]],
+    ["farm", { limit: 0 }, [], []],
+  ])("%s %j", async (query, more, suggestions, urns) => {
+    expect(await complete(query, more)).toEqual([suggestions, urns]);
+  });
+
+  test("tells each text once", async () => {
+    const same = (id: string) =>
+      [
+        dataset(id),
+        { datasetProperties: { name: "tides", customProperties: {}, tags: [] } },
+      ] as const;
+    const told = documentsOf(Object.fromEntries(["a", "b", "c"].map(same)));
+    const answer = await searchesOver(told).autocomplete({
+      entity: "dataset",
+      query: "tid",
+      limit: 2,
+    });
+    expect(answer.suggestions).toEqual(["tides"]);
+    expect(answer.entities).toEqual([dataset("a"), dataset("b")]);
+  });
+
+  test("refuses fields that no entity type has, and limits below 0", async () => {
+    await expect(complete("x", { field: "nmae" })).rejects.toMatchObject({ code: "malformed" });
+    await expect(complete("x", { limit: -1 })).rejects.toMatchObject({ code: "malformed" });
+  });
+});
+
+describe("browse", () => {
+  const browse = async (path: string, more: object = {}) => {
+    const answer = await searches.browse({ entity: "dataset", path, start: 0, limit: 10, ...more });
+    const { groups, entities: urns, numGroups, numEntities, totalNumEntities } = answer;
+    return [
+      groups.map(({ name, count }) => `${name} ${count}`),
+      urns,
+      numGroups,
+      numEntities,
+      totalNumEntities,
+    ];
+  };
+
+  test.each<[string, object, unknown]>([
+    ["", {}, [["prod 3"], [], 1, 0, 3]],
+    ["/", {}, [["prod 3"], [], 1, 0, 3]],
+    ["/prod", {}, [["postgres 2", "snowflake 1"], [], 2, 0, 3]],
+    ["prod/", {}, [["postgres 2", "snowflake 1"], [], 2, 0, 3]],
+    ["/prod/postgres", {}, [["farmly 2"], [], 1, 0, 2]],
+    ["/prod/postgres/farmly", {}, [[], [GROWERS, HARVESTS], 0, 2, 0]],
+    ["/prod/postgres/farmly", { start: 1, limit: 1 }, [[], [HARVESTS], 0, 2, 0]],
+    ["/nowhere", {}, [[], [], 0, 0, 0]],
+    [
+      "/prod",
+      { flags: { filterNonLatestVersions: false }, limit: 1, start: 1 },
+      [["snowflake 1"], [], 2, 1, 3],
+    ],
+    [
+      "/prod",
+      { flags: { filterNonLatestVersions: false }, limit: 2, start: 1 },
+      [["snowflake 1"], [DRAFT], 2, 1, 3],
+    ],
+    ["", { filter: filtered({ field: "tags", value: PII }) }, [["prod 1"], [], 1, 0, 1]],
+  ])("%j %j", async (path, more, expected) => {
+    expect(await browse(path, more)).toEqual(expected);
+  });
+
+  test("in the newer tree has folders that are entities", async () => {
+    const at = (path: string) =>
+      searches.browseV2({ entities: ["dataset"], path, start: 0, count: 10 });
+    expect(await at("")).toMatchObject({
+      total: 1,
+      groups: [{ name: SITE, count: 1, hasSubGroups: true, entity: SITE }],
+    });
+    expect(await at(`␟${SITE}`)).toMatchObject({
+      groups: [{ name: FARM, count: 1, hasSubGroups: false, entity: FARM }],
+    });
+    expect(await at(`␟${SITE}␟${FARM}`)).toMatchObject({ total: 0, groups: [] });
+  });
+});
