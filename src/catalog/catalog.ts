@@ -27,6 +27,9 @@ export type ProposedChange =
   | "PATCH"
   | "DELETE";
 
+/** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
+export const proposalsMax = 20_000;
+
 /** A proposal as clients send it (contract §2.2), its aspect value still as they wrote it. */
 export interface Proposal {
   readonly entityType: string;

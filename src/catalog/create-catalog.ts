@@ -19,6 +19,7 @@ import { createAddresses, unknownEntityType } from "./address.ts";
 import type { Catalog } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
+import { inSlices } from "./in-slices.ts";
 import { createIngestion } from "./ingest.ts";
 import { createLineage, type LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
@@ -129,9 +130,9 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     urns: readonly string[],
     { includeSoftDelete }: { readonly includeSoftDelete: boolean },
   ): Promise<readonly boolean[]> {
-    const known = urns.map((urn) => addresses.known(urn));
+    const known = await inSlices(urns, (urn) => addresses.known(urn));
     const found = await states.read(known.map(({ urn }) => urn));
-    return found.map((state, i) => {
+    return inSlices(found, (state, i) => {
       const key = known[i]?.entity.keyAspect ?? "";
       if (currentAspect(state, key) === undefined) return false;
       const status = currentAspect(state, "status")?.value;

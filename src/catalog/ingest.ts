@@ -17,8 +17,9 @@ import { type Append, type Appended, type ChangeLog, WrongRevision } from "../lo
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Entity } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
-import type { Caller, Proposal, Written } from "./catalog.ts";
+import { type Caller, type Proposal, proposalsMax, type Written } from "./catalog.ts";
 import type { EntityStates, Entry } from "./entity-states.ts";
+import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
 
 /** How often a lost race is decided again before the caller is told. */
@@ -90,6 +91,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     caller: Caller,
     request: unknown = proposals,
   ): Promise<Written> {
+    if (proposals.length > proposalsMax) throw tooMany(proposals.length);
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
     const demands = demandsOf(prepared);
@@ -161,15 +163,15 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     stamp: AuditStamp,
   ): Promise<readonly Prepared[]> {
     const count = proposals.length;
-    const addressed = proposals.map((proposal, index) =>
+    const addressed = await inSlices(proposals, (proposal, index) =>
       preparation.address(proposal, { index, count }),
     );
-    const needed = new Set(addressed.flatMap((one) => preparation.needs(one)));
+    const needed = new Set((await inSlices(addressed, (one) => preparation.needs(one))).flat());
     const existing = needed.size === 0 ? needed : await existingOf([...needed]);
     // What the same request defines exists too.
     for (const { urn } of addressed) existing.add(urn);
     const exists = (urn: string) => existing.has(urn);
-    return addressed.map((one) => preparation.prepare(one, stamp, exists));
+    return inSlices(addressed, (one) => preparation.prepare(one, stamp, exists));
   }
 
   async function refuseEmptyDelete({ urn, aspect, intent }: Prepared): Promise<void> {
@@ -178,7 +180,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   }
 
   async function existingOf(urns: readonly string[]): Promise<Set<string>> {
-    const known = urns.map((urn) => addresses.known(urn));
+    const known = await inSlices(urns, (urn) => addresses.known(urn));
     const found = await states.read(known.map(({ urn }) => urn));
     return new Set(
       found
@@ -350,8 +352,17 @@ async function positionsOf(
 const ID_BYTES = 16;
 
 /** A key stands for one request: with another body it is another one, and nothing is lost. */
-const keyOf = ({ idempotencyKey }: Caller, request: unknown): string | undefined =>
-  idempotencyKey === undefined ? undefined : `${idempotencyKey}\0${JSON.stringify(request)}`;
+function keyOf({ idempotencyKey }: Caller, request: unknown): string | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  // Short, because each stream of a batch is named by it.
+  const hash = createHash("sha256").update(idempotencyKey).update("\0");
+  return hash.update(JSON.stringify(request)).digest("base64");
+}
+
+const tooMany = (count: number): CatalogError =>
+  new CatalogError("too_large", `the request has ${count} proposals of at most ${proposalsMax}`, {
+    hint: "Send it in several requests",
+  });
 
 /** The same key on the same stream is the same append. */
 function appendId(key: string | undefined, stream: string): Uint8Array | undefined {

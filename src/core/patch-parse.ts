@@ -25,8 +25,8 @@ export interface ParsedPatch {
   readonly generic: boolean;
 }
 
-/** As many as the largest schema has columns, some times over. */
-const operationsMax = 50_000;
+/** More than the largest schema has columns. */
+const operationsMax = 20_000;
 const segmentsMax = 64;
 /** Deeper than any aspect, and shallow enough for every recursion over a value. */
 export const depthMax = 200;

@@ -14,6 +14,7 @@ import { answerClientError } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import type { Ask, Backing, Endpoint } from "./endpoint.ts";
+import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
 import { openApiDocument } from "./openapi.ts";
 import {
@@ -30,6 +31,8 @@ import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-
 export interface HttpDoorConfig {
   /** Largest request body. */
   readonly bodyBytesMax: number;
+  /** Bytes of the bodies of all requests under way; held-bodies.ts has what is usual. */
+  readonly heldBytesMax?: number | undefined;
   /** True when the service is bound to loopback: then the actor header is believed. */
   readonly actorHeaderTrusted: boolean;
   /** `li` */
@@ -110,6 +113,11 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   app.decorateRequest("noted", null);
   app.setErrorHandler(replies.fail);
   addBodyParsers(app);
+  const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    held.watch(request.raw, reply.raw);
+    done(null, payload);
+  });
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, { backing: { catalog, now }, replies, rules });
   }

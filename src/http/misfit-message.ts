@@ -25,7 +25,7 @@ export function misfitOf(action: string, finding: Finding): CatalogError {
   }
   const [where, what, hint] = explain(finding, path);
   return new CatalogError(
-    "malformed",
+    keyword === "maxItems" ? "too_large" : "malformed",
     `Parameters of method '${action}' failed validation with error 'ERROR :: ${where} :: ${what}'`,
     hint === undefined ? {} : { hint },
   );
@@ -50,6 +50,12 @@ function explain(
       ];
     case "type":
       return [path, ...mistyped(data, params.type)];
+    case "maxItems":
+      return [
+        path,
+        `${Array.isArray(data) ? data.length : "too many"} members of at most ${String(params.limit)}`,
+        "Send them in several requests",
+      ];
     case "minimum":
       return [path, `${shown(data)} is below ${String(params.limit)}`];
     case "minProperties":

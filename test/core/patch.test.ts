@@ -608,6 +608,12 @@ describe("patches that cannot be applied", () => {
     expect(error.text).toContain(found);
   });
 
+  test("more operations than a patch may have", () => {
+    const operations = Array.from({ length: 20_001 }, () => remove("/nothing"));
+    const error = refusal(() => patched("globalTags", current, operations));
+    expect(error.message).toBe("a patch has 20001 operations of at most 20000");
+  });
+
   test("copies that double without end", () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: "copy", from: "", path: `/c${i}` }));
     expect(refusal(() => patched("anything", current, copies)).code).toBe("too_large");

@@ -304,6 +304,27 @@ describe("a batch", () => {
     expect(await head()).toBe(before);
   });
 
+  test("of snapshots has at most so many aspects in all", async () => {
+    const status = { "com.linkedin.common.Status": {} };
+    const snapshot = (name: string, count: number) => ({
+      value: {
+        "com.linkedin.metadata.snapshot.TagSnapshot": {
+          urn: `urn:li:tag:${name}`,
+          aspects: Array.from({ length: count }, () => status),
+        },
+      },
+    });
+    const before = await head();
+    const reply = await service.client.call("POST", "/entities?action=batchIngest", {
+      entities: [snapshot("a", 10_000), snapshot("b", 10_001)],
+    });
+    expect(reply).toMatchObject({
+      status: 413,
+      body: { message: expect.stringMatching(/20001 proposals of at most 20000/) },
+    });
+    expect(await head()).toBe(before);
+  });
+
   test("of nothing is a success", async () => {
     const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
       proposals: [],

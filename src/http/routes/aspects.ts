@@ -1,5 +1,5 @@
 /** /aspects: proposals go in; single aspects and timeseries come out. */
-import type { Proposal, TimeseriesQuery } from "../../catalog/catalog.ts";
+import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../catalog/catalog.ts";
 import { withConditions } from "../conditions.ts";
 import { type Answer, type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
@@ -56,7 +56,7 @@ const ingestProposalBatch: Endpoint = {
     type: "object",
     required: ["proposals"],
     properties: {
-      proposals: { type: "array", items: schemas.proposal },
+      proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
       async: schemas.asyncSwitch,
     },
   },

@@ -1,5 +1,5 @@
 /** /entities: snapshots in the older form, and what exists, how much of it, and its end. */
-import type { SnapshotProposal } from "../../catalog/catalog.ts";
+import { proposalsMax, type SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import {
   type Answer,
@@ -22,6 +22,10 @@ export const entitiesResource: Resource = {
 
 /** Longest page; a larger `count` is answered with this many, and says so in its own `count`. */
 const listCountMax = 10_000;
+
+/** Urns or types that one request may ask about; their answer is made in one piece. */
+const namesMax = 10_000;
+const tooMany = { code: "too_large", when: `there are more than ${namesMax}` } as const;
 
 const aspects = {
   name: "aspects",
@@ -78,15 +82,16 @@ const batchIngest: Endpoint = {
   path: "/entities",
   name: "batchIngest",
   summary: "Write many entities as snapshots",
-  about: "All or none: a snapshot that does not hold is named by its index.",
+  about: `All or none: a snapshot that does not hold is named by its index. At most ${proposalsMax} aspects in all.`,
   body: {
     type: "object",
     required: ["entities"],
     properties: {
-      entities: { type: "array", items: schemas.snapshotEntity },
+      entities: { type: "array", items: schemas.snapshotEntity, maxItems: proposalsMax },
       systemMetadata: {
         type: "array",
         items: schemas.systemMetadata,
+        maxItems: proposalsMax,
         description: "One for each entity, or none at all",
       },
     },
@@ -156,7 +161,10 @@ const filterExistingUrns: Endpoint = {
       request: {
         type: "object",
         required: ["urns"],
-        properties: { urns: { type: "array", items: schemas.urn }, includeSoftDelete },
+        properties: {
+          urns: { type: "array", items: schemas.urn, maxItems: namesMax },
+          includeSoftDelete,
+        },
       },
     },
   },
@@ -166,7 +174,7 @@ const filterExistingUrns: Endpoint = {
     body: { request: { urns: [orders, "urn:li:tag:nowhere"] } },
     reply: { value: [orders] },
   },
-  errors: [{ code: "malformed", when: "a urn does not parse" }],
+  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany],
   async handle(ask, { catalog }) {
     const { request } = ask.body as {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
@@ -260,7 +268,12 @@ const batchGetTotalEntityCount: Endpoint = {
     type: "object",
     required: ["entities"],
     properties: {
-      entities: { type: "array", items: { type: "string" }, description: "Entity types" },
+      entities: {
+        type: "array",
+        items: { type: "string" },
+        maxItems: namesMax,
+        description: "Entity types",
+      },
     },
   },
   reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
@@ -269,7 +282,7 @@ const batchGetTotalEntityCount: Endpoint = {
     body: { entities: ["dataset", "chart"] },
     reply: { value: { dataset: 12, chart: 3 } },
   },
-  errors: [{ code: "invalid", when: "an entity type is unknown" }],
+  errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
   async handle(ask, { catalog }) {
     const { entities } = ask.body as { entities: readonly string[] };
     return valueAnswer(await catalog.countEntities(entities));

@@ -1,4 +1,5 @@
 /** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
+import { proposalsMax } from "../../catalog/catalog.ts";
 import { type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import {
@@ -53,7 +54,9 @@ const batchIngest: Endpoint = {
   body: {
     type: "object",
     required: ["buckets"],
-    properties: { buckets: { type: "array", items: schemas.usageAggregation } },
+    properties: {
+      buckets: { type: "array", items: schemas.usageAggregation, maxItems: proposalsMax },
+    },
   },
   writes: true,
   example: { path: "/usageStats?action=batchIngest", body: { buckets: [bucket] } },

@@ -11,7 +11,7 @@ export const writeErrors: readonly ErrorCase[] = [
     code: "invalid",
     when: "an entity type or aspect is unknown, a value does not fit its schema, a patch cannot be applied, or a condition does not hold",
   },
-  { code: "too_large", when: "the body or an aspect is larger than allowed" },
+  { code: "too_large", when: "the body, a list in it or an aspect is larger than allowed" },
   { code: "conflict", when: "writes to the entity kept overtaking this one; send it again" },
   { code: "unavailable", when: "the log cannot be written now; try again later" },
 ];

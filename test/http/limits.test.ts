@@ -1,0 +1,121 @@
+/** What one request, and all of them together, may bring; refusals name both numbers. */
+import { request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+
+let door: TestDoor;
+afterEach(() => door.app.close());
+
+const many = <T>(count: number, member: T): readonly T[] =>
+  Array.from({ length: count }, () => member);
+const tag = "urn:li:tag:a";
+
+describe("a list", () => {
+  beforeEach(() => {
+    door = openTestDoor({ bodyBytesMax: 16_000_000 });
+  });
+
+  const proposal = { entityType: "tag", entityUrn: tag, changeType: "UPSERT" };
+  const snapshot = { value: { "com.linkedin.metadata.snapshot.TagSnapshot": { urn: tag } } };
+  const counts = { bucket: 1, duration: "DAY", resource: tag, metrics: {} };
+  const lists: readonly (readonly [
+    target: string,
+    path: string,
+    max: number,
+    body: (n: number) => object,
+  ])[] = [
+    [
+      "/aspects?action=ingestProposalBatch",
+      "/proposals",
+      20_000,
+      (n) => ({ proposals: many(n, proposal) }),
+    ],
+    ["/entities?action=batchIngest", "/entities", 20_000, (n) => ({ entities: many(n, snapshot) })],
+    ["/usageStats?action=batchIngest", "/buckets", 20_000, (n) => ({ buckets: many(n, counts) })],
+    [
+      "/entities?action=filterExistingUrns",
+      "/request/urns",
+      10_000,
+      (n) => ({ request: { urns: many(n, tag) } }),
+    ],
+    [
+      "/entities?action=batchGetTotalEntityCount",
+      "/entities",
+      10_000,
+      (n) => ({ entities: many(n, "tag") }),
+    ],
+  ];
+
+  test.each(lists)("of %s at %s has at most %i members", async (url, path, max, body) => {
+    const send = (n: number) => door.app.inject({ method: "POST", url, payload: body(n) });
+    const refused = await send(max + 1);
+    expect(refused.statusCode).toBe(413);
+    expect(refused.json()).toEqual(
+      refusal(
+        413,
+        "too_large",
+        expect.stringContaining(
+          `${path} :: ${max + 1} members of at most ${max}'. Send them in several`,
+        ),
+      ),
+    );
+    expect(door.catalog.calls).toEqual([]);
+    expect((await send(max)).statusCode).toBe(200);
+  });
+});
+
+describe("the bodies of all requests under way", () => {
+  const MIB = 1024 * 1024;
+  let port: number;
+
+  beforeEach(async () => {
+    door = openTestDoor({ bodyBytesMax: 8 * MIB, heldBytesMax: 4 * MIB });
+    await door.app.listen({ port: 0, host: "127.0.0.1" });
+    port = (door.app.server.address() as AddressInfo).port;
+  });
+
+  /** Sends so many bytes of a longer body and leaves it there; `end` ends the connection. */
+  function begin(bytes: number) {
+    const sending = httpRequest({
+      port,
+      method: "POST",
+      path: "/entities?action=exists",
+      headers: { "Content-Type": "application/json", "Content-Length": 7 * MIB },
+    });
+    sending.on("error", () => {});
+    sending.write(Buffer.alloc(bytes, " "));
+    return { end: () => sending.destroy() };
+  }
+
+  function post(bytes: number): Promise<Response> {
+    const body = JSON.stringify({ urn: tag }).padEnd(bytes);
+    return fetch(`http://127.0.0.1:${port}/entities?action=exists`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+  }
+
+  test("have so many bytes; a large one more is refused until there is room", async () => {
+    expect((await post(3 * MIB)).status).toBe(200);
+    const other = begin(3 * MIB);
+    await expect
+      .poll(async () => {
+        const reply = await post(2 * MIB).catch(() => undefined);
+        return reply && { status: reply.status, after: reply.headers.get("retry-after") };
+      })
+      .toEqual({ status: 503, after: "1" });
+    // Small requests go on.
+    expect((await post(1000)).status).toBe(200);
+    other.end();
+    await expect.poll(async () => (await post(2 * MIB).catch(() => undefined))?.status).toBe(200);
+  });
+
+  test("are told with both numbers", async () => {
+    const reply = await post(5 * MIB);
+    expect(await reply.json()).toEqual(
+      refusal(503, "unavailable", expect.stringMatching(/have 4\d{6} bytes of at most 4194304/)),
+    );
+  });
+});
