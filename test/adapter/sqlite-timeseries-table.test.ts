@@ -1,3 +1,5 @@
+import { describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import { typeOf } from "../contract/aspect-table-model.ts";
@@ -41,4 +43,55 @@ sinkContract("sqlite timeseries", {
         VALUES (last_insert_rowid(), 1, 'ghost', 99999, '{}', '{}')`,
     ],
   ],
+});
+
+describe("a list", () => {
+  const range = { urn: "urn:li:dataset:a", aspect: "datasetProfile" };
+  const value = JSON.stringify({ text: "x".repeat(1_000_000) });
+
+  async function written(count: number, text: string) {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const event = { op: "event" as const, ...range, entityType: "dataset", system: "{}" };
+    const writes = Array.from({ length: count }, (_, n) => ({
+      ...{ ...event, time: n, key: String(n), value: text, position: position(n + 1) },
+    }));
+    await sink.apply(writes, position(count));
+    return { place, sink, reader: await place.openReader() };
+  }
+
+  /** How often others had their turn meanwhile. */
+  async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    await work();
+    clearInterval(others);
+    return turns;
+  }
+
+  test.each([
+    ["however long the caller takes over an event", 200, "{}", 1],
+    ["however large the events are", 200, value, 0],
+  ])("lets others in, %s", async (_, count, text, millis) => {
+    const { place, sink, reader } = await written(count, text);
+    try {
+      let seen = 0;
+      const accept = (): boolean => {
+        const end = performance.now() + millis;
+        while (performance.now() < end);
+        seen++;
+        return false;
+      };
+      const turns = await turnsDuring(() => reader.list(range, { limit: 10, accept }));
+      expect(seen).toBe(count);
+      expect(turns).toBeGreaterThan(5);
+      const events = await reader.list(range, { limit: 10_000, ascending: true });
+      expect(events.map(({ time }) => time)).toEqual(events.map((_, n) => n));
+      expect(events).toHaveLength(count);
+    } finally {
+      await reader.close();
+      await sink.close();
+      await place.remove();
+    }
+  });
 });

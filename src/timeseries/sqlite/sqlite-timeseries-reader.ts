@@ -1,7 +1,7 @@
 /**
  * The timeseries view's reading side in SQLite, on a connection of its own. Ranges are read in
- * pages from the index; between pages others get their turn, and what is written meanwhile may
- * show in the pages to come, but no event shows twice.
+ * pages from the index, bounded in events and in time; between pages others get their turn, and
+ * what is written meanwhile may show in the pages to come, but no event shows twice.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -19,8 +19,10 @@ import type {
 import { createMeasuring } from "./measuring.ts";
 import { timeseriesSchema, typeOf } from "./schema.ts";
 
-/** Events read before others get their turn: a few milliseconds. */
+/** Events read before others get their turn. */
 const PAGE_MAX = 500;
+/** They get it after this time, too: events may be large, and looking at one may take long. */
+const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
@@ -40,10 +42,10 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
   async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
     let last: Row | undefined;
     for (;;) {
-      const page: readonly Row[] = await read(() => pageOf(range, ascending, last, size));
-      yield page;
-      if (page.length < size) return;
-      last = page.at(-1);
+      const { rows, end } = await read(() => pageOf(range, ascending, last, size));
+      yield rows;
+      if (end) return;
+      last = rows.at(-1);
       await turn();
     }
   }
@@ -54,10 +56,14 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       if (limit <= 0) return events;
       const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
       for await (const page of pages(range, ascending, size)) {
+        let sliceEnd = performance.now() + SLICE_MS_MAX;
         for (const { time, value, system } of page) {
           const event = { time, value, system };
           if (accept === undefined || accept(event)) events.push(event);
           if (events.length === limit) return events;
+          if (accept === undefined || performance.now() < sliceEnd) continue;
+          await turn();
+          sliceEnd = performance.now() + SLICE_MS_MAX;
         }
       }
       return events;
@@ -113,6 +119,12 @@ interface Row {
   readonly value: string;
 }
 
+interface Page {
+  readonly rows: readonly Row[];
+  /** There is nothing after them. */
+  readonly end: boolean;
+}
+
 type Series = Pick<TimeseriesRow, "urn" | "aspect">;
 
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
@@ -138,18 +150,25 @@ function createQueries(db: DatabaseSync) {
   }
 
   return {
-    pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number) {
+    /** At most so many events; fewer at the end, or where the time is up. */
+    pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
       const { urn, aspect } = range;
       const { from, to } = boundsOf(range);
       const [{ first, next }, more] = queries(urn);
       const order = ascending ? "earliest" : "latest";
-      if (last === undefined) {
-        return first[order].all(urn, aspect, from, to, ...more, size) as unknown as Row[];
+      const found =
+        last === undefined
+          ? first[order].iterate(urn, aspect, from, to, ...more, size)
+          : next[order].iterate(
+              ...[urn, aspect, ascending ? to : from, last.time, last.key, ...more, size],
+            );
+      const rows: Row[] = [];
+      const sliceEnd = performance.now() + SLICE_MS_MAX;
+      for (const row of found) {
+        rows.push(row as unknown as Row);
+        if (performance.now() >= sliceEnd) return { rows, end: false };
       }
-      const end = ascending ? to : from;
-      return next[order].all(
-        ...[urn, aspect, end, last.time, last.key, ...more, size],
-      ) as unknown as Row[];
+      return { rows, end: rows.length < size };
     },
     countIn(range: Parameters<TimeseriesReader["count"]>[0]): number {
       const { from, to } = boundsOf(range);
