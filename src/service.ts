@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
+import { openOperatorToken } from "./auth/operator-token.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -16,6 +17,7 @@ import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel } from "./model/load-model.ts";
 import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
+import { openOperations } from "./ops/create-operations.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { lineageSteps, lockData, openLog, openReaders, viewRules } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
@@ -63,6 +65,10 @@ export async function openService(
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
 
+    const urnLimits = {
+      bytesMax: config.urnBytesMax,
+      schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
+    };
     const catalog = await createCatalog({
       model,
       patchRules: patchRules(),
@@ -75,10 +81,7 @@ export async function openService(
       references: rules.graph,
       progress: projector,
       namespace: config.urnNamespace,
-      urnLimits: {
-        bytesMax: config.urnBytesMax,
-        schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
-      },
+      urnLimits,
       aspectBytesMax: config.aspectBytesMax,
       cacheBytesMax: config.cacheBytes,
       lagMax: config.projectorLagMax,
@@ -87,8 +90,19 @@ export async function openService(
       onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
     });
 
+    const operations = await openOperations({
+      ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
+      ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
+      ...{ now: Date.now, logger },
+    });
+    opened.push(() => operations.close());
+    const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
+    logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
+
     const door = createHttpDoor({
       catalog,
+      operations,
+      admitsOperator: operator.admits,
       config: {
         bodyBytesMax: config.bodyBytesMax,
         actorHeaderTrusted: loopback(config.host),

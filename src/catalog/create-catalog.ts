@@ -13,7 +13,7 @@ import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
-import type { Progress } from "../projector/progress.ts";
+import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { createAddresses, unknownEntityType } from "./address.ts";
 import type { Catalog } from "./catalog.ts";
@@ -40,7 +40,7 @@ export interface CatalogParts {
   readonly graph: GraphReader;
   readonly lineage: LineageSteps;
   readonly references: ReferencePaths;
-  readonly progress: Progress;
+  readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
@@ -83,6 +83,8 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       progress.onProgress((positions) => listener(positions[ASPECTS] ?? START)),
     bytesMax: parts.cacheBytesMax,
   });
+
+  progress.onRestored(states.forget);
 
   const preparation = createPreparation({
     model,
@@ -200,7 +202,8 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       systemActor,
       now,
       caughtUp: caughtUp(GRAPH),
-      position: () => progress.positions()[GRAPH] ?? START,
+      // Both only grow: another sum is another edition.
+      edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
       append: ingestion.append,
     }),
 

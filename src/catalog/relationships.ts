@@ -9,7 +9,6 @@ import { LRUCache } from "lru-cache";
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
-import type { Position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
@@ -33,8 +32,8 @@ interface Dependencies {
   readonly now: () => number;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
-  /** Where the view is, as far as is known. */
-  readonly position: () => Position;
+  /** Another number whenever the view may tell something else. */
+  readonly edition: () => number;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller) => Promise<Written>;
 }
@@ -43,7 +42,7 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
-  const neighbours = remembering(reader, dependencies.position);
+  const neighbours = remembering(reader, dependencies.edition);
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
@@ -102,9 +101,9 @@ const rememberedPageMax = 20_000;
 
 /**
  * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
- * are remembered for as long as the view stays where it is.
+ * are remembered for as long as the view stays as it is.
  */
-function remembering(reader: GraphReader, position: () => Position): GraphReader["neighbours"] {
+function remembering(reader: GraphReader, edition: () => number): GraphReader["neighbours"] {
   type Page = Awaited<ReturnType<GraphReader["neighbours"]>>;
   const pages = new LRUCache<string, Page>({
     maxSize: rememberedMax,
@@ -115,11 +114,11 @@ function remembering(reader: GraphReader, position: () => Position): GraphReader
         key.length,
       ),
   });
-  let at = position();
+  let at = edition();
 
   return async (query: NeighboursQuery) => {
     const { urn, direction, types, start, count } = query;
-    const now = position();
+    const now = edition();
     if (now !== at) {
       pages.clear();
       at = now;
@@ -129,7 +128,7 @@ function remembering(reader: GraphReader, position: () => Position): GraphReader
     if (known !== undefined) return known;
     const page = await reader.neighbours(query);
     // What was read is at least as new as the view was then.
-    if (position() === now && at === now) pages.set(key, page);
+    if (edition() === now && at === now) pages.set(key, page);
     return page;
   };
 }

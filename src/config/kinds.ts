@@ -67,6 +67,14 @@ export const directory: Kind<string> = {
   show: (value) => value,
 };
 
+/** An absolute path of a file, or none in an empty text. */
+export const optionalFile: Kind<string> = {
+  placeholder: "file",
+  allowed: "the path of a file",
+  parse: (given) => (given === "" ? "" : toPath(given)),
+  show: (value) => value,
+};
+
 /** Several paths in one text, separated as in PATH; none in an empty one. */
 export const directories: Kind<readonly string[]> = {
   placeholder: "directories",

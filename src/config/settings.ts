@@ -4,7 +4,16 @@
  * ANNALS_BODY_BYTES_MAX.
  */
 import { fileURLToPath } from "node:url";
-import { bytes, choice, directories, directory, type Kind, text, wholeNumber } from "./kinds.ts";
+import {
+  bytes,
+  choice,
+  directories,
+  directory,
+  type Kind,
+  optionalFile,
+  text,
+  wholeNumber,
+} from "./kinds.ts";
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
@@ -65,6 +74,12 @@ export const settings = {
       commands: modelled,
     },
   ),
+  operatorTokenFile: setting(optionalFile, "", {
+    shownDefault: "operator.token in the data directory",
+    about:
+      "File with the bearer token of the operations; the default one is made at the first start",
+    commands: server,
+  }),
   bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
     about: "Largest body of a request; a larger one is answered with 413",
     commands: server,

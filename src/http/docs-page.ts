@@ -234,12 +234,14 @@ function renderErrors(errors: readonly ErrorCase[]): string {
 }
 
 /** The example as a shell takes it. */
-export function callOf({ method, example }: Endpoint, base = `http://${HOST}`): string {
+export function callOf({ method, example, access }: Endpoint, base = `http://${HOST}`): string {
   const url = quoted(`${base}${example.path}`);
   if (method === "GET") return `curl ${url}`;
   if (method === "DELETE") return `curl -X DELETE ${url}`;
   const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
-  return `curl -X POST ${url} \\\n  -H 'Content-Type: application/json' \\\n  -d ${body}`;
+  const token =
+    access === "operator" ? `-H "Authorization: Bearer $(cat data/operator.token)" \\\n  ` : "";
+  return `curl -X POST ${url} \\\n  ${token}-H 'Content-Type: application/json' \\\n  -d ${body}`;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

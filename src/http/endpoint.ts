@@ -6,6 +6,7 @@
 import type { Caller, Catalog } from "../catalog/catalog.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import type { Operations } from "../ops/operations.ts";
 import type { Dialect } from "./protocol.ts";
 
 /** JSON Schema as ajv and OpenAPI 3.1 both read it. */
@@ -57,6 +58,7 @@ export interface Answer {
 /** What handlers work with. */
 export interface Backing {
   readonly catalog: Catalog;
+  readonly operations: Operations;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -96,6 +98,8 @@ export interface Endpoint {
   readonly reply?: Schema;
   /** `application/json` when absent. */
   readonly replyType?: string;
+  /** Who may ask: whoever shows the operator's token; anybody when absent. */
+  readonly access?: "operator";
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
   /** It takes conditional headers; other rows that write refuse them. */

@@ -9,6 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
 import { answerClientError } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
@@ -48,6 +49,9 @@ export interface HttpDoorConfig {
 
 export interface HttpDoorOptions {
   readonly catalog: Catalog;
+  readonly operations: Operations;
+  /** Whether an Authorization header shows the operator's token. */
+  readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly config: HttpDoorConfig;
   readonly logger: DoorLog;
   /** Epoch milliseconds. */
@@ -77,7 +81,7 @@ const validation = {
 
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
-  const { catalog, config, logger, now = Date.now } = options;
+  const { catalog, operations, config, logger, now = Date.now } = options;
   const table = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
@@ -89,7 +93,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const plan = createRoutePlan(table);
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger);
-  const rules: ReceptionRules = { ...config, table };
+  const rules: ReceptionRules = { ...config, table, admitsOperator: options.admitsOperator };
 
   const app = fastify({
     // The framework's own log makes a logger for every request; faults are told to ours.
@@ -119,7 +123,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     done(null, payload);
   });
   for (const endpoint of table.endpoints) {
-    addEndpoint(app, endpoint, { backing: { catalog, now }, replies, rules });
+    addEndpoint(app, endpoint, { backing: { catalog, operations, now }, replies, rules });
   }
   // What a resource does not offer is refused before its body is read.
   app.all(NOWHERE, {

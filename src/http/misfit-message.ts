@@ -58,6 +58,8 @@ function explain(
       ];
     case "minimum":
       return [path, `${shown(data)} is below ${String(params.limit)}`];
+    case "maximum":
+      return [path, `${shown(data)} is above ${String(params.limit)}`];
     case "minProperties":
     case "maxProperties":
       return [

@@ -46,7 +46,17 @@ export function openApiDocument(
       { name: "service", description: "The service itself." },
     ],
     paths,
-    components: { schemas: components },
+    components: {
+      schemas: components,
+      securitySchemes: {
+        [OPERATOR]: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The operator's token: the file `operator.token` in the data directory of the service, made at its first start.",
+        },
+      },
+    },
     // Which aspects there are, by entity type: an extension, since paths and schemas cannot say it.
     "x-entities": Object.fromEntries(
       entities.map(({ name, key, aspects }) => [
@@ -64,7 +74,7 @@ function readOperation(endpoint: Endpoint): Schema {
     summary: endpoint.summary,
     ...(endpoint.about === undefined ? {} : { description: endpoint.about }),
     tags: [endpoint.kind === "page" ? "service" : resourceOf(endpoint)],
-    ...(endpoint.kind === "page" ? { security: [] } : {}),
+    ...securityOf([endpoint]),
     parameters: (endpoint.parameters ?? []).map(parameterOf),
     responses: {
       200: {
@@ -113,6 +123,7 @@ function actionsOperation(
     summary: resource.about,
     description: actions.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join("\n"),
     tags: [resource.name],
+    ...securityOf(actions),
     parameters: [
       {
         name: "action",
@@ -151,6 +162,15 @@ function actionsOperation(
       ...errorResponses(actions),
     },
   };
+}
+
+const OPERATOR = "operator";
+
+/** One operation has one rule: the actions of a path must agree. */
+function securityOf(endpoints: readonly Endpoint[]): Schema {
+  if (endpoints.every(({ access }) => access === "operator"))
+    return { security: [{ [OPERATOR]: [] }] };
+  return endpoints.every(({ kind }) => kind === "page") ? { security: [] } : {};
 }
 
 const writeHeaders: readonly Schema[] = [

@@ -25,6 +25,8 @@ export interface Noted {
 }
 
 export interface ReceptionRules extends CallerRules {
+  /** Whether an Authorization header shows the operator's token. */
+  readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly table: RouteTable;
   readonly recordPrefix: string;
 }
@@ -50,11 +52,12 @@ export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefi
   return { endpoint, protocol, ask: undefined, unrouted: undefined };
 }
 
-/** Reads all but the body. Throws `malformed` or `forbidden`. */
+/** Reads all but the body. Throws `unauthenticated`, `malformed` or `forbidden`. */
 export function receive(request: IncomingMessage, noted: Noted, rules: ReceptionRules): Ask {
   const { endpoint, protocol } = noted;
   const { headers } = request;
   const host = headers.host;
+  if (endpoint?.access === "operator") admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
     const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters);
@@ -80,6 +83,24 @@ export function receive(request: IncomingMessage, noted: Noted, rules: Reception
     dialect: protocol.dialect,
     host,
   };
+}
+
+const AUTHORIZATION = /^authorization$/i;
+
+/** Several headers might be told apart by others that read the request: none of them counts. */
+function admitOperator(request: IncomingMessage, rules: ReceptionRules): void {
+  const { authorization } = request.headers;
+  const given = request.rawHeaders.filter((name, i) => i % 2 === 0 && AUTHORIZATION.test(name));
+  if (given.length === 1 && rules.admitsOperator(authorization)) return;
+  throw new CatalogError(
+    "unauthenticated",
+    authorization === undefined
+      ? "the operations ask for the operator's token"
+      : "the Authorization header does not show the operator's token",
+    {
+      hint: "Send Authorization: Bearer and the token; its file is operator.token in the data directory, unless --operator-token-file names another",
+    },
+  );
 }
 
 /** Why no endpoint takes the request; noted, too, for what the answer needs beside it. */

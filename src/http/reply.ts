@@ -26,6 +26,7 @@ export interface Replies {
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";
+const CHALLENGE = 'Bearer realm="annals"';
 const HTML_TYPE = "text/html; charset=utf-8";
 
 export function createReplies(
@@ -42,6 +43,7 @@ export function createReplies(
     });
     speak(reply, noted?.protocol);
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
+    if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
     reply
       .code(status)

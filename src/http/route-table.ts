@@ -9,6 +9,7 @@ import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
@@ -25,6 +26,7 @@ export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
     entitiesV2Resource,
     relationshipsResource,
     usageStatsResource,
+    operationsResource,
   ],
   endpoints: [
     ...aspectRoutes,
@@ -33,6 +35,7 @@ export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
     ...entityV2Routes,
     ...relationshipRoutes,
     ...usageStatsRoutes,
+    ...operationRoutes,
     ...servicePages(options),
   ],
 });

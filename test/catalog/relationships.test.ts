@@ -63,7 +63,7 @@ function open() {
     systemActor: "urn:li:corpuser:system",
     now: () => 1_700_000_000_000,
     caughtUp: async () => {},
-    position: () => position(at),
+    edition: () => at,
     append: async (change) => {
       appended.push(change);
       return { position: position(at + 1) };

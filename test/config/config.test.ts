@@ -35,6 +35,7 @@ describe("settings", () => {
       urnBytesMax: 512,
       schemaFieldUrnBytesMax: 2048,
       cacheBytes: 134_217_728,
+      operatorTokenFile: "",
       projectorLagMax: 100_000,
       shutdownTimeoutSeconds: 30,
       logLevel: "info",

@@ -2,10 +2,12 @@
 import type { FastifyInstance } from "fastify";
 import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
+import { createRecordingOperations } from "./recording-operations.ts";
 
 export interface TestDoor {
   readonly app: FastifyInstance;
   readonly catalog: RecordingCatalog;
+  readonly operations: ReturnType<typeof createRecordingOperations>;
   /** What was told to the log: fields and message of each line. */
   readonly log: (readonly [fields: Record<string, unknown>, message: string])[];
 }
@@ -31,19 +33,25 @@ export const testConfig: HttpDoorConfig = {
   ],
 };
 
+/** What shows the operator's token. */
+export const asOperator = { authorization: "Bearer for-tests" };
+
 export function openTestDoor(
   config: Partial<HttpDoorConfig> = {},
   now: () => number = () => 1_772_409_600_000,
 ): TestDoor {
   const catalog = createRecordingCatalog();
+  const operations = createRecordingOperations();
   const log: TestDoor["log"] = [];
   const app = createHttpDoor({
     catalog,
+    operations,
+    admitsOperator: (authorization) => authorization === asOperator.authorization,
     config: { ...testConfig, ...config },
     logger: { error: (fields, message) => log.push([fields as Record<string, unknown>, message]) },
     now,
   });
-  return { app, catalog, log };
+  return { app, catalog, operations, log };
 }
 
 /** An error body, without saying more of its message than the test wants to. */

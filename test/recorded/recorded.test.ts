@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { differences } from "./differences.ts";
 import { missingFrom } from "./superset.ts";
@@ -28,7 +29,7 @@ const recordings = readFileSync(file, "utf8")
   .map((line) => JSON.parse(line) as Recording);
 
 const ACTIONS = new Set(
-  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount getLineage deleteReferences fly".split(
+  "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete exists filterExistingUrns listUrns getTotalEntityCount getLineage deleteReferences getEsTaskStatus truncateTimeseriesAspect restoreIndices getIndexSizes fly".split(
     " ",
   ),
 );
@@ -37,7 +38,8 @@ const ACTIONS = new Set(
 function belongs({ method, path }: Recording["request"]): boolean {
   const { pathname, searchParams } = new URL(path, "http://host");
   if (["/config", "/health", "/nowhere"].includes(pathname)) return true;
-  if (!/^\/(aspects|entities|entitiesV2|relationships)(\/|$)/.test(pathname)) return false;
+  if (!/^\/(aspects|entities|entitiesV2|relationships|operations)(\/|$)/.test(pathname))
+    return false;
   const action = searchParams.get("action");
   return action === null || method === "GET" || ACTIONS.has(action);
 }
@@ -59,7 +61,10 @@ describe("answers as recorded, or more", () => {
   for (const { name, request, response } of replayed) {
     test(name, async () => {
       const { method, path, headers, body } = request;
-      const reply = await service.client.call(method, path, body ?? undefined, { ...headers });
+      const reply = await service.client.call(method, path, body ?? undefined, {
+        ...headers,
+        ...(path.startsWith("/operations") && tokenOf(service.directory)),
+      });
       const difference = differences[name];
       expect({ status: reply.status, body: reply.body }).toMatchObject({
         status: difference?.status ?? response.status,

@@ -43,9 +43,23 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "lru-cache",
   ],
 
+  "src/ops/": [
+    "src/core/",
+    "src/model/",
+    "src/log/",
+    "src/projector/",
+    "src/aspects/",
+    "src/timeseries/",
+    "type src/catalog/catalog.ts",
+    "src/config/kept-text.ts",
+    "node:",
+  ],
+  "src/auth/": ["src/core/", "src/config/kept-text.ts", "node:"],
+
   // Doors.
   "src/http/": [
     "src/core/",
+    "type src/ops/operations.ts",
     "src/catalog/catalog.ts",
     "src/catalog/usage-buckets.ts",
     "type src/telemetry/logger.ts",

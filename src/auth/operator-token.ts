@@ -1,0 +1,64 @@
+/**
+ * The operator's token: who shows it may run the operations. It is made at the first start, kept in
+ * the data directory and shown by its place alone; there is no default that anybody could know.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepText } from "../config/kept-text.ts";
+import { CatalogError } from "../core/errors.ts";
+
+export interface OperatorToken {
+  /** The file that holds it. */
+  readonly file: string;
+  /** It was made just now. */
+  readonly made: boolean;
+  /** Whether an Authorization header shows it. Takes as long whatever the header says. */
+  admits(authorization: string | undefined): boolean;
+}
+
+/** 256 bits. */
+const TOKEN_BYTES = 32;
+/** A shorter one could be tried out. */
+const charactersMin = 16;
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
+
+/** `given`: a file that somebody else keeps, read at each start; empty for the directory's own. */
+export function openOperatorToken(place: {
+  readonly data: string;
+  readonly given: string;
+}): OperatorToken {
+  const own = place.given === "";
+  const file = own ? join(place.data, "operator.token") : place.given;
+  const { text, made } = own
+    ? keepText(file, () => randomBytes(TOKEN_BYTES).toString("base64url"))
+    : { text: readGiven(file), made: false };
+  if (text.length < charactersMin || /[^\x21-\x7e]/.test(text)) {
+    throw new CatalogError("invalid", `the file "${file}" holds no operator's token`, {
+      hint: `A token is one line of at least ${charactersMin} characters without blanks${own ? "; without the file, the next start makes one" : ""}`,
+    });
+  }
+  const expected = digest(text);
+  return {
+    file,
+    made,
+    admits(authorization) {
+      const shown = BEARER.exec(authorization ?? "")?.[1];
+      return timingSafeEqual(digest(shown ?? ""), expected) && shown !== undefined;
+    },
+  };
+}
+
+function readGiven(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new CatalogError("invalid", `cannot read the operator's token from "${file}"`, {
+      hint: `${(cause as Error).message}. Name another file with --operator-token-file`,
+      cause,
+    });
+  }
+}
+
+/** Digests are of one length, which comparing in constant time asks for. */
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,380 @@
+/** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
+import type { Job, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
+import {
+  type Endpoint,
+  type ErrorCase,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../endpoint.ts";
+import type { Dialect } from "../protocol.ts";
+import { urn } from "../schemas.ts";
+import { orders } from "./samples.ts";
+
+export const operationsResource: Resource = {
+  name: "operations",
+  implementation: "operations.OperationsResource",
+  about:
+    "Restoring views, truncating timeseries, and the jobs that do it. They ask for `Authorization: Bearer <token>` with the operator's token, which the first start puts into the file `operator.token` of the data directory.",
+};
+
+const action = { method: "POST", kind: "action", path: "/operations", access: "operator" } as const;
+
+const unauthenticated: ErrorCase = {
+  code: "unauthenticated",
+  when: "the operator's token is not shown",
+};
+const malformed: ErrorCase = {
+  code: "malformed",
+  when: "a parameter is missing or mistyped, or a urn does not parse",
+};
+const unavailable: ErrorCase = {
+  code: "unavailable",
+  when: "a view did not come to the end of the log in time, or the log cannot be written now",
+};
+const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
+
+const task = "aB1cdEf2GHIJKLMnoPQr3S:7";
+const text = (description: string): Schema => ({ type: "string", description });
+const flag = (description: string): Schema => ({ type: "boolean", description });
+const count = (description: string, minimum = 0): Schema => ({
+  type: "integer",
+  minimum,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description,
+});
+
+const getEsTaskStatus: Endpoint = {
+  ...action,
+  name: "getEsTaskStatus",
+  summary: "Read the status of a job as the reference tells it",
+  about:
+    "The task is named as a whole or in two parts. The answer is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. Of a job that failed or was cancelled there are `state` and `error`, too. One that there is not is told as JSON text with `error`.",
+  body: {
+    type: "object",
+    properties: {
+      task: text("`<node>:<number>`"),
+      nodeId: text("The part before the colon"),
+      taskId: count("The number after it"),
+    },
+  },
+  reply: valueReply(text("JSON text")),
+  example: {
+    path: "/operations?action=getEsTaskStatus",
+    body: { task },
+    reply: {
+      value: `{"completed":true,"taskId":"${task}","runTimeNanos":107480709,"status":"{\\"total\\":3,\\"updated\\":0,\\"created\\":0,\\"deleted\\":3,\\"batches\\":1,\\"version_conflicts\\":0,\\"noops\\":0,\\"retries\\":{\\"bulk\\":0,\\"search\\":0},\\"throttled_millis\\":0,\\"requests_per_second\\":-1.0,\\"throttled_until_millis\\":0}"}`,
+    },
+  },
+  errors: [
+    unauthenticated,
+    {
+      code: "malformed",
+      when: "no task is named, it is named twice, or it is no `<node>:<number>`",
+    },
+  ],
+  handle: async ({ body }, { operations }) =>
+    valueAnswer(await operations.getTaskStatus(body as object)),
+};
+
+const truncateTimeseriesAspect: Endpoint = {
+  ...action,
+  name: "truncateTimeseriesAspect",
+  summary: "Delete the events of a timeseries aspect that are older than a time",
+  about:
+    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. What is told after it stays, however old.",
+  body: {
+    type: "object",
+    required: ["entityType", "aspect", "endTimeMillis"],
+    properties: {
+      entityType: text("`dataset`, in any letter case"),
+      aspect: text("`datasetProfile`, in any letter case; getIndexSizes lists all"),
+      endTimeMillis: {
+        type: "integer",
+        minimum: -Number.MAX_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Events that are strictly older go, in epoch milliseconds",
+      },
+      dryRun: flag("True when absent"),
+      batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
+      timeoutSeconds: count(
+        "After this time the job fails; what it began goes on. None when absent",
+        1,
+      ),
+      forceDeleteByQuery: flag("Changes the words of a dry run alone; there is one way to delete"),
+      forceReindex: flag("Likewise; not together with the other one"),
+    },
+  },
+  reply: valueReply(text("What a dry run found, or the id of the job")),
+  example: {
+    path: "/operations?action=truncateTimeseriesAspect",
+    body: { entityType: "dataset", aspect: "datasetprofile", endTimeMillis: 1772409600000 },
+    reply: {
+      value:
+        "Delete 0 out of 0 rows (0.00%). Reindexing the aspect without the deleted records. This was a dry run. Run with dryRun = false to execute.",
+    },
+  },
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "invalid", when: "the entity type is unknown, or has no such timeseries aspect" },
+    tooManyJobs,
+    unavailable,
+  ],
+  handle: async ({ body, caller }, { operations }) =>
+    valueAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
+};
+
+const restoreIndices: Endpoint = {
+  ...action,
+  name: "restoreIndices",
+  summary: "Make what the views have of entities anew from the log",
+  about:
+    "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. `createDefaultAspects` and `numThreads` are accepted and change nothing: default aspects are made whenever an entity is written.",
+  body: {
+    type: "object",
+    properties: {
+      urn: {
+        ...urn,
+        description: "This entity: every row of it, unless batchSize or limit says less",
+      },
+      urnLike: text("Entities whose urn is LIKE this: `%` is any text, `_` one character"),
+      aspect: text("Rows of this aspect alone"),
+      aspectNames: {
+        type: "array",
+        items: { type: "string" },
+        description: "Rows of these aspects alone; of timeseries aspects, one row each",
+      },
+      start: count("Rows to leave out at the beginning. 0 when absent"),
+      batchSize: count(
+        "Rows in all, 10 when absent; of a request with X-RestLi-Protocol-Version, rows of one batch, 500 when absent",
+        1,
+      ),
+      limit: count("Rows in all; 0, as when absent, for no limit"),
+      gePitEpochMs: count("Rows that were made at this time or later, in epoch milliseconds"),
+      lePitEpochMs: count("With gePitEpochMs: rows that were made at this time or earlier"),
+      createDefaultAspects: flag("Accepted"),
+      numThreads: count("Accepted", 1),
+      batchDelayMs: { ...count("Pause between batches. 0 when absent"), maximum: 60_000 },
+      urnBasedPagination: flag("Begin after the row of lastUrn and lastAspect"),
+      lastUrn: text("As an earlier answer told it"),
+      lastAspect: text("Likewise"),
+    },
+  },
+  reply: valueReply(text("What was asked and what was done, in the reference's form")),
+  example: {
+    path: "/operations?action=restoreIndices",
+    body: { urn: orders },
+    reply: {
+      value: `{args=RestoreIndicesArgs(start=0, batchSize=500, limit=0, …, urn=${orders}, …), result=RestoreIndicesResult(ignored=0, rowsMigrated=5, timeSqlQueryMs=1, …, lastUrn=${orders}, lastAspect=status), taskId=${task}, completed=true}`,
+    },
+  },
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "invalid", when: "an aspect is unknown" },
+    tooManyJobs,
+    { code: "unavailable", when: "the projector does not run; try again later" },
+  ],
+  handle: async ({ body, caller, dialect }, { operations }) => {
+    const request = body as Omit<RestoreRequest, "batchSize" | "limit">;
+    const rows = rowsOf(body as Paging, dialect);
+    return valueAnswer(await operations.restoreIndices({ ...request, ...rows }, caller));
+  },
+};
+
+interface Paging {
+  readonly urn?: string;
+  readonly batchSize?: number;
+  readonly limit?: number;
+}
+
+const rowsPerBatch = 500;
+const rowsInAll = 10;
+
+/** What exclude each other: batchSize is the rows of one batch, or of the whole request. */
+function rowsOf({ urn, batchSize, limit = 0 }: Paging, dialect: Dialect) {
+  if (dialect === "reference") return { batchSize: batchSize ?? rowsPerBatch, limit };
+  const all = batchSize ?? (urn === undefined && limit === 0 ? rowsInAll : 0);
+  const smaller = all === 0 || (limit > 0 && limit < all) ? limit : all;
+  return { batchSize: Math.min(batchSize ?? rowsPerBatch, 10_000), limit: smaller };
+}
+
+const getIndexSizes: Endpoint = {
+  ...action,
+  name: "getIndexSizes",
+  summary: "List the timeseries aspects of each entity type, with what their events take",
+  body: { type: "object", properties: {} },
+  reply: valueReply({
+    type: "object",
+    required: ["indexSizes"],
+    properties: {
+      indexSizes: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["indexName", "entityName", "aspectName", "sizeInMb", "sizeMb"],
+          properties: {
+            indexName: text("As the reference would call it"),
+            entityName: text("In lower case, as truncateTimeseriesAspect takes it"),
+            aspectName: text("Likewise"),
+            sizeInMb: { type: "number", description: "Millions of bytes, about" },
+            sizeMb: { type: "number", description: "The same, by its older name" },
+          },
+        },
+      },
+    },
+  }),
+  example: {
+    path: "/operations?action=getIndexSizes",
+    reply: {
+      value: {
+        indexSizes: [
+          {
+            indexName: "dataset_datasetprofileaspect_v1",
+            entityName: "dataset",
+            aspectName: "datasetprofile",
+            sizeInMb: 0.016213,
+            sizeMb: 0.016213,
+          },
+        ],
+      },
+    },
+  },
+  errors: [unauthenticated, unavailable],
+  async handle(_, { operations }) {
+    const sizes = await operations.getIndexSizes();
+    const indexSizes = sizes.map(({ entityType, aspect, bytes }) => {
+      const entityName = entityType.toLowerCase();
+      const aspectName = aspect.toLowerCase();
+      const sizeInMb = bytes / 1e6;
+      return {
+        indexName: `${entityName}_${aspectName}aspect_v1`,
+        ...{ entityName, aspectName, sizeInMb, sizeMb: sizeInMb },
+      };
+    });
+    return valueAnswer({ indexSizes });
+  },
+};
+
+const jobSchema: Schema = {
+  type: "object",
+  required: ["id", "kind", "state", "actor", "request", "started", "runNanos", "counts"],
+  properties: {
+    id: text("`<node>:<number>`"),
+    kind: text("`truncate` or `restore`"),
+    state: { enum: ["running", "done", "failed", "cancelled"] },
+    actor: urn,
+    request: { type: "object", description: "What it was asked" },
+    started: { type: "integer", description: "In epoch milliseconds" },
+    ended: { type: "integer", description: "Likewise; absent while it runs" },
+    runNanos: { type: "integer", description: "How long it has run" },
+    counts: {
+      type: "object",
+      description:
+        "`total`: what there is to do, as far as known. `deleted`: events. `updated`: rows that were restored, `noops`: that were not",
+      additionalProperties: { type: "integer" },
+    },
+    error: text("Why it failed"),
+  },
+};
+
+const sampleJob: Job = {
+  id: task,
+  kind: "truncate",
+  state: "done",
+  actor: "urn:li:corpuser:mira",
+  request: { entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 1772409600000 },
+  started: 1772409600120,
+  ended: 1772409600227,
+  runNanos: 107480709,
+  counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
+  error: undefined,
+};
+
+const listJobs: Endpoint = {
+  ...action,
+  name: "listJobs",
+  summary: "List jobs, the newest first",
+  body: {
+    type: "object",
+    properties: {
+      start: count("How many to leave out. 0 when absent"),
+      count: count("At most so many: 20 when absent, 200 at most"),
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["start", "count", "total", "jobs"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      jobs: { type: "array", items: jobSchema },
+    },
+  }),
+  example: {
+    path: "/operations?action=listJobs",
+    body: { count: 1 },
+    reply: { value: { start: 0, count: 1, total: 7, jobs: [sampleJob] } },
+  },
+  errors: [unauthenticated, malformed],
+  async handle({ body }, { operations }) {
+    const { start = 0, count: wanted = 20 } = body as { start?: number; count?: number };
+    const { total, jobs } = await operations.listJobs({ start, count: wanted });
+    return valueAnswer({ start, count: jobs.length, total, jobs });
+  },
+};
+
+const oneJob = {
+  body: { type: "object", required: ["id"], properties: { id: text("`<node>:<number>`") } },
+  reply: valueReply(jobSchema),
+} as const;
+
+const getJob: Endpoint = {
+  ...action,
+  ...oneJob,
+  name: "getJob",
+  summary: "Read a job: what it was asked, how far it is, how it ended",
+  example: {
+    path: "/operations?action=getJob",
+    body: { id: task },
+    reply: { value: sampleJob },
+  },
+  errors: [unauthenticated, malformed, { code: "not_found", when: "there is no such job" }],
+  handle: async ({ body }, { operations }) =>
+    valueAnswer(await operations.getJob((body as { id: string }).id)),
+};
+
+const cancelJob: Endpoint = {
+  ...action,
+  ...oneJob,
+  name: "cancelJob",
+  summary: "Cancel a job",
+  about:
+    "The answer is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
+  example: {
+    path: "/operations?action=cancelJob",
+    body: { id: task },
+    reply: { value: { ...sampleJob, kind: "restore", state: "cancelled" } },
+  },
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "not_found", when: "there is no such job" },
+    { code: "conflict", when: "it has ended, or has come too far" },
+  ],
+  handle: async ({ body }, { operations }) =>
+    valueAnswer(await operations.cancelJob((body as { id: string }).id)),
+};
+
+export const operationRoutes: readonly Endpoint[] = [
+  getEsTaskStatus,
+  truncateTimeseriesAspect,
+  restoreIndices,
+  getIndexSizes,
+  listJobs,
+  getJob,
+  cancelJob,
+];

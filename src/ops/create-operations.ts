@@ -1,0 +1,107 @@
+/** The operations over a log, its views and its projector, put together from their parts. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { keepText } from "../config/kept-text.ts";
+import type { Change } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { UrnLimits } from "../core/urn.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import type { Model } from "../model/model.ts";
+import type { Progress, Restoration } from "../projector/progress.ts";
+import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import { openJobs, unknownJob } from "./jobs.ts";
+import type { IndexSize, Operations } from "./operations.ts";
+import { createRestoring } from "./restore.ts";
+import { taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
+import { createTruncation } from "./truncate.ts";
+
+export interface OperationsParts {
+  readonly model: Model;
+  readonly log: ChangeLog;
+  readonly encode: (change: Change) => Uint8Array;
+  readonly timeseries: TimeseriesReader;
+  readonly projector: Progress & Restoration;
+  /** The data directory; the node's id is kept there. */
+  readonly data: string;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  /** Milliseconds that an operation waits for a view. */
+  readonly waitMsMax: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+const TIMESERIES = "timeseries";
+/** Of a node's id: 22 characters, as long as those that clients know. */
+const NODE_ID_BYTES = 16;
+const NODE_ID = /^[\w-]{1,100}$/;
+
+/** Takes up the jobs that the last process left. */
+export async function openOperations(
+  parts: OperationsParts,
+): Promise<Operations & { close(): Promise<void> }> {
+  const { model, log, timeseries, projector, now, logger } = parts;
+  const systemActor = `urn:${parts.namespace}:corpuser:__datahub_system`;
+  const onAppended = projector.poke;
+  const caughtUp = async () =>
+    projector.reached(TIMESERIES, await log.head(), { timeoutMs: parts.waitMsMax });
+
+  const truncation = createTruncation({
+    ...{ model, log, encode: parts.encode, reader: timeseries },
+    ...{ systemActor, now, caughtUp, onAppended },
+  });
+  const restoring = createRestoring({
+    ...{ model, log, restoration: projector, namespace: parts.namespace },
+    ...{ urnLimits: parts.urnLimits, now, logger },
+  });
+  const jobs = await openJobs({
+    log,
+    nodeId: nodeId(parts.data),
+    kinds: { truncate: truncation.work, restore: restoring.work },
+    ...{ systemActor, now, onAppended, logger },
+  });
+
+  return {
+    async getTaskStatus(query) {
+      const id = taskIdOf(query);
+      const job = await jobs.find(id);
+      return job === undefined ? unknownTask(id) : taskStatus(job);
+    },
+    listJobs: (page) => jobs.list(page),
+    async getJob(id) {
+      const job = await jobs.find(id);
+      if (job === undefined) throw unknownJob(id);
+      return job;
+    },
+    cancelJob: (id) => jobs.cancel(id),
+    truncateTimeseries: (request, caller) => truncation.truncate(request, caller, jobs),
+    restoreIndices: (request, caller) => restoring.restore(request, caller, jobs),
+    async getIndexSizes() {
+      await caughtUp();
+      const sizes: IndexSize[] = [];
+      for (const { name: entityType, aspects } of model.entities.values()) {
+        for (const aspect of aspects) {
+          if (model.aspects.get(aspect)?.timeseries !== true) continue;
+          const { bytes } = await timeseries.measure({ entityType, aspect });
+          sizes.push({ entityType, aspect, bytes });
+        }
+      }
+      return sizes;
+    },
+    close: () => jobs.close(),
+  };
+}
+
+/** Names the directory's jobs for ever; a copy of the directory is the same node. */
+function nodeId(data: string): string {
+  const file = join(data, "node.id");
+  const { text } = keepText(file, () => randomBytes(NODE_ID_BYTES).toString("base64url"));
+  if (NODE_ID.test(text)) return text;
+  throw new CatalogError("invalid", `the file "${file}" holds no id of a node`, {
+    hint: "It holds letters, digits, - and _; without the file, the next start makes one",
+  });
+}

@@ -1,0 +1,373 @@
+/**
+ * Jobs: work that outlives its request. What a job was asked and what became of it is in the log,
+ * in a stream of its own; a stream of all jobs numbers them.
+ *
+ *   (asked) → running     start: accepted when the log has it
+ *   running → done        its work came to its end
+ *   running → failed      its work threw; or it was cut off too often
+ *   running → cancelled   somebody asked for that, and its work agreed to end
+ *   running → (cut off)   the process ended; the next one takes it up where it last said it was
+ *
+ * A job's work may be done again from that place, so it must come to the same when it is.
+ */
+import type { Caller } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type Position, revision } from "../core/position.ts";
+import { JOBS, jobStream } from "../core/stream.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeJob, encodeJob, type JobCounts, type JobRecord } from "../log/job-codec.ts";
+
+export interface Job {
+  /** `<node>:<number>` */
+  readonly id: string;
+  readonly kind: string;
+  readonly state: "running" | "done" | "failed" | "cancelled";
+  readonly actor: string;
+  readonly request: unknown;
+  /** Epoch milliseconds. */
+  readonly started: number;
+  readonly ended: number | undefined;
+  readonly runNanos: number;
+  readonly counts: JobCounts;
+  /** Why it failed. */
+  readonly error: string | undefined;
+}
+
+/** What a job's work is given. */
+export interface JobRun {
+  readonly id: string;
+  readonly request: unknown;
+  /** What it last said of where it was, when it was cut off there. */
+  readonly place: unknown;
+  /** How far it had come then, or zeros. */
+  readonly counts: JobCounts;
+  /** Aborted when it is to end; what it throws then is no failure. */
+  readonly signal: AbortSignal;
+  /** Tells how far it is; from time to time that is written down. */
+  report(counts: JobCounts, place?: unknown): Promise<void>;
+  /** From now on it cannot be cancelled, for this reason. */
+  commit(why: string): void;
+}
+
+export type JobWork = (run: JobRun) => Promise<void>;
+
+export interface Jobs {
+  /** Resolves when the log has it. `ended` resolves with the job as it ended; it never rejects. */
+  start(
+    kind: string,
+    request: unknown,
+    caller: Caller,
+  ): Promise<{ readonly id: string; readonly ended: Promise<Job> }>;
+  /** Undefined: there is no such job. */
+  find(id: string): Promise<Job | undefined>;
+  /** The newest first. */
+  list(page: {
+    readonly start: number;
+    readonly count: number;
+  }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
+  /** The job as it was when it had ended; throws `conflict` when it cannot be cancelled. */
+  cancel(id: string): Promise<Job>;
+  /** Jobs that run end here and go on with the next start. */
+  close(): Promise<void>;
+}
+
+export interface JobsParts {
+  readonly log: Pick<ChangeLog, "append" | "readStream">;
+  readonly nodeId: string;
+  readonly kinds: Readonly<Record<string, JobWork>>;
+  readonly systemActor: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly onAppended: (position: Position) => void;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/** Jobs at a time: each may hold a page of rows in memory. */
+export const runningMax = 16;
+/** How often a job is taken up again that ends with the process. */
+const resumedMax = 3;
+/** Between two records of how far a job is. */
+const reportedMsMin = 2_000;
+const registryPageMax = 200;
+
+export const NOTHING: JobCounts = Object.freeze({
+  total: 0,
+  updated: 0,
+  created: 0,
+  deleted: 0,
+  noops: 0,
+  batches: 0,
+});
+
+interface Running {
+  readonly number: number;
+  readonly controller: AbortController;
+  readonly first: JobRecord;
+  readonly ended: Promise<Job>;
+  now(): Job;
+  committed: string | undefined;
+}
+
+/** Takes up what the last process left. */
+export async function openJobs(parts: JobsParts): Promise<Jobs> {
+  const { log, nodeId, now, logger } = parts;
+  const running = new Map<string, Running>();
+  let last = await lastNumber();
+  let closing = false;
+  let starting: Promise<unknown> = Promise.resolve();
+
+  async function lastNumber(): Promise<number> {
+    const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
+    return newest === undefined ? 0 : newest.revision + 1;
+  }
+
+  async function write(record: JobRecord): Promise<void> {
+    const appended = await log.append([
+      { stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] },
+    ]);
+    for (const { position } of appended) parts.onAppended(position);
+  }
+
+  async function register(kind: string, request: unknown, actor: string): Promise<JobRecord> {
+    const number = last + 1;
+    const unfinishedFrom = Math.min(number, ...[...running.values()].map((one) => one.number));
+    const first: JobRecord = {
+      id: `${nodeId}:${number}`,
+      kind,
+      state: "started",
+      time: now(),
+      actor,
+      request: JSON.stringify(request),
+      unfinishedFrom,
+      place: null,
+      resumed: 0,
+      runNanos: 0,
+      counts: NOTHING,
+      error: null,
+    };
+    const records = [encodeJob(first)];
+    try {
+      const appended = await log.append([
+        { stream: JOBS, expected: revision(number - 2), records },
+        { stream: jobStream(first.id), expected: "any", records },
+      ]);
+      for (const { position } of appended) parts.onAppended(position);
+      last = number;
+      return first;
+    } catch (error) {
+      last = await lastNumber();
+      throw error;
+    }
+  }
+
+  function run(first: JobRecord, latest: JobRecord): Promise<Job> {
+    const begun = performance.now();
+    const controller = new AbortController();
+    let counts = latest.counts;
+    let place = latest.place;
+    let written = performance.now();
+    const record = (over: Partial<JobRecord>): JobRecord => ({
+      ...latest,
+      time: now(),
+      request: null,
+      unfinishedFrom: null,
+      place,
+      counts,
+      runNanos: latest.runNanos + Math.round((performance.now() - begun) * 1e6),
+      ...over,
+    });
+
+    const self: JobRun = {
+      id: first.id,
+      request: JSON.parse(first.request ?? "null"),
+      place: latest.place === null ? undefined : JSON.parse(latest.place),
+      counts,
+      signal: controller.signal,
+      async report(next, at) {
+        counts = next;
+        if (at !== undefined) place = JSON.stringify(at);
+        if (performance.now() - written < reportedMsMin) return;
+        written = performance.now();
+        await write(record({ state: "running" }));
+      },
+      commit(why) {
+        entry.committed = why;
+      },
+    };
+
+    async function end(over: Partial<JobRecord>): Promise<Job> {
+      const final = record(over);
+      try {
+        await write(final);
+      } catch (err) {
+        logger.error({ err, job: first.id }, "the end of a job could not be written down");
+      }
+      running.delete(first.id);
+      return jobOf(first, final);
+    }
+
+    async function work(): Promise<Job> {
+      try {
+        await (parts.kinds[first.kind] ?? unknownKind)(self);
+        return await end({ state: "done" });
+      } catch (error) {
+        if (closing) {
+          running.delete(first.id);
+          return jobOf(first, record({ state: "running" }));
+        }
+        if (controller.signal.aborted) return end({ state: "cancelled" });
+        const told = error instanceof CatalogError && error.code !== "internal";
+        if (!told) logger.error({ err: error, job: first.id }, "a job failed");
+        return end({ state: "failed", error: told ? error.text : "internal error" });
+      }
+    }
+
+    const entry: Running = {
+      number: numberOf(first.id),
+      controller,
+      first,
+      now: () => jobOf(first, record({ state: "running" })),
+      committed: undefined,
+      ended: Promise.resolve().then(work),
+    };
+    running.set(first.id, entry);
+    return entry.ended;
+  }
+
+  async function firstOf(id: string): Promise<JobRecord | undefined> {
+    const number = numberOf(id);
+    if (!Number.isSafeInteger(number) || number < 1) return undefined;
+    const [record] = await log.readStream(JOBS, revision(number - 1), { limit: 1 });
+    const first = record && decodeJob(record);
+    return first?.id === id ? first : undefined;
+  }
+
+  async function latestOf(first: JobRecord): Promise<JobRecord> {
+    const stream = jobStream(first.id);
+    const [record] = await log.readStream(stream, "end", { limit: 1, backward: true });
+    return record === undefined ? first : decodeJob(record);
+  }
+
+  async function find(id: string): Promise<Job | undefined> {
+    const known = running.get(id);
+    if (known !== undefined) return known.now();
+    const first = await firstOf(id);
+    return first && jobOf(first, await latestOf(first));
+  }
+
+  async function resume(): Promise<void> {
+    const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
+    if (newest === undefined) return;
+    let at = (decodeJob(newest).unfinishedFrom ?? 1) - 1;
+    for (;;) {
+      const page = await log.readStream(JOBS, revision(at), { limit: registryPageMax });
+      for (const record of page) await resumeOne(decodeJob(record));
+      if (page.length === 0) return;
+      at += page.length;
+    }
+  }
+
+  async function resumeOne(first: JobRecord): Promise<void> {
+    const latest = await latestOf(first);
+    if (latest.state !== "started" && latest.state !== "running") return;
+    const resumed = { ...latest, resumed: latest.resumed + 1, time: now(), request: null };
+    if (latest.resumed >= resumedMax) {
+      const error = `the process ended ${resumedMax + 1} times while it ran`;
+      await write({ ...resumed, state: "failed", error });
+      return;
+    }
+    logger.info({ job: first.id, kind: first.kind }, "a job goes on that was cut off");
+    await write({ ...resumed, state: "running" });
+    void run(first, resumed);
+  }
+
+  await resume();
+  return {
+    find,
+
+    start(kind, request, caller) {
+      const started = starting.then(async () => {
+        if (closing) throw new CatalogError("unavailable", "the service is stopping");
+        if (running.size >= runningMax) {
+          throw new CatalogError("rate_limited", `${running.size} jobs are running`, {
+            hint: "Wait until one of them has ended, or cancel one; listJobs names them",
+          });
+        }
+        const first = await register(kind, request, caller.actor ?? parts.systemActor);
+        return { id: first.id, ended: run(first, first) };
+      });
+      starting = started.catch(() => {});
+      return started;
+    },
+
+    async list({ start, count }) {
+      const from = last - 1 - start;
+      if (from < 0 || count === 0) return { total: last, jobs: [] };
+      const options = { limit: Math.min(count, registryPageMax), backward: true };
+      const page = await log.readStream(JOBS, revision(from), options);
+      const jobs: Job[] = [];
+      for (const record of page) {
+        const first = decodeJob(record);
+        jobs.push(running.get(first.id)?.now() ?? jobOf(first, await latestOf(first)));
+      }
+      return { total: last, jobs };
+    },
+
+    async cancel(id) {
+      const entry = running.get(id);
+      if (entry === undefined) {
+        const job = await find(id);
+        if (job === undefined) throw unknownJob(id);
+        throw new CatalogError("conflict", `job "${id}" is ${job.state}: it cannot be cancelled`);
+      }
+      if (entry.committed !== undefined) {
+        throw new CatalogError("conflict", `job "${id}" cannot be cancelled`, {
+          hint: entry.committed,
+        });
+      }
+      entry.controller.abort(new CatalogError("conflict", "the job was cancelled"));
+      return entry.ended;
+    },
+
+    async close() {
+      closing = true;
+      await starting;
+      const all = [...running.values()];
+      for (const { controller } of all) {
+        controller.abort(new CatalogError("unavailable", "the service is stopping"));
+      }
+      await Promise.all(all.map(({ ended }) => ended));
+    },
+  };
+}
+
+export const unknownJob = (id: string): CatalogError =>
+  new CatalogError("not_found", `there is no job "${id.slice(0, 120)}"`, {
+    hint: "POST /operations?action=listJobs lists them",
+  });
+
+const unknownKind: JobWork = async () => {
+  throw new CatalogError("unavailable", "this release knows no jobs of that kind");
+};
+
+const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
+
+function jobOf(first: JobRecord, latest: JobRecord): Job {
+  const { state, time, runNanos, counts, error } = latest;
+  const ends = state !== "started" && state !== "running";
+  return {
+    id: first.id,
+    kind: first.kind,
+    state: ends ? state : "running",
+    actor: first.actor,
+    request: JSON.parse(first.request ?? "null"),
+    started: first.time,
+    ended: ends ? time : undefined,
+    runNanos,
+    counts,
+    error: error ?? undefined,
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Everything that a door may ask of the operations: looking after views, timeseries and jobs. Who
+ * asks has shown the operator's token. Errors are CatalogErrors.
+ */
+import type { Caller } from "../catalog/catalog.ts";
+import type { Job } from "./jobs.ts";
+import type { TaskQuery } from "./task-status.ts";
+
+export type { Job } from "./jobs.ts";
+
+export interface TruncateRequest {
+  /** In any letter case. */
+  readonly entityType: string;
+  readonly aspect: string;
+  /** Events that are strictly older go. Epoch milliseconds. */
+  readonly endTimeMillis: number;
+  /** True when absent. */
+  readonly dryRun?: boolean | undefined;
+  readonly batchSize?: number | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly forceDeleteByQuery?: boolean | undefined;
+  readonly forceReindex?: boolean | undefined;
+}
+
+/** Rows are the current aspects of entities, by urn and then by aspect. */
+export interface RestoreRequest {
+  readonly urn?: string | undefined;
+  /** SQL LIKE. */
+  readonly urnLike?: string | undefined;
+  readonly aspect?: string | undefined;
+  readonly aspectNames?: readonly string[] | undefined;
+  /** Rows to leave out at the beginning. */
+  readonly start?: number | undefined;
+  /** Rows of one batch. */
+  readonly batchSize: number;
+  /** Rows in all; 0: no limit. */
+  readonly limit: number;
+  /** Rows made in this time, both ends inclusive. Epoch milliseconds. */
+  readonly gePitEpochMs?: number | undefined;
+  readonly lePitEpochMs?: number | undefined;
+  readonly createDefaultAspects?: boolean | undefined;
+  /** Between two batches. */
+  readonly batchDelayMs?: number | undefined;
+  /** With urnBasedPagination: rows after this one. */
+  readonly urnBasedPagination?: boolean | undefined;
+  readonly lastUrn?: string | undefined;
+  readonly lastAspect?: string | undefined;
+}
+
+/** How much the events of one timeseries aspect of one entity type take. */
+export interface IndexSize {
+  readonly entityType: string;
+  readonly aspect: string;
+  readonly bytes: number;
+}
+
+export interface Operations {
+  /** The status of a job as JSON text, or `{"error":…}` for one that there is not (task-status.ts). */
+  getTaskStatus(query: TaskQuery): Promise<string>;
+  /** The newest first. */
+  listJobs(page: {
+    readonly start: number;
+    readonly count: number;
+  }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
+  /** Throws `not_found`. */
+  getJob(id: string): Promise<Job>;
+  /** The job as it ended. Throws `not_found`, and `conflict` for one that cannot be cancelled. */
+  cancelJob(id: string): Promise<Job>;
+  /** What a dry run found, in words; otherwise the id of the job. */
+  truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<string>;
+  /**
+   * What was restored, in words, with the id of the job: all of it, or what was done within some
+   * seconds; the job then goes on.
+   */
+  restoreIndices(request: RestoreRequest, caller: Caller): Promise<string>;
+  getIndexSizes(): Promise<readonly IndexSize[]>;
+}

@@ -1,0 +1,254 @@
+/**
+ * restoreIndices: views are made anew from the log for the entities that a request selects, while
+ * they serve and follow the log. The request counts in rows, as the reference does; what is
+ * restored is always the whole entity, timeseries and edges included, so that nothing of it that
+ * should not be there stays.
+ */
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { createUrnPattern } from "../aspects/urn-like.ts";
+import type { Caller } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
+import { entityStream } from "../core/stream.ts";
+import { parseUrn, patternWithNamespace, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import type { JobCounts } from "../log/job-codec.ts";
+import type { Model } from "../model/model.ts";
+import type { Restoration } from "../projector/progress.ts";
+import { type EntityRow, entityRows } from "./entity-rows.ts";
+import type { JobRun, Jobs, JobWork } from "./jobs.ts";
+import type { RestoreRequest } from "./operations.ts";
+import { type RestoredBatch, restoredText } from "./restored-text.ts";
+
+/** How long an answer waits for the job; what takes longer goes on by itself. */
+export const waitMsMax = 10_000;
+/** Names of streams, and entities between which others get their turn. */
+const namesMax = 500;
+const entitiesPerTurnMax = 20;
+/** Entities of one message to the projector, which restores them in one go. */
+const entitiesPerGoMax = 50;
+/** Batches that an answer tells of: the last ones. */
+const batchesToldMax = 1_000;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
+  readonly restoration: Pick<Restoration, "restore">;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly now: () => number;
+  readonly logger: { error(fields: object, message: string): void };
+}
+
+/** Where a job goes on: after a row, with so many left out and taken before. */
+interface Place {
+  readonly urn: string;
+  readonly aspect: string;
+  readonly skipped: number;
+  readonly taken: number;
+}
+
+/** Rows of one batch, and the entities that they belong to. */
+interface Batch {
+  readonly urns: Set<string>;
+  readonly rows: { readonly urn: string; readonly row: EntityRow }[];
+  begun: number;
+}
+
+export function createRestoring(dependencies: Dependencies) {
+  const { model, log, restoration, namespace } = dependencies;
+  /** What jobs of this process have done, for the answers that wait for them. */
+  const done = new Map<string, RestoredBatch[]>();
+
+  /** Who waits for an answer has looked by then. */
+  function forgetLater(id: string): void {
+    setTimeout(() => done.delete(id), 2 * waitMsMax).unref();
+  }
+
+  function checked(request: RestoreRequest): RestoreRequest {
+    const urn = request.urn === undefined ? undefined : withNamespace(request.urn, namespace);
+    if (urn !== undefined) parseUrn(urn, dependencies.urnLimits);
+    for (const name of aspectsOf(request)) {
+      if (model.aspects.has(name)) continue;
+      throw new CatalogError("invalid", `unknown aspect "${name.slice(0, 120)}"`, {
+        hint: nearest(name, model.aspects.keys()),
+      });
+    }
+    const { urnLike, lePitEpochMs } = request;
+    return {
+      ...request,
+      urn,
+      urnLike: urnLike === undefined ? undefined : patternWithNamespace(urnLike, namespace),
+      lePitEpochMs: lePitEpochMs === undefined ? dependencies.now() : lePitEpochMs,
+    };
+  }
+
+  async function* urnsOf(request: RestoreRequest, from: string): AsyncIterable<string> {
+    const pattern = createUrnPattern(request.urnLike ?? "%");
+    if (request.urn !== undefined) {
+      if (pattern.matches(request.urn)) yield request.urn;
+      return;
+    }
+    const first = entityStream("").length;
+    let after: string | undefined;
+    // A place to begin at is among what is listed only if it is told first.
+    if (from !== "") {
+      after = entityStream(from);
+      if (pattern.matches(from)) yield from;
+    }
+    for (;;) {
+      const prefix = entityStream(pattern.prefix);
+      const names = await log.listStreams(prefix, { after, limit: namesMax });
+      for (const name of names) {
+        const urn = name.slice(first);
+        if (pattern.matches(urn)) yield urn;
+      }
+      after = names.at(-1);
+      if (after === undefined) return;
+      await turn();
+    }
+  }
+
+  const work: JobWork = async (run) => {
+    const request = run.request as RestoreRequest;
+    const selects = createSelection(request, model);
+    const batches: RestoredBatch[] = [];
+    done.set(run.id, batches);
+    forgetLater(run.id);
+    const begin = startOf(request, run);
+    let counts = run.counts;
+    let { skipped, taken } = begin;
+    let batch = emptyBatch();
+    const rowOptions = {
+      timeseries: aspectsOf(request).filter((name) => model.aspects.get(name)?.timeseries),
+      keyAspectOf: (type: string) => model.entities.get(type)?.keyAspect,
+    };
+
+    async function flush(): Promise<void> {
+      const last = batch.rows.at(-1);
+      const restored = await restoreBatch(batch, run);
+      batches.push(restored);
+      if (batches.length > batchesToldMax) batches.shift();
+      batch = emptyBatch();
+      counts = withBatch(counts, restored);
+      await run.report(counts, last && { urn: last.urn, aspect: last.row.aspect, skipped, taken });
+      if (request.batchDelayMs) await delay(request.batchDelayMs, undefined, run);
+    }
+
+    let entities = 0;
+    const full = () => request.limit > 0 && taken >= request.limit;
+    for await (const urn of urnsOf(request, begin.urn)) {
+      run.signal.throwIfAborted();
+      if (full()) break;
+      if (++entities % entitiesPerTurnMax === 0) await turn();
+      const after = urn === begin.urn ? begin.aspect : "";
+      const rows = (await entityRows(log, urn, rowOptions)).filter(
+        (row) => row.aspect > after && selects(row),
+      );
+      // What was asked for by its urn may be what no record ever told of.
+      if (rows.length === 0 && request.urn === undefined) continue;
+      const current = rows.filter((row) => row.current);
+      if (current.length === 0) {
+        if (skipped >= (request.start ?? 0)) batch.urns.add(urn);
+        if (batch.urns.size >= entitiesPerGoMax) await flush();
+        continue;
+      }
+      for (const row of current) {
+        if (full()) break;
+        if (skipped < (request.start ?? 0)) {
+          skipped++;
+          continue;
+        }
+        taken++;
+        batch.urns.add(urn);
+        batch.rows.push({ urn, row });
+        if (batch.rows.length >= request.batchSize) await flush();
+      }
+    }
+    if (batch.urns.size > 0) await flush();
+  };
+
+  async function restoreBatch(batch: Batch, run: JobRun): Promise<RestoredBatch> {
+    const urns = [...batch.urns];
+    const failed = new Set<string>();
+    const begun = performance.now();
+    for (let from = 0; from < urns.length; from += entitiesPerGoMax) {
+      run.signal.throwIfAborted();
+      const unrestored = await restoration.restore(urns.slice(from, from + entitiesPerGoMax));
+      for (const one of unrestored) {
+        failed.add(one.urn);
+        dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
+      }
+    }
+    const known = batch.rows.filter(
+      ({ urn, row }) => !failed.has(urn) && isKnown(model, row),
+    ).length;
+    const last = batch.rows.at(-1);
+    return {
+      rowsMigrated: known,
+      ignored: batch.rows.length - known,
+      readMs: begun - batch.begun,
+      restoreMs: performance.now() - begun,
+      lastUrn: last?.urn ?? urns.at(-1) ?? "",
+      lastAspect: last?.row.aspect ?? "",
+    };
+  }
+
+  return {
+    work,
+
+    async restore(request: RestoreRequest, caller: Caller, jobs: Jobs): Promise<string> {
+      const asked = checked(request);
+      const { id, ended } = await jobs.start("restore", asked, caller);
+      const job = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
+      const batches = done.get(id) ?? [];
+      if (job !== undefined && job.state !== "done") {
+        throw new CatalogError("unavailable", `job "${id}" is ${job.state}: ${job.error ?? ""}`, {
+          hint: "What it had restored before stays so; send the request again",
+        });
+      }
+      return restoredText(asked, batches, { id, completed: job !== undefined });
+    },
+  };
+}
+
+const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
+
+const aspectsOf = ({ aspect, aspectNames = [] }: RestoreRequest): readonly string[] =>
+  aspect === undefined ? aspectNames : [aspect, ...aspectNames];
+
+function startOf({ urnBasedPagination, lastUrn, lastAspect }: RestoreRequest, run: JobRun): Place {
+  if (run.place !== undefined) return run.place as Place;
+  const paged = urnBasedPagination === true && lastUrn !== undefined;
+  return {
+    urn: paged ? lastUrn : "",
+    aspect: paged ? (lastAspect ?? "") : "",
+    skipped: 0,
+    taken: 0,
+  };
+}
+
+function createSelection(request: RestoreRequest, model: Model): (row: EntityRow) => boolean {
+  const aspects = new Set(aspectsOf(request));
+  const { gePitEpochMs = 0, lePitEpochMs = Infinity } = request;
+  return ({ aspect, time }) =>
+    (aspects.size === 0 ? model.aspects.get(aspect)?.timeseries !== true : aspects.has(aspect)) &&
+    time >= gePitEpochMs &&
+    (gePitEpochMs === 0 || time <= lePitEpochMs);
+}
+
+/** Whether the model has the aspect: what it has not is restored, too, but shown by no reader. */
+function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
+  const entity = model.entities.get(entityType);
+  return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
+}
+
+function withBatch(counts: JobCounts, { rowsMigrated, ignored }: RestoredBatch): JobCounts {
+  return {
+    ...counts,
+    total: counts.total + rowsMigrated + ignored,
+    updated: counts.updated + rowsMigrated,
+    noops: counts.noops + ignored,
+    batches: counts.batches + 1,
+  };
+}

@@ -1,0 +1,192 @@
+/** /operations at the door: who may ask, and what comes of the forms of a request. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
+import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
+
+const { app, operations } = openTestDoor();
+afterAll(() => app.close());
+beforeEach(() => void operations.calls.splice(0));
+
+const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const rows = table.endpoints.filter((endpoint) => resourceOf(endpoint) === "operations");
+
+const act = (action: string, payload: object, headers: Record<string, string> = asOperator) =>
+  app.inject({ method: "POST", url: `/operations?action=${action}`, payload, headers });
+
+describe("every route of operations", () => {
+  test("is one that asks for the operator's token", () => {
+    expect(rows.map(({ name }) => name)).toEqual([
+      "getEsTaskStatus",
+      "truncateTimeseriesAspect",
+      "restoreIndices",
+      "getIndexSizes",
+      "listJobs",
+      "getJob",
+      "cancelJob",
+    ]);
+    for (const endpoint of rows) expect(endpoint.access, routerPath(endpoint)).toBe("operator");
+  });
+
+  describe.each(rows.map((endpoint) => [endpoint.name, endpoint] as const))("%s", (_, endpoint) => {
+    const { path, body = {} } = endpoint.example;
+    const refused = refusal(401, "unauthenticated", expect.stringMatching(/operator's token/));
+
+    test.each(["", "/gms", "/api/gms"])("is refused without it under %j", async (prefix) => {
+      const reply = await app.inject({ method: "POST", url: prefix + path, payload: body });
+      expect(reply.statusCode).toBe(401);
+      expect(reply.json()).toEqual(refused);
+      expect(reply.headers["www-authenticate"]).toBe('Bearer realm="annals"');
+      expect(operations.calls).toEqual([]);
+    });
+
+    test.each([
+      "Bearer",
+      "Bearer ",
+      "Bearer wrong",
+      "for-tests",
+      "Basic Zm9yLXRlc3Rz",
+      "Bearer for-tests, Bearer for-tests",
+    ])("is refused with %j", async (authorization) => {
+      const reply = await app.inject({
+        ...{ method: "POST", url: path, payload: body, headers: { authorization } },
+      });
+      expect(reply.json()).toEqual(refused);
+    });
+
+    test("is refused before its body is looked at", async () => {
+      const reply = await app.inject({ method: "POST", url: path, payload: "no json" });
+      expect(reply.statusCode).toBe(401);
+    });
+
+    test("is answered with it under every prefix", async () => {
+      for (const prefix of ["", "/gms", "/api/gms"]) {
+        const url = prefix + path;
+        const reply = await app.inject({ method: "POST", url, payload: body, headers: asOperator });
+        expect(reply.statusCode).toBe(200);
+      }
+      expect(operations.calls).toHaveLength(3);
+    });
+  });
+
+  test("counts no header that is given twice", async () => {
+    await app.listen({ port: 0 });
+    const { port } = app.server.address() as { port: number };
+    const { request } = await import("node:http");
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ port, method: "POST", path: "/operations?action=listJobs" }, (reply) =>
+        resolve(reply.resume().statusCode),
+      );
+      sent.setHeader("authorization", [asOperator.authorization, asOperator.authorization]);
+      sent.on("error", reject).end("{}");
+    });
+    expect(status).toBe(401);
+  });
+});
+
+describe("the OpenAPI document", () => {
+  // biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
+  let document: any;
+  beforeAll(async () => {
+    document = (await app.inject("/openapi.json")).json();
+  });
+
+  test("says that operations ask for a bearer token", () => {
+    expect(document.paths["/operations"].post.security).toEqual([{ operator: [] }]);
+    expect(document.components.securitySchemes.operator).toMatchObject({
+      type: "http",
+      scheme: "bearer",
+    });
+    expect(document.paths["/aspects"].post.security).toBeUndefined();
+  });
+});
+
+describe("restoreIndices counts", () => {
+  const asked = async (body: object, headers = {}) => {
+    await act("restoreIndices", body, { ...asOperator, ...headers });
+    const [request] = operations.calls.at(-1)?.args ?? [];
+    const { batchSize, limit } = request as { batchSize: number; limit: number };
+    return { batchSize, limit };
+  };
+  const urn = "urn:li:tag:a";
+  const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+
+  test.each([
+    [{}, 10],
+    [{ urnLike: "%", batchSize: 3 }, 3],
+    [{ batchSize: 30, limit: 20 }, 20],
+    [{ batchSize: 20, limit: 30 }, 20],
+    [{ limit: 700 }, 700],
+    [{ urn }, 0],
+    [{ urn, batchSize: 2 }, 2],
+    [{ urn, limit: 4 }, 4],
+  ])("%j as rows in all", async (body, limit) => {
+    expect((await asked(body)).limit).toBe(limit);
+  });
+
+  test.each([
+    [{}, { batchSize: 500, limit: 0 }],
+    [
+      { urnLike: "%", batchSize: 3 },
+      { batchSize: 3, limit: 0 },
+    ],
+    [
+      { batchSize: 3, limit: 7 },
+      { batchSize: 3, limit: 7 },
+    ],
+    [{ urn }, { batchSize: 500, limit: 0 }],
+    [
+      { urn, batchSize: 2 },
+      { batchSize: 2, limit: 0 },
+    ],
+  ])("%j as rows of a batch for clients of the reference", async (body, expected) => {
+    expect(await asked(body, reference)).toEqual(expected);
+  });
+});
+
+test("getIndexSizes names indices as the reference does, and gives millions of bytes", async () => {
+  expect((await act("getIndexSizes", {})).json()).toEqual({
+    value: {
+      indexSizes: [
+        {
+          indexName: "datajob_datahubingestioncheckpointaspect_v1",
+          entityName: "datajob",
+          aspectName: "datahubingestioncheckpoint",
+          sizeInMb: 0.0015,
+          sizeMb: 0.0015,
+        },
+      ],
+    },
+  });
+});
+
+test.each([
+  ["truncateTimeseriesAspect", { entityType: "dataset", aspect: "a", endTimeMillis: "1" }],
+  ["truncateTimeseriesAspect", { entityType: "dataset", aspect: "a", endTimeMillis: 1.5 }],
+  ["truncateTimeseriesAspect", { entityType: "dataset", aspect: "a", endTimeMillis: 1e300 }],
+  ["truncateTimeseriesAspect", { entityType: 7, aspect: "a", endTimeMillis: 1 }],
+  [
+    "truncateTimeseriesAspect",
+    { entityType: "dataset", aspect: "a", endTimeMillis: 1, batchSize: 0 },
+  ],
+  [
+    "truncateTimeseriesAspect",
+    { entityType: "dataset", aspect: "a", endTimeMillis: 1, timeoutSeconds: -1 },
+  ],
+  ["truncateTimeseriesAspect", { entityType: "d", aspect: "a", endTimeMillis: 1, dryRun: "no" }],
+  ["restoreIndices", { urn: ["urn:li:tag:a"] }],
+  ["restoreIndices", { start: -1 }],
+  ["restoreIndices", { batchSize: 0 }],
+  ["restoreIndices", { limit: -1 }],
+  ["restoreIndices", { gePitEpochMs: -5 }],
+  ["restoreIndices", { aspectNames: "ownership" }],
+  ["restoreIndices", { batchDelayMs: 1e9 }],
+  ["getEsTaskStatus", { taskId: "7", nodeId: "a" }],
+  ["listJobs", { start: -1 }],
+  ["listJobs", { count: 1.5 }],
+  ["getJob", { id: 7 }],
+  ["cancelJob", {}],
+])("%s refuses %j", async (action, body) => {
+  const reply = await act(action, body);
+  expect(reply.json()).toEqual(refusal(400, "malformed", expect.any(String)));
+  expect(operations.calls).toEqual([]);
+});

@@ -1,0 +1,42 @@
+/** Operations that remember what they were asked and answer the same to all. */
+import type { Job, Operations } from "../../src/ops/operations.ts";
+
+export interface OperationCall {
+  readonly method: keyof Operations;
+  readonly args: readonly unknown[];
+}
+
+export const someJob: Job = {
+  id: "node:7",
+  kind: "truncate",
+  state: "done",
+  actor: "urn:li:corpuser:ada",
+  request: { entityType: "dataset" },
+  started: 1,
+  ended: 2,
+  runNanos: 1_000_000,
+  counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
+  error: undefined,
+};
+
+export function createRecordingOperations(): Operations & { readonly calls: OperationCall[] } {
+  const calls: OperationCall[] = [];
+  const answering =
+    <T>(method: keyof Operations, reply: T) =>
+    async (...args: unknown[]): Promise<T> => {
+      calls.push({ method, args });
+      return reply;
+    };
+  return {
+    calls,
+    getTaskStatus: answering("getTaskStatus", '{"error":"unknown"}'),
+    listJobs: answering("listJobs", { total: 1, jobs: [someJob] }),
+    getJob: answering("getJob", someJob),
+    cancelJob: answering("cancelJob", someJob),
+    truncateTimeseries: answering("truncateTimeseries", "node:7"),
+    restoreIndices: answering("restoreIndices", "{args=…}"),
+    getIndexSizes: answering("getIndexSizes", [
+      { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },
+    ]),
+  };
+}

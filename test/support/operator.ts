@@ -1,0 +1,47 @@
+/** Calls to the operations of a service, with the token that lies in its data directory. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Reply } from "./client.ts";
+import type { RunningService } from "./running-service.ts";
+
+export interface Operator {
+  act(action: string, body?: object, headers?: Record<string, string>): Promise<Reply>;
+  /** The result of an action that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of the wire are looked into freely by tests.
+  value(action: string, body?: object, headers?: Record<string, string>): Promise<any>;
+  /** The status of a task when it has ended. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
+  ended(task: string): Promise<any>;
+}
+
+export const tokenOf = (directory: string): Record<string, string> => ({
+  Authorization: `Bearer ${readFileSync(join(directory, "operator.token"), "utf8").trim()}`,
+});
+
+const endedMsMax = 20_000;
+
+export function operatorOf(service: RunningService): Operator {
+  const act: Operator["act"] = (action, body = {}, headers = {}) =>
+    service.client.call("POST", `/operations?action=${action}`, body, {
+      ...tokenOf(service.directory),
+      ...headers,
+    });
+  const value: Operator["value"] = async (action, body, headers) => {
+    const reply = await act(action, body, headers);
+    if (reply.status !== 200) throw new Error(`${action}: ${JSON.stringify(reply.body)}`);
+    return reply.body.value;
+  };
+  return {
+    act,
+    value,
+    async ended(task) {
+      const until = Date.now() + endedMsMax;
+      for (;;) {
+        const told = JSON.parse(await value("getEsTaskStatus", { task }));
+        if (told.completed) return { ...told, status: JSON.parse(told.status) };
+        if (Date.now() > until) throw new Error(`${task} goes on: ${JSON.stringify(told)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+}
