@@ -4,12 +4,17 @@
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
+import { guardCatalog } from "./auth/guarded-catalog.ts";
+import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
+import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
+import { explorerPage } from "./graphql/explorer-page.ts";
+import { createGraphqlDoor } from "./graphql/graphql-door.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { encodeChange } from "./log/record-codec.ts";
@@ -99,13 +104,33 @@ export async function openService(
     const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
     logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
 
+    const namespace = config.urnNamespace;
+    const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";
+    const access = openAccess({
+      ...{ catalog, data: config.data, signingKeyFile: config.signingKeyFile },
+      ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
+    });
+    const guarded = guardCatalog(catalog, {
+      ...{ authority: access.authority, model, namespace },
+      proposalsOf: (snapshots) => proposalsOf(model, snapshots),
+    });
+    const graphql = createGraphqlDoor({
+      ...{ ...access, namespace },
+      onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
+    });
+
     const door = createHttpDoor({
-      catalog,
+      catalog: required ? guarded : catalog,
+      access,
+      graphql: {
+        door: graphql,
+        explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
+      },
       operations,
       admitsOperator: operator.admits,
       config: {
         bodyBytesMax: config.bodyBytesMax,
-        actorHeaderTrusted: loopback(config.host),
+        actorHeaderTrusted: loopback(config.host) && !required,
         urnNamespace: config.urnNamespace,
         recordPrefix: config.recordPrefix,
         version: version(),
@@ -116,7 +141,7 @@ export async function openService(
     });
     opened.push(() => door.close());
     const address = await listen(door, config);
-    if (!loopback(config.host)) logger.warn({ address }, openToAll);
+    if (!loopback(config.host) && !required) logger.warn({ address }, openToAll);
     return { address: () => address, close };
   } catch (error) {
     await close();
@@ -159,7 +184,7 @@ const outlineOf = (model: Model): readonly EntityOutline[] =>
   }));
 
 const openToAll =
-  "whoever reaches it may read and write everything: there is no access control. Bind it to 127.0.0.1, or put a proxy before it that has some";
+  "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
 
 const unknownTypes =
   "the log holds entities of types that the model lacks; they are not shown. Name the model that has them with --model-extension";

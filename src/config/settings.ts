@@ -80,6 +80,21 @@ export const settings = {
       "File with the bearer token of the operations; the default one is made at the first start",
     commands: server,
   }),
+  auth: setting(choice("when", ["auto", "on", "off"]), "auto", {
+    shownDefault: "on, unless bound to loopback",
+    about:
+      "Whether every request needs a bearer token (health, /config and documentation never do); on, off or auto",
+    commands: server,
+  }),
+  signingKeyFile: setting(optionalFile, "", {
+    shownDefault: "signing.key in the data directory",
+    about: "File with the keys of access tokens, one in a line: the first signs, all are believed",
+    commands: server,
+  }),
+  graphqlExplorer: setting(choice("when", ["off", "on"]), "off", {
+    about: "Whether /api/graphql shows browsers a page to try queries on; on or off",
+    commands: server,
+  }),
   bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
     about: "Largest body of a request; a larger one is answered with 413",
     commands: server,

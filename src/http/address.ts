@@ -24,6 +24,11 @@ const PREFIX = /^\/(?:api\/)?gms(?=\/|$)/;
 /** What a proxy may send instead of a path (RFC 9112 §3.2.2). */
 const AUTHORITY = /^https?:\/\/[^/?]*/i;
 const LEADING_SLASHES = /^\/{2,}/;
+/** Other paths of the same. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "/api/v2/graphql": "/api/graphql",
+  "/graphql": "/api/graphql",
+};
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;
 const ACTION = /(?:^|&)action=([^&]*)/;
 
@@ -45,7 +50,8 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   const action = rawQuery === "" ? undefined : ACTION.exec(rawQuery)?.[1];
   if (path.charCodeAt(0) !== 0x2f || !resources.has(first)) {
     const trimmed = path === "" ? "/" : path.replace(TRAILING_SLASHES, "");
-    return { path: trimmed, resource: undefined, rawKey: undefined, rawQuery, action };
+    const known = Object.hasOwn(ALIASES, trimmed) ? ALIASES[trimmed] : undefined;
+    return { path: known ?? trimmed, resource: undefined, rawKey: undefined, rawQuery, action };
   }
   const rawKey = slash < 0 || slash === path.length - 1 ? undefined : path.slice(slash + 1);
   const whole = rawKey === undefined ? `/${first}` : path;

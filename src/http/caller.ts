@@ -1,8 +1,10 @@
 /**
- * Who asks: the actor header, where the caller is trusted to set it, and the idempotency key.
+ * Who asks: the user of the token that was shown, else the actor header, where the caller is trusted
+ * to set it; and the idempotency key.
  *
- * The header is believed when the service is bound to loopback; elsewhere it would let anyone be
- * anyone, so a request that carries it is refused rather than served as somebody else.
+ * The header is believed when the service is bound to loopback and asks for no tokens; elsewhere it
+ * would let anyone be anyone, so a request that carries it is refused rather than served as somebody
+ * else. Beside a token it may name the token's user and nobody else.
  */
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../catalog/catalog.ts";
@@ -11,7 +13,7 @@ import { parseUrn, withNamespace } from "../core/urn.ts";
 import { decodeOnce } from "./percent.ts";
 
 export interface CallerRules {
-  /** True when the service is bound to loopback. */
+  /** True when the service is bound to loopback and asks for no tokens. */
   readonly actorHeaderTrusted: boolean;
   readonly urnNamespace: string;
 }
@@ -23,20 +25,31 @@ const idempotencyKeyCharactersMax = 255;
 
 const NOBODY: Caller = {};
 
-/** Throws `malformed` for headers that cannot be understood, `forbidden` for an untrusted actor. */
-export function readCaller(request: IncomingMessage, rules: CallerRules): Caller {
+/**
+ * `subject`: whom the token of the request acts for, if it shows one. Throws `malformed` for headers
+ * that cannot be understood, `forbidden` for an actor that the caller may not name.
+ */
+export function readCaller(
+  request: IncomingMessage,
+  rules: CallerRules,
+  subject?: string | undefined,
+): Caller {
   const headers = request.headers;
   const named =
     headers["x-datahub-actor"] !== undefined || headers["x-service-actor"] !== undefined;
   const key = headers[IDEMPOTENCY_KEY];
-  if (!named && key === undefined) return NOBODY;
+  if (!named && key === undefined) return subject === undefined ? NOBODY : { actor: subject };
   return {
-    actor: named ? readActor(request.rawHeaders, rules) : undefined,
+    actor: named ? readActor(request.rawHeaders, rules, subject) : subject,
     idempotencyKey: key === undefined ? undefined : readKey(key),
   };
 }
 
-function readActor(rawHeaders: readonly string[], rules: CallerRules): string | undefined {
+function readActor(
+  rawHeaders: readonly string[],
+  rules: CallerRules,
+  subject: string | undefined,
+): string | undefined {
   const told = new Map<string, string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? "").toLowerCase();
@@ -55,14 +68,25 @@ function readActor(rawHeaders: readonly string[], rules: CallerRules): string | 
     });
   }
   // A proxy sends the header empty for a session without a user: nobody is named.
-  if (actor === "") return undefined;
-  if (!rules.actorHeaderTrusted) {
-    throw new CatalogError("forbidden", "the actor header is not accepted here", {
-      hint: "It is believed only where the service is bound to loopback (--host 127.0.0.1); leave it out",
+  if (actor === "") return subject;
+  if (subject === undefined && !rules.actorHeaderTrusted) {
+    throw new ForgedActor("the actor header is not accepted here", {
+      hint: "It is believed only where the service is bound to loopback (--host 127.0.0.1) and asks for no tokens; leave it out",
     });
   }
   // Headers are no place for escapes: only the bytes beyond ASCII are to be read as UTF-8.
-  return actorUrn(decodeOnce(actor.replaceAll("%", "%25"), false), rules.urnNamespace);
+  const urn = actorUrn(decodeOnce(actor.replaceAll("%", "%25"), false), rules.urnNamespace);
+  if (subject === undefined || urn === subject) return urn;
+  throw new ForgedActor("the actor header names another user than the token", {
+    hint: `The token acts for "${subject}"; leave the header out`,
+  });
+}
+
+/** An actor that the caller may not name: refused, and told to the log. */
+export class ForgedActor extends CatalogError {
+  constructor(message: string, options: { readonly hint: string }) {
+    super("forbidden", message, options);
+  }
 }
 
 /** A urn of a corpuser, or a bare user id. */

@@ -50,6 +50,8 @@ export interface Answer {
   /** JSON text, or with `html` that; neither: an empty body. */
   readonly json?: string;
   readonly html?: string;
+  /** False: nobody on the way may keep it. */
+  readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;
   /** Of an endpoint that writes: where the log holds it. */
   readonly position?: Position | undefined;
@@ -98,12 +100,16 @@ export interface Endpoint {
   readonly reply?: Schema;
   /** `application/json` when absent. */
   readonly replyType?: string;
-  /** Who may ask: whoever shows the operator's token; anybody when absent. */
+  /** Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts). */
   readonly access?: "operator";
+  /** Needs no token where all others do: says nothing of what is in the catalog. */
+  readonly open?: boolean;
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
   /** It takes conditional headers; other rows that write refuse them. */
   readonly conditional?: boolean;
+  /** Largest body, where that is less than the configured one. */
+  readonly bodyBytesMax?: number;
   /** Its not_found is an absence, not a fault. */
   readonly missing?: boolean;
   readonly example: Example;

@@ -46,7 +46,7 @@ export function failureOf(
   return {
     status,
     body: { status, message: error.text, exceptionClass, code: error.code },
-    retryAfter: status === 429 || status === 503 ? 1 : undefined,
+    retryAfter: status === 429 || status === 503 ? (error.retryAfterSeconds ?? 1) : undefined,
   };
 }
 

@@ -11,11 +11,13 @@ import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
+import { ForgedActor } from "./caller.ts";
 import { answerClientError } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import type { Ask, Backing, Endpoint } from "./endpoint.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
+import { type Access, identify } from "./identify.ts";
 import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
 import { openApiDocument } from "./openapi.ts";
 import {
@@ -28,13 +30,14 @@ import {
 } from "./reception.ts";
 import { createReplies, type DoorLog, type Replies } from "./reply.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
+import type { GraphqlOptions } from "./routes/graphql.ts";
 
 export interface HttpDoorConfig {
   /** Largest request body. */
   readonly bodyBytesMax: number;
   /** Bytes of the bodies of all requests under way; held-bodies.ts has what is usual. */
   readonly heldBytesMax?: number | undefined;
-  /** True when the service is bound to loopback: then the actor header is believed. */
+  /** True when the service is bound to loopback and asks for no tokens: the header is believed. */
   readonly actorHeaderTrusted: boolean;
   /** `li` */
   readonly urnNamespace: string;
@@ -54,6 +57,9 @@ export interface HttpDoorOptions {
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly config: HttpDoorConfig;
   readonly logger: DoorLog;
+  /** Who may come in; absent: everybody, and tokens are not looked at but for the operations. */
+  readonly access?: Access | undefined;
+  readonly graphql?: GraphqlOptions | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -81,12 +87,13 @@ const validation = {
 
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
-  const { catalog, operations, config, logger, now = Date.now } = options;
+  const { catalog, operations, config, logger, access, graphql, now = Date.now } = options;
   const table = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
     openApi: () => openApi,
     docs: (host, path) => docs(host, path),
+    graphql,
   });
   const openApi = JSON.stringify(openApiDocument(table, config));
   const docs = createDocsPage(table, config);
@@ -123,19 +130,37 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     done(null, payload);
   });
   for (const endpoint of table.endpoints) {
-    addEndpoint(app, endpoint, { backing: { catalog, operations, now }, replies, rules });
+    addEndpoint(app, endpoint, { backing: { catalog, operations, now }, replies, rules, access });
   }
   // What a resource does not offer is refused before its body is read.
   app.all(NOWHERE, {
     onRequest: (request, _, done) => {
-      request.noted = beginNotes(request.raw, undefined);
-      done(refuseUnrouted(request.raw, request.noted, rules));
+      const noted = beginNotes(request.raw, undefined);
+      request.noted = noted;
+      identified(
+        request,
+        undefined,
+        access,
+        () => {
+          throw refuseUnrouted(request.raw, noted, rules);
+        },
+        done as Done,
+      );
     },
     handler: () => undefined,
   });
   app.setNotFoundHandler((request, reply) => {
-    request.noted = beginNotes(request.raw, undefined);
-    reply.send(refuseUnrouted(request.raw, request.noted, rules));
+    const noted = beginNotes(request.raw, undefined);
+    request.noted = noted;
+    identified(
+      request,
+      undefined,
+      access,
+      () => {
+        throw refuseUnrouted(request.raw, noted, rules);
+      },
+      (error) => reply.send(error),
+    );
   });
   return app;
 }
@@ -144,23 +169,26 @@ interface Surroundings {
   readonly backing: Backing;
   readonly replies: Replies;
   readonly rules: ReceptionRules;
+  readonly access: Access | undefined;
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
-  const { backing, replies, rules } = around;
-  const { prepare, body } = endpoint;
+  const { backing, replies, rules, access } = around;
+  const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
     url: routerPath(endpoint),
     ...(body === undefined ? {} : { schema: { body } }),
+    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     onRequest: (request, _, done) => {
       const noted = beginNotes(request.raw, endpoint);
       request.noted = noted;
       // A request without a body and without a content type never comes to a parser.
       if (body !== undefined) request.body = {};
-      attempt(() => {
-        noted.ask = receive(request.raw, noted, rules);
-      }, done as Done);
+      const begin = (subject: string | undefined): void => {
+        noted.ask = receive(request.raw, noted, rules, subject);
+      };
+      identified(request, endpoint, access, begin, done as Done);
     },
     ...(prepare !== undefined && {
       preValidation: (request, _, done) =>
@@ -191,6 +219,31 @@ function addBodyParsers(app: FastifyInstance): void {
 }
 
 type Done = (error: Error | null, value?: unknown) => void;
+
+/** Goes on with who asks, once that is known; at once for a request without a token. */
+function identified(
+  request: FastifyRequest,
+  endpoint: Endpoint | undefined,
+  access: Access | undefined,
+  go: (subject: string | undefined) => void,
+  done: Done,
+): void {
+  const ended: Done = (error) => {
+    if (error instanceof ForgedActor) {
+      const address = request.socket.remoteAddress;
+      access?.authentication.noteRefusal({ reason: "actor header", address, text: error.message });
+    }
+    done(error);
+  };
+  attempt(
+    () => identify(request.raw, endpoint, access),
+    (fault, found) => {
+      if (fault !== null) ended(fault);
+      else if (!(found instanceof Promise)) attempt(() => go(undefined), ended);
+      else found.then((subject) => attempt(() => go(subject), ended), ended);
+    },
+  );
+}
 
 /** Calls back with what the action gave or threw; never from within its own try. */
 function attempt(action: () => unknown, done: Done): void {

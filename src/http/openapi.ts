@@ -170,7 +170,7 @@ const OPERATOR = "operator";
 function securityOf(endpoints: readonly Endpoint[]): Schema {
   if (endpoints.every(({ access }) => access === "operator"))
     return { security: [{ [OPERATOR]: [] }] };
-  return endpoints.every(({ kind }) => kind === "page") ? { security: [] } : {};
+  return endpoints.every(({ open }) => open === true) ? { security: [] } : {};
 }
 
 const writeHeaders: readonly Schema[] = [

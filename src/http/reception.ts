@@ -2,7 +2,7 @@
  * What a request says before its body is read: protocol, caller, key and parameters. It is noted
  * on the request, so that an answer given at any later point knows how to speak.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
@@ -52,19 +52,30 @@ export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefi
   return { endpoint, protocol, ask: undefined, unrouted: undefined };
 }
 
-/** Reads all but the body. Throws `unauthenticated`, `malformed` or `forbidden`. */
-export function receive(request: IncomingMessage, noted: Noted, rules: ReceptionRules): Ask {
+/**
+ * Reads all but the body, for whom the token of the request acts (identify.ts). Throws
+ * `unauthenticated`, `malformed` or `forbidden`.
+ */
+export function receive(
+  request: IncomingMessage,
+  noted: Noted,
+  rules: ReceptionRules,
+  subject?: string | undefined,
+): Ask {
   const { endpoint, protocol } = noted;
   const { headers } = request;
   const host = headers.host;
-  if (endpoint?.access === "operator") admitOperator(request, rules);
+  if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
     const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters);
-    return { key: "", parameters, body: undefined, caller: {}, dialect: "interface", host };
+    const reads = endpoint === undefined || endpoint.method === "GET";
+    if (!reads) refuseForeignPages(headers, rules);
+    const caller = reads ? {} : readCaller(request, rules, subject);
+    return { key: "", parameters, body: undefined, caller, dialect: "interface", host };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
-  if (endpoint.method !== "GET") refuseForeignPages(headers["sec-fetch-site"]);
+  if (endpoint.method !== "GET") refuseForeignPages(headers, rules);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
     throw refuseUnrouted(request, noted, rules);
@@ -78,7 +89,7 @@ export function receive(request: IncomingMessage, noted: Noted, rules: Reception
         ? {}
         : readParameters(parseQuery(rawQuery, protocol.plusIsBlank), declared),
     body: undefined,
-    caller: readCaller(request, rules),
+    caller: readCaller(request, rules, subject),
     conditions: endpoint.writes === true ? readConditions(headers, endpoint) : undefined,
     dialect: protocol.dialect,
     host,
@@ -125,11 +136,18 @@ export function refuseUnrouted(
 /**
  * Bodies are read under content types that any web page may send anywhere: a page of another site,
  * open in a browser beside the service, must not write here. Browsers tell where a request is from
- * and let no page change it; other clients do not send it.
+ * and let no page change it; other clients do not send it. Where the caller is trusted, a page must
+ * be of this machine, too: a name of another site may be made to lead here.
  */
-function refuseForeignPages(site: string | readonly string[] | undefined): void {
-  if (site !== "cross-site") return;
+function refuseForeignPages(headers: IncomingHttpHeaders, rules: CallerRules): void {
+  const { origin } = headers;
+  const foreign =
+    headers["sec-fetch-site"] === "cross-site" ||
+    (rules.actorHeaderTrusted && origin !== undefined && !OWN_MACHINE.test(origin));
+  if (!foreign) return;
   throw new CatalogError("forbidden", "a page of another site may not write here", {
     hint: "Send the request from a program, or from a page of this service's own site",
   });
 }
+
+const OWN_MACHINE = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;

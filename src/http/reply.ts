@@ -58,6 +58,7 @@ export function createReplies(
       if (endpoint.writes === true) {
         reply.header("x-annals-position", String(answer.position ?? 0));
       }
+      if (answer.keep === false) reply.header("cache-control", "no-store");
       if (answer.json !== undefined) {
         reply.header("content-type", JSON_TYPE);
         return answer.json;
@@ -65,6 +66,9 @@ export function createReplies(
       if (answer.html === undefined) return undefined;
       reply.header("content-type", HTML_TYPE);
       reply.header("referrer-policy", "no-referrer");
+      reply.header("x-frame-options", "DENY");
+      reply.header("cross-origin-opener-policy", "same-origin");
+      reply.header("cross-origin-resource-policy", "same-origin");
       reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
       return answer.html;
     },
@@ -84,7 +88,7 @@ export function createReplies(
       const told = toCatalogError(error as FrameworkError, {
         contentLength: headers["content-length"],
         contentType: headers["content-type"],
-        bodyBytesMax: config.bodyBytesMax,
+        bodyBytesMax: request.noted?.endpoint?.bodyBytesMax ?? config.bodyBytesMax,
         requestId: request.id,
       });
       if (told.code === "internal") {

@@ -9,6 +9,7 @@ import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
@@ -19,7 +20,12 @@ export interface RouteTable {
   readonly resources: readonly Resource[];
 }
 
-export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
+export interface RouteOptions extends ServicePagesOptions {
+  /** Absent: there is no GraphQL. */
+  readonly graphql?: GraphqlOptions | undefined;
+}
+
+export const createRouteTable = (options: RouteOptions): RouteTable => ({
   resources: [
     aspectsResource,
     entitiesResource,
@@ -36,6 +42,7 @@ export const createRouteTable = (options: ServicePagesOptions): RouteTable => ({
     ...relationshipRoutes,
     ...usageStatsRoutes,
     ...operationRoutes,
+    ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...servicePages(options),
   ],
 });

@@ -487,7 +487,7 @@ describe("jobs", () => {
     expect(count).toBe(2);
     expect(jobs[0]).toMatchObject({
       ...{ id: task, kind: "truncate", state: "done" },
-      actor: "urn:li:corpuser:__datahub_system",
+      actor: "urn:li:corpuser:datahub",
       request: { entityType: "dashboard", aspect: "dashboardUsageStatistics", endTimeMillis: 5 },
     });
     expect(await operator.value("getJob", { id: task })).toEqual(jobs[0]);

@@ -54,12 +54,24 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/config/kept-text.ts",
     "node:",
   ],
-  "src/auth/": ["src/core/", "src/config/kept-text.ts", "node:"],
+  "src/auth/": [
+    "src/core/",
+    "src/config/kept-text.ts",
+    "type src/catalog/catalog.ts",
+    "type src/model/model.ts",
+    "node:",
+    "jose",
+    "lru-cache",
+  ],
 
   // Doors.
   "src/http/": [
     "src/core/",
     "type src/ops/operations.ts",
+    "type src/auth/authentication.ts",
+    "type src/auth/authority.ts",
+    "src/auth/privileges.ts",
+    "type src/graphql/graphql-door.ts",
     "src/catalog/catalog.ts",
     "src/catalog/usage-buckets.ts",
     "type src/telemetry/logger.ts",
@@ -67,6 +79,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "fastify",
     "secure-json-parse",
   ],
+  "src/graphql/": ["src/core/", "src/auth/", "node:", "graphql", "graphql-helix"],
   "src/cli/": [
     "src/core/",
     "src/config/",
@@ -98,6 +111,9 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "avsc",
     "fast-check",
     "fastify",
+    "graphql",
+    "graphql-request",
+    "jose",
     "vitest",
   ],
 };

@@ -25,6 +25,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
     {
       method: "GET",
       kind: "page",
+      open: true,
       path: "/config",
       name: "getConfig",
       summary: "What clients ask before they begin",
@@ -46,6 +47,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
     {
       method: "GET",
       kind: "page",
+      open: true,
       path: "/health",
       name: "getHealth",
       summary: "Whether reads and writes work",
@@ -64,6 +66,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
     {
       method: "GET",
       kind: "page",
+      open: true,
       path: "/health/live",
       name: "getLiveness",
       summary: "Whether the process answers",
@@ -75,6 +78,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
     {
       method: "GET",
       kind: "page",
+      open: true,
       path: "/openapi.json",
       name: "getOpenApi",
       summary: "This interface as an OpenAPI 3.1 document",
@@ -92,6 +96,7 @@ function docsPage(path: string, name: string, options: ServicePagesOptions): End
   return {
     method: "GET",
     kind: "page",
+    open: true,
     path,
     name,
     summary: path === "/" ? "The documentation, again" : "This page",
@@ -113,7 +118,7 @@ function configOf({ version, modelFingerprint }: ServicePagesOptions): unknown {
     retention: "true",
     statefulIngestionCapable: true,
     patchCapable: true,
-    supportsImpactAnalysis: false,
+    supportsImpactAnalysis: true,
     datasetUrnNameCasing: false,
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     versions: { "acryldata/datahub": { version: spokenVersion, commit } },

@@ -1,0 +1,139 @@
+/**
+ * Access tokens as entities of the catalog: made, listed and revoked by ordinary proposals, so that
+ * the log tells who made which token for whom and when it was revoked. What it holds of a token is a
+ * hash and what the maker said; the token itself is given out once and kept nowhere.
+ */
+import type { Catalog, Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { standingOf } from "./principals.ts";
+import type { Stored, StoredEntities } from "./stored-entities.ts";
+import { type TokenFormat, type TokenType, tokenId } from "./token-format.ts";
+
+export interface TokenRecord {
+  readonly urn: string;
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Whom it acts for. */
+  readonly actorUrn: string;
+  /** Who made it. */
+  readonly ownerUrn: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+}
+
+export interface NewToken {
+  readonly type: TokenType;
+  readonly actor: string;
+  /** Milliseconds that it lives; absent: until it is revoked. */
+  readonly life?: number | undefined;
+  readonly name: string;
+  readonly description?: string | undefined;
+}
+
+export interface AccessTokens {
+  /** The user comes to be when there is none yet. Throws `invalid` for one who may do nothing. */
+  create(
+    request: NewToken,
+    owner: string,
+  ): Promise<{ readonly token: string; readonly record: TokenRecord }>;
+  list(): Promise<readonly TokenRecord[]>;
+  find(id: string): Promise<TokenRecord | undefined>;
+  /** Its record, if it is a valid token of this service. */
+  read(token: string): Promise<TokenRecord | undefined>;
+  /** Effective when it returns. Throws `not_found`. */
+  revoke(id: string, by: string): Promise<void>;
+}
+
+interface Dependencies {
+  readonly catalog: Pick<Catalog, "ingest" | "delete">;
+  readonly entities: StoredEntities;
+  readonly format: TokenFormat;
+  readonly namespace: string;
+  readonly now: () => number;
+}
+
+const INFO = "dataHubAccessTokenInfo";
+const ID = /^[\w+/=-]{1,100}$/;
+
+export function createAccessTokens(dependencies: Dependencies): AccessTokens {
+  const { catalog, entities, format, now } = dependencies;
+  const prefix = `urn:${dependencies.namespace}:dataHubAccessToken:`;
+
+  async function find(id: string): Promise<TokenRecord | undefined> {
+    if (!ID.test(id)) return undefined;
+    return recordOf(prefix, prefix + id, await entities.find(prefix + id));
+  }
+
+  return {
+    find,
+
+    async create({ type, actor, life, name, description }, owner) {
+      const user = await entities.find(actor);
+      const standing = standingOf(user);
+      if (standing === "removed" || standing === "suspended") {
+        throw new CatalogError("invalid", `user "${actor}" is ${standing}`, {
+          hint: "Reinstate the user first",
+        });
+      }
+      if (type === "SERVICE_ACCOUNT" && !serviceAccount(user)) {
+        throw new CatalogError("invalid", `"${actor}" is no service account`, {
+          hint: "Give the user the subtype SERVICE_ACCOUNT, or make a PERSONAL token",
+        });
+      }
+      const createdAt = now();
+      const expiresAt =
+        life === undefined ? undefined : Math.floor((createdAt + life) / 1000) * 1000;
+      const token = await format.sign({ type, actor, expiresAt }, createdAt);
+      const id = tokenId(token);
+      const info = { name, actorUrn: actor, ownerUrn: owner, createdAt, expiresAt, description };
+      const about = upsert("dataHubAccessToken", prefix + id, INFO, info);
+      const username = actor.slice(actor.indexOf(":corpuser:") + ":corpuser:".length);
+      const key = upsert("corpuser", actor, "corpUserKey", { username });
+      await catalog.ingest(standing === "unknown" ? [key, about] : [about], { actor: owner });
+      return { token, record: { urn: prefix + id, id, ...info } };
+    },
+
+    async list() {
+      const found = [...(await entities.list("dataHubAccessToken"))];
+      return found.flatMap(([urn, stored]) => recordOf(prefix, urn, stored) ?? []);
+    },
+
+    async read(token) {
+      const verdict = await format.verify(token, now());
+      return verdict.ok ? find(tokenId(token)) : undefined;
+    },
+
+    async revoke(id, by) {
+      const known = await find(id);
+      const gone = known && (await catalog.delete({ urn: known.urn }, { actor: by }));
+      if (gone?.position === undefined) {
+        throw new CatalogError("not_found", "Access token no longer exists");
+      }
+    },
+  };
+}
+
+function recordOf(prefix: string, urn: string, stored?: Stored): TokenRecord | undefined {
+  const info = stored?.[INFO] as Omit<TokenRecord, "urn" | "id"> | undefined;
+  return info && { urn, id: urn.slice(prefix.length), ...info };
+}
+
+const upsert = (
+  entityType: string,
+  entityUrn: string,
+  aspectName: string,
+  value: object,
+): Proposal => ({
+  entityType,
+  entityUrn,
+  changeType: "UPSERT",
+  aspectName,
+  aspect: { value: JSON.stringify(value), contentType: "application/json" },
+});
+
+function serviceAccount(user: Stored | undefined): boolean {
+  const kinds = (user?.subTypes as { typeNames?: readonly string[] } | undefined)?.typeNames;
+  return kinds?.includes("SERVICE_ACCOUNT") === true;
+}

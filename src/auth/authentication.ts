@@ -1,0 +1,125 @@
+/**
+ * Who are you? A bearer token becomes the user that it acts for, or is refused. The operator's token
+ * of the data directory acts for the root user; every other is one that was made here.
+ *
+ *   signature and algorithm → expiry → its record is in the catalog → its user is, and may act
+ *
+ * The last two are asked of the newest state at each request: what is revoked is refused at once.
+ */
+import { LRUCache } from "lru-cache";
+import { CatalogError } from "../core/errors.ts";
+import { rootUserId } from "./default-policies.ts";
+import type { FailureLimit } from "./failure-limit.ts";
+import type { OperatorToken } from "./operator-token.ts";
+import { standingOf } from "./principals.ts";
+import type { StoredEntities } from "./stored-entities.ts";
+import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
+
+/** What a request shows, and from where. */
+export interface Shown {
+  /** The Authorization header. */
+  readonly authorization: string;
+  /** Address of the other end of the connection. */
+  readonly address: string;
+}
+
+export interface Authentication {
+  /** Routes that are not open to all need a token. */
+  readonly required: boolean;
+  /**
+   * Urn of the user; undefined for a scheme other than Bearer where no token is needed. Throws
+   * `unauthenticated` and `rate_limited`.
+   */
+  authenticate(shown: Shown): Promise<string | undefined>;
+  /** Tells the log of a refusal for another reason than the token. */
+  noteRefusal(fields: Readonly<Record<string, unknown>>): void;
+}
+
+interface Dependencies {
+  readonly required: boolean;
+  readonly operatorToken: Pick<OperatorToken, "admits">;
+  readonly format: TokenFormat;
+  readonly entities: StoredEntities;
+  readonly failures: FailureLimit;
+  readonly namespace: string;
+  readonly now: () => number;
+  readonly logger: { warn(fields: object, message: string): void };
+}
+
+/** Tokens whose signature was verified; verifying again would give the same. */
+const verifiedMax = 1_000;
+/** Ours have some 400. */
+const tokenCharactersMax = 4_096;
+const BEARER = /^Bearer(?: +([\x21-\x7e]*))? *$/i;
+
+const reasons = {
+  foreign: "the bearer token is not one of this service",
+  expired: "the bearer token has expired",
+  revoked: "the bearer token was revoked",
+  removed: "the user of the bearer token was removed",
+  suspended: "the user of the bearer token is suspended",
+  unknown: "the user of the bearer token is not in the catalog",
+  scheme: "the Authorization header shows no bearer token",
+} as const;
+
+export function createAuthentication(dependencies: Dependencies): Authentication {
+  const { required, operatorToken, format, entities, failures, namespace, now } = dependencies;
+  const root = `urn:${namespace}:corpuser:${rootUserId}`;
+  const prefix = `urn:${namespace}:dataHubAccessToken:`;
+  const verified = new LRUCache<string, { readonly urn: string; readonly claims: TokenClaims }>({
+    max: verifiedMax,
+  });
+
+  function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
+    failures.count(address);
+    dependencies.logger.warn({ reason: why, address, actor }, "token refused");
+    return new CatalogError("unauthenticated", reasons[why], {
+      hint: "Send Authorization: Bearer <token>, with a token that createAccessToken gave",
+    });
+  }
+
+  async function verify(token: string, address: string) {
+    const verdict = await format.verify(token, now());
+    if (!verdict.ok) throw refuse(verdict.why, address);
+    const found = { urn: prefix + tokenId(token), claims: verdict.claims };
+    verified.set(token, found);
+    return found;
+  }
+
+  async function faultOf(
+    urn: string,
+    { actor, expiresAt }: TokenClaims,
+  ): Promise<keyof typeof reasons | undefined> {
+    if (expiresAt !== undefined && expiresAt <= now()) return "expired";
+    if ((await entities.find(urn)) === undefined) return "revoked";
+    const standing = standingOf(await entities.find(actor));
+    return standing === "active" ? undefined : standing;
+  }
+
+  return {
+    required,
+
+    async authenticate({ authorization, address }) {
+      const bearer = BEARER.exec(authorization);
+      if (bearer === null) {
+        if (!required && !/^Bearer\b/i.test(authorization)) return undefined;
+        throw refuse("scheme", address);
+      }
+      const token = bearer[1] ?? "";
+      const known = verified.get(token);
+      // Who was let in before is not shut out by the failures of others behind the same address.
+      if (known === undefined) failures.check(address);
+      if (operatorToken.admits(authorization)) return root;
+      if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
+      const { urn, claims } = known ?? (await verify(token, address));
+      const why = await faultOf(urn, claims);
+      if (why === undefined) return claims.actor;
+      verified.delete(token);
+      throw refuse(why, address, claims.actor);
+    },
+
+    noteRefusal(fields) {
+      dependencies.logger.warn(fields, "request refused");
+    },
+  };
+}

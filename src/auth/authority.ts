@@ -1,0 +1,56 @@
+/**
+ * May they? The one place where policies are judged: the defaults, with what the log holds in their
+ * place or beside them. Policies are read for each question, since the questions are few (tokens,
+ * policies, users, operations) and an answer from before an edit would be wrong.
+ */
+
+import { defaultPolicies } from "./default-policies.ts";
+import type { Policy } from "./policy.ts";
+import { meets } from "./policy.ts";
+import { findPrincipal, findResource } from "./principals.ts";
+import type { Demand } from "./privileges.ts";
+import type { StoredEntities } from "./stored-entities.ts";
+
+/** What the question is about: an entity, or those of a type. */
+export interface About {
+  readonly urn?: string | undefined;
+  readonly entityType: string;
+}
+
+export interface Authority {
+  /** Nobody (undefined) may nothing, the system everything. */
+  allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
+}
+
+export function createAuthority(
+  entities: StoredEntities,
+  { namespace }: { readonly namespace: string },
+): Authority {
+  const defaults = new Map(
+    defaultPolicies(namespace).map((policy) => [
+      `urn:${namespace}:dataHubPolicy:${policy.id}`,
+      policy,
+    ]),
+  );
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
+
+  async function policies(): Promise<readonly Policy[]> {
+    const found = new Map<string, Policy>(defaults);
+    for (const [urn, { dataHubPolicyInfo }] of await entities.list("dataHubPolicy")) {
+      if (dataHubPolicyInfo === undefined || defaults.get(urn)?.editable === false) continue;
+      found.set(urn, dataHubPolicyInfo as Policy);
+    }
+    return [...found.values()];
+  }
+
+  return {
+    async allows(actor, demand, about) {
+      if (actor === undefined) return false;
+      if (actor === systemActor) return true;
+      const principal = await findPrincipal(entities, actor);
+      if (principal === undefined) return false;
+      const resource = about && (await findResource(entities, about.urn, about.entityType));
+      return meets(await policies(), principal, demand, resource);
+    },
+  };
+}

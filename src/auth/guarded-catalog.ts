@@ -1,0 +1,102 @@
+/**
+ * The catalog, where who asks is known: what decides about access (policies, roles, tokens, the state
+ * and memberships of users) is written by those alone who may. Everything else passes.
+ *
+ * It is judged before anything about the request is looked into, and by the model's own names, so
+ * that no other spelling gets past.
+ */
+import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { withNamespace } from "../core/urn.ts";
+import type { Model } from "../model/model.ts";
+import type { Authority } from "./authority.ts";
+import { type Demand, shownDemand, toManageTokens } from "./privileges.ts";
+
+interface Rule {
+  readonly demand: Demand;
+  /** Absent: every aspect. Deleting the entity is always under the rule. */
+  readonly aspects?: readonly string[];
+}
+
+const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
+const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
+
+/** By entity type. */
+export const guarded: Readonly<Record<string, Rule>> = {
+  dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
+  dataHubRole: { demand: [["MANAGE_POLICIES"]] },
+  dataHubAccessToken: { demand: toManageTokens },
+  corpuser: {
+    demand: toManageUsers,
+    aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],
+  },
+  corpGroup: { demand: toManageUsers, aspects: ["status", "ownership", ...memberships] },
+};
+
+interface Dependencies {
+  readonly authority: Authority;
+  readonly model: Pick<Model, "findEntity">;
+  /** A snapshot is its proposals. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  readonly namespace: string;
+}
+
+export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Catalog {
+  const { authority, model, namespace } = dependencies;
+
+  async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
+    // Several proposals about one entity are one question.
+    const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
+    for (const { entityType, urn, rule } of questions.values()) {
+      const about = { entityType, urn: urn && withNamespace(urn, namespace) };
+      if (await authority.allows(caller.actor, rule.demand, about)) continue;
+      throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(rule.demand)}`, {
+        hint: `Ask an administrator, or leave "${entityType}" out of the request`,
+      });
+    }
+  }
+
+  function askedBy({ entityType, entityUrn, aspectName, changeType }: Proposal): Asked | undefined {
+    const entity = model.findEntity(entityType);
+    const rule = entity && guarded[entity.name];
+    if (entity === undefined || rule === undefined) return undefined;
+    const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
+    const bears =
+      deletes || aspectName === undefined || rule.aspects?.includes(aspectName) !== false;
+    return bears ? { entityType: entity.name, urn: entityUrn, rule } : undefined;
+  }
+
+  /** What is asked of the whole entity that a urn names, in whatever namespace. */
+  function askedOf(urn: string): readonly Asked[] {
+    const entity = model.findEntity(urn.split(":")[2] ?? "");
+    const rule = entity && guarded[entity.name];
+    return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
+  }
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    const asked = proposals.map(askedBy).filter((one) => one !== undefined);
+    if (asked.length > 0) await admit(caller, asked);
+    return catalog.ingest(proposals, caller);
+  };
+
+  return {
+    ...catalog,
+    ingest,
+    ingestSnapshots: async (snapshots, caller) =>
+      ingest(dependencies.proposalsOf(snapshots), caller),
+    async delete(request, caller) {
+      await admit(caller, askedOf(request.urn));
+      return catalog.delete(request, caller);
+    },
+    async deleteReferences(request, caller) {
+      await admit(caller, askedOf(request.urn));
+      return catalog.deleteReferences(request, caller);
+    },
+  };
+}
+
+interface Asked {
+  readonly entityType: string;
+  readonly urn: string | undefined;
+  readonly rule: Rule;
+}

@@ -1,0 +1,50 @@
+/** Access, put together: keys and tokens of a data directory over a catalog. */
+import type { Catalog } from "../catalog/catalog.ts";
+import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
+import { type Authentication, createAuthentication } from "./authentication.ts";
+import { type Authority, createAuthority } from "./authority.ts";
+import { createFailureLimit } from "./failure-limit.ts";
+import type { OperatorToken } from "./operator-token.ts";
+import { openSigningKeys } from "./signing-keys.ts";
+import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
+import { createTokenFormat } from "./token-format.ts";
+
+export interface AccessOptions {
+  /** The catalog itself: who may do what is read from it, and tokens are written to it. */
+  readonly catalog: Catalog;
+  readonly data: string;
+  /** Empty: the data directory's own. */
+  readonly signingKeyFile: string;
+  readonly operatorToken: Pick<OperatorToken, "admits">;
+  /** All but the open routes ask for a token. */
+  readonly required: boolean;
+  readonly namespace: string;
+  readonly logger: { warn(fields: object, message: string): void };
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export interface OpenedAccess {
+  readonly authentication: Authentication;
+  readonly authority: Authority;
+  readonly tokens: AccessTokens;
+  readonly entities: StoredEntities;
+}
+
+/** Throws `invalid` for keys that cannot be read or used: nothing starts without them. */
+export function openAccess(options: AccessOptions): OpenedAccess {
+  const { catalog, namespace, now } = options;
+  const keys = openSigningKeys({ data: options.data, given: options.signingKeyFile });
+  const format = createTokenFormat(keys, { namespace });
+  const entities = createStoredEntities(catalog);
+  const failures = createFailureLimit(now);
+  const { required, operatorToken, logger } = options;
+  return {
+    entities,
+    authority: createAuthority(entities, { namespace }),
+    tokens: createAccessTokens({ catalog, entities, format, namespace, now }),
+    authentication: createAuthentication({
+      ...{ required, operatorToken, format, entities, failures, namespace, now, logger },
+    }),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Policies: who may do what, judged as the reference does. Pure. There are no policies that forbid:
+ * what none allows is refused.
+ *
+ *   a demand is met ⇐ any of its lists has every privilege granted
+ *   a privilege is granted ⇐ an active policy lists it, its actors hold the principal,
+ *                            and (METADATA only) its resources hold what is asked about
+ */
+import type { Demand, Privilege } from "./privileges.ts";
+
+/** The aspect dataHubPolicyInfo, as far as judging needs it. */
+export interface Policy {
+  readonly type: string;
+  readonly state: string;
+  readonly privileges: readonly string[];
+  readonly actors: {
+    readonly users?: readonly string[] | undefined;
+    readonly groups?: readonly string[] | undefined;
+    readonly roles?: readonly string[] | undefined;
+    readonly resourceOwners?: boolean | undefined;
+    /** Only owners of these kinds. */
+    readonly resourceOwnersTypes?: readonly string[] | undefined;
+    readonly allUsers?: boolean | undefined;
+    readonly allGroups?: boolean | undefined;
+  };
+  readonly resources?: ResourceFilter | undefined;
+}
+
+export interface ResourceFilter {
+  /** The three older members count where there is no filter. */
+  readonly type?: string | undefined;
+  readonly resources?: readonly string[] | undefined;
+  readonly allResources?: boolean | undefined;
+  readonly filter?: { readonly criteria: readonly PolicyCriterion[] } | undefined;
+}
+
+export interface PolicyCriterion {
+  readonly field: string;
+  readonly values: readonly string[];
+  readonly condition?: string | undefined;
+}
+
+/** Who asks. Roles are the user's own and those of the groups. */
+export interface Principal {
+  readonly urn: string;
+  readonly groups: readonly string[];
+  readonly roles: readonly string[];
+}
+
+/** What is asked about. */
+export interface Resource {
+  readonly owners: readonly { readonly owner: string; readonly types: readonly string[] }[];
+  /** Values by the field names of criteria: TYPE, URN, OWNER, DOMAIN, TAG, … */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+}
+
+export function meets(
+  policies: readonly Policy[],
+  principal: Principal,
+  demand: Demand,
+  resource?: Resource,
+): boolean {
+  const granted = (privilege: Privilege): boolean =>
+    policies.some((policy) => grants(policy, privilege, principal, resource));
+  return demand.some((all) => all.length > 0 && all.every(granted));
+}
+
+function grants(
+  policy: Policy,
+  privilege: Privilege,
+  principal: Principal,
+  resource: Resource | undefined,
+): boolean {
+  if (policy.state !== "ACTIVE" || !policy.privileges.includes(privilege)) return false;
+  if (!holdsActor(policy.actors, principal, resource)) return false;
+  if (policy.type === "PLATFORM") return true;
+  return policy.type === "METADATA" && holdsResource(policy.resources, resource);
+}
+
+function holdsActor(
+  actors: Policy["actors"],
+  { urn, groups, roles }: Principal,
+  resource: Resource | undefined,
+): boolean {
+  if (actors.allUsers === true || actors.users?.includes(urn) === true) return true;
+  if (actors.allGroups === true && groups.length > 0) return true;
+  if (groups.some((group) => actors.groups?.includes(group) === true)) return true;
+  if (roles.some((role) => actors.roles?.includes(role) === true)) return true;
+  if (actors.resourceOwners !== true || resource === undefined) return false;
+  const kinds = actors.resourceOwnersTypes ?? [];
+  return resource.owners.some(
+    ({ owner, types }) =>
+      (owner === urn || groups.includes(owner)) &&
+      (kinds.length === 0 || types.some((type) => kinds.includes(type))),
+  );
+}
+
+function holdsResource(
+  filter: ResourceFilter | undefined,
+  resource: Resource | undefined,
+): boolean {
+  const criteria = filter === undefined ? [] : criteriaOf(filter);
+  if (criteria.length === 0) return true;
+  return resource !== undefined && criteria.every((criterion) => matches(criterion, resource));
+}
+
+/** The older members say the same as these criteria. */
+function criteriaOf({ filter, type, resources, allResources }: ResourceFilter): PolicyCriterion[] {
+  if (filter !== undefined) return [...filter.criteria];
+  const criteria: PolicyCriterion[] = [];
+  if (type !== undefined) criteria.push({ field: "TYPE", values: [type] });
+  if (resources !== undefined && allResources !== true) {
+    criteria.push({ field: "URN", values: resources });
+  }
+  return criteria;
+}
+
+/** Fields by their older names. */
+const RENAMED: Readonly<Record<string, string>> = { RESOURCE_TYPE: "TYPE", RESOURCE_URN: "URN" };
+
+function matches({ field, values, condition = "EQUALS" }: PolicyCriterion, of: Resource): boolean {
+  const found = of.fields[RENAMED[field] ?? field] ?? [];
+  switch (condition) {
+    case "EQUALS":
+      return found.some((value) => values.includes(value));
+    case "NOT_EQUALS":
+      return !found.some((value) => values.includes(value));
+    case "STARTS_WITH":
+      return found.some((value) => values.some((start) => value.startsWith(start)));
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The privileges that something here asks for, by the names that policies grant them under. Policies
+ * may hold others, which clients of the reference know; nothing is allowed by those.
+ */
+export const privileges = {
+  GENERATE_PERSONAL_ACCESS_TOKENS: "Generate Personal Access Tokens",
+  MANAGE_ACCESS_TOKENS: "Manage All Access Tokens",
+  MANAGE_SERVICE_ACCOUNTS: "Manage Service Accounts",
+  MANAGE_POLICIES: "Manage Policies",
+  MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
+  MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
+  RESTORE_INDICES_PRIVILEGE: "Restore Indices",
+  GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",
+  TRUNCATE_TIMESERIES_INDEX_PRIVILEGE: "Truncate Timeseries Index",
+  GET_TIMESERIES_INDEX_SIZES_PRIVILEGE: "Get Timeseries Index Sizes",
+  EDIT_ENTITY: "Edit Entity",
+  DELETE_ENTITY: "Delete Entity",
+} as const;
+
+export type Privilege = keyof typeof privileges;
+
+export const privilegeNames = Object.keys(privileges) as readonly Privilege[];
+
+/** Any of these, each all of its members. */
+export type Demand = readonly (readonly Privilege[])[];
+
+/** To see, make and revoke the tokens of others. */
+export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+
+/** A demand in words: `Manage Policies`, `A, or B and C`. */
+export const shownDemand = (demand: Demand): string =>
+  demand.map((all) => all.map((privilege) => privileges[privilege]).join(" and ")).join(", or ");

@@ -1,0 +1,62 @@
+/**
+ * What the catalog holds of an entity, parsed, for judging: a user's state, a policy, a token. Always
+ * the newest: what was written a moment ago counts.
+ */
+import { LRUCache } from "lru-cache";
+import type { Catalog } from "../catalog/catalog.ts";
+
+/** Values of aspects by name, or undefined for an entity that is not there. */
+export type Stored = Readonly<Record<string, unknown>>;
+
+export interface StoredEntities {
+  find(urn: string): Promise<Stored | undefined>;
+  /** All of a type, by urn. */
+  list(entityType: string): Promise<ReadonlyMap<string, Stored>>;
+}
+
+/** The catalog gives the same text as long as an entity is the same: it is parsed once. */
+const rememberedMax = 2_000;
+const pageMax = 1_000;
+
+type Read = Pick<Catalog, "exists" | "getEntity" | "getEntities" | "listUrns">;
+
+export function createStoredEntities(catalog: Read): StoredEntities {
+  const remembered = new LRUCache<string, { readonly json: string; readonly stored: Stored }>({
+    max: rememberedMax,
+  });
+
+  function parsed(urn: string, json: string): Stored {
+    const found = remembered.get(urn);
+    if (found?.json === json) return found.stored;
+    const stored = valuesOf(JSON.parse(json));
+    remembered.set(urn, { json, stored });
+    return stored;
+  }
+
+  return {
+    async find(urn) {
+      if (!(await catalog.exists(urn, { includeSoftDelete: true }))) return undefined;
+      return parsed(urn, (await catalog.getEntity(urn, undefined)).json);
+    },
+
+    async list(entityType) {
+      const found = new Map<string, Stored>();
+      for (let start = 0; ; ) {
+        const page = await catalog.listUrns(entityType, { start, count: pageMax });
+        if (page.entities.length === 0) return found;
+        const { json } = await catalog.getEntities(page.entities, undefined);
+        const { results } = JSON.parse(json) as { results: Record<string, EntityText> };
+        for (const [urn, entity] of Object.entries(results)) found.set(urn, valuesOf(entity));
+        start += page.entities.length;
+        if (start >= page.total) return found;
+      }
+    },
+  };
+}
+
+interface EntityText {
+  readonly aspects: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+const valuesOf = ({ aspects }: EntityText): Stored =>
+  Object.fromEntries(Object.entries(aspects).map(([name, { value }]) => [name, value]));

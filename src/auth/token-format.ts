@@ -1,0 +1,88 @@
+/**
+ * Tokens as text: JSON Web Tokens, signed with HMAC SHA-256 and nothing else. What is in one counts
+ * only after its signature was verified with a key of ours, named by its head.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { errors, jwtVerify, SignJWT } from "jose";
+import type { SigningKeys } from "./signing-keys.ts";
+
+export const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
+export type TokenType = (typeof tokenTypes)[number];
+
+export interface TokenClaims {
+  readonly type: TokenType;
+  /** Urn of the user that it acts for. */
+  readonly actor: string;
+  /** Epoch milliseconds, whole seconds; absent: never. */
+  readonly expiresAt?: number | undefined;
+}
+
+export type Verdict =
+  | { readonly ok: true; readonly claims: TokenClaims }
+  | { readonly ok: false; readonly why: "foreign" | "expired" };
+
+export interface TokenFormat {
+  sign(claims: TokenClaims, createdAt: number): Promise<string>;
+  verify(token: string, now: number): Promise<Verdict>;
+}
+
+const ALGORITHM = "HS256";
+const ISSUER = "annals";
+/** That a record of the log must be there, too, for the token to count. */
+const VERSION = "2";
+
+export function createTokenFormat(
+  keys: SigningKeys,
+  { namespace }: { readonly namespace: string },
+): TokenFormat {
+  const users = `urn:${namespace}:corpuser:`;
+
+  return {
+    sign({ type, actor, expiresAt }, createdAt) {
+      const actorId = actor.slice(users.length);
+      const token = new SignJWT({ version: VERSION, type, actorType: "USER", actorId })
+        .setProtectedHeader({ alg: ALGORITHM, typ: "JWT", kid: keys.current.id })
+        .setJti(randomUUID())
+        .setSubject(actorId)
+        .setIssuer(ISSUER)
+        .setIssuedAt(Math.floor(createdAt / 1000));
+      if (expiresAt !== undefined) token.setExpirationTime(Math.floor(expiresAt / 1000));
+      return token.sign(keys.current.secret);
+    },
+
+    async verify(token, now) {
+      try {
+        const { payload } = await jwtVerify(token, ({ kid }) => secretOf(keys, kid), {
+          algorithms: [ALGORITHM],
+          typ: "JWT",
+          issuer: ISSUER,
+          requiredClaims: ["jti", "sub", "iat"],
+          currentDate: new Date(now),
+        });
+        const type = tokenTypes.find((known) => known === payload.type);
+        const { version, actorType, actorId, sub, exp } = payload;
+        const ours = version === VERSION && actorType === "USER" && actorId === sub;
+        if (type === undefined || !ours || sub === undefined || sub === "") return foreign;
+        const expiresAt = exp === undefined ? undefined : exp * 1000;
+        return { ok: true, claims: { type, actor: users + sub, expiresAt } };
+      } catch (error) {
+        if (error instanceof errors.JWTExpired) return { ok: false, why: "expired" };
+        // Whatever else is wrong with it: how wrong is nobody's business.
+        if (error instanceof errors.JOSEError) return foreign;
+        throw error;
+      }
+    },
+  };
+}
+
+const foreign: Verdict = { ok: false, why: "foreign" };
+
+function secretOf(keys: SigningKeys, kid: string | undefined): Uint8Array {
+  const key = kid === undefined ? undefined : keys.find(kid);
+  if (key === undefined) throw new errors.JWKSNoMatchingKey();
+  return key.secret;
+}
+
+/** What the catalog knows a token by; the token cannot be found from it. */
+export const tokenId = (token: string): string =>
+  createHash("sha256").update(token).digest("base64url");

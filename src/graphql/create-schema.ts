@@ -1,0 +1,58 @@
+/** Types, rules and resolvers put together; fails at the start when one of them misses a field. */
+import {
+  buildSchema,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  isObjectType,
+  isScalarType,
+} from "graphql";
+import { assert, CatalogError } from "../core/errors.ts";
+import { resolvers } from "./resolvers.ts";
+import { type Rule, rules } from "./rules.ts";
+import { typeDefinitions } from "./type-definitions.ts";
+import type { Viewer } from "./viewer.ts";
+
+type Resolve = GraphQLFieldResolver<unknown, Viewer>;
+
+export function createSchema(): GraphQLSchema {
+  const schema = buildSchema(typeDefinitions);
+  for (const [typeName, own] of Object.entries(resolvers)) {
+    for (const [name, resolve] of Object.entries(own)) {
+      const field = fieldsOf(schema, typeName)[name];
+      assert(field !== undefined, `${typeName} has a field ${name}`);
+      field.resolve = resolve as unknown as Resolve;
+    }
+  }
+  for (const [typeName, ofType] of Object.entries(rules)) {
+    for (const field of Object.values(fieldsOf(schema, typeName))) {
+      const rule = ofType[field.name];
+      const { resolve } = field;
+      assert(rule !== undefined && resolve !== undefined, `${typeName}.${field.name} has a rule`);
+      field.resolve = ruled(rule, resolve);
+    }
+  }
+  const long = schema.getType("Long");
+  assert(isScalarType(long), "there is a type Long");
+  long.serialize = wholeNumber;
+  return schema;
+}
+
+function fieldsOf(schema: GraphQLSchema, name: string) {
+  const type = schema.getType(name);
+  return isObjectType(type) ? type.getFields() : {};
+}
+
+const ruled =
+  (rule: Rule, resolve: Resolve): Resolve =>
+  async (source, args, viewer, info) => {
+    if (await rule.allows(args, viewer)) return resolve(source, args, viewer, info);
+    throw new CatalogError("forbidden", "Unauthorized to perform this action", {
+      hint: `Please contact your administrator. It needs ${rule.needs}`,
+    });
+  };
+
+function wholeNumber(value: unknown): number {
+  if (Number.isSafeInteger(value)) return value as number;
+  throw new GraphQLError(`${String(value)} is no Long`);
+}

@@ -1,0 +1,41 @@
+/** Errors as this door tells them: in `errors`, with the extensions that clients of the reference read. */
+import type { GraphQLError } from "graphql";
+import { CatalogError, type ErrorCode } from "../core/errors.ts";
+
+interface Extension {
+  readonly code: number;
+  readonly type: string;
+}
+
+export const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
+  malformed: { code: 400, type: "BAD_REQUEST" },
+  invalid: { code: 400, type: "BAD_REQUEST" },
+  too_large: { code: 400, type: "BAD_REQUEST" },
+  unauthenticated: { code: 403, type: "UNAUTHORIZED" },
+  forbidden: { code: 403, type: "UNAUTHORIZED" },
+  not_found: { code: 404, type: "NOT_FOUND" },
+  conflict: { code: 409, type: "CONFLICT" },
+  rate_limited: { code: 500, type: "SERVER_ERROR" },
+  unavailable: { code: 500, type: "SERVER_ERROR" },
+  internal: { code: 500, type: "SERVER_ERROR" },
+};
+
+/** What is no CatalogError and came from a resolver is a fault of ours: told to the log alone. */
+export function shownError(error: GraphQLError, onFault: (fault: unknown) => void): object {
+  const { message, locations, path, originalError } = error;
+  const place = { locations, path };
+  if (originalError instanceof CatalogError) {
+    const extensions = { ...extensionOf[originalError.code], classification: FETCHING };
+    return { message: originalError.text, ...place, extensions };
+  }
+  if (path !== undefined) {
+    onFault(originalError ?? error);
+    const extensions = { ...extensionOf.internal, classification: FETCHING };
+    return { message: "An unknown error occurred.", ...place, extensions };
+  }
+  const syntax = message.startsWith("Syntax Error");
+  const classification = syntax ? "InvalidSyntax" : "ValidationError";
+  return { message, ...place, extensions: { classification } };
+}
+
+const FETCHING = "DataFetchingException";

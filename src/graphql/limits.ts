@@ -1,0 +1,95 @@
+/**
+ * How large a query may be, looked at before anything else is: what is validated and executed is
+ * bounded. Fragments count where they are spread, each once looked into, so that those that spread
+ * each other cannot make the looking long.
+ */
+import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
+import { CatalogError } from "../core/errors.ts";
+
+export const queryCharactersMax = 50_000;
+/** What parse takes. */
+export const tokensMax = 5_000;
+/** The query that asks for the whole schema goes fifteen deep. */
+export const depthMax = 16;
+export const aliasesMax = 30;
+export const fieldsMax = 1_000;
+/** Fields of a request that are not within others: each is an operation of its own. */
+export const rootFieldsMax = 20;
+
+interface Size {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly fields: number;
+}
+
+const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
+
+/** Throws `malformed` with what there is too much of. */
+export function checkLimits(document: DocumentNode): void {
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    fragments.set(definition.name.value, definition.selectionSet);
+  }
+  const sizes = new Map<string, Size>();
+
+  function sizeOfFragment(name: string): Size {
+    const known = sizes.get(name);
+    if (known !== undefined) return known;
+    // Stands for itself within itself: validation refuses cycles.
+    sizes.set(name, NOTHING);
+    const selections = fragments.get(name);
+    const size = selections === undefined ? NOTHING : sizeOf(selections);
+    sizes.set(name, size);
+    return size;
+  }
+
+  function sizeOf({ selections }: SelectionSetNode): Size {
+    let { depth, aliases, fields } = NOTHING;
+    for (const selection of selections) {
+      const field = selection.kind === Kind.FIELD;
+      const inner = field
+        ? selection.selectionSet && sizeOf(selection.selectionSet)
+        : selection.kind === Kind.FRAGMENT_SPREAD
+          ? sizeOfFragment(selection.name.value)
+          : sizeOf(selection.selectionSet);
+      const own = field ? 1 : 0;
+      depth = Math.max(depth, own + (inner?.depth ?? 0));
+      fields += own + (inner?.fields ?? 0);
+      aliases += (field && selection.alias !== undefined ? 1 : 0) + (inner?.aliases ?? 0);
+    }
+    return { depth, aliases, fields };
+  }
+
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const { depth, aliases, fields } = sizeOf(definition.selectionSet);
+    refuseOver("goes", depth, depthMax, "levels deep");
+    refuseOver("has", aliases, aliasesMax, "aliases");
+    refuseOver("has", fields, fieldsMax, "fields");
+    refuseOver("has", rootFieldsOf(definition.selectionSet), rootFieldsMax, "root fields");
+  }
+
+  function rootFieldsOf({ selections }: SelectionSetNode, seen = new Set<string>()): number {
+    let count = 0;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) count++;
+      else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        count += rootFieldsOf(selection.selectionSet, seen);
+      } else if (!seen.has(selection.name.value)) {
+        // Spread again, the same fields are merged.
+        seen.add(selection.name.value);
+        const spread = fragments.get(selection.name.value);
+        count += spread === undefined ? 0 : rootFieldsOf(spread, seen);
+      }
+    }
+    return count;
+  }
+}
+
+export function refuseOver(verb: string, found: number, max: number, what: string): void {
+  if (found <= max) return;
+  throw new CatalogError("malformed", `the query ${verb} ${found} ${what} of at most ${max}`, {
+    hint: "Ask in several requests",
+  });
+}

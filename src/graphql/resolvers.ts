@@ -1,0 +1,155 @@
+/** What the fields answer. Whether they may is judged before, by rules.ts. */
+import type { TokenRecord } from "../auth/access-tokens.ts";
+import type { Privilege } from "../auth/privileges.ts";
+import type { TokenType } from "../auth/token-format.ts";
+import { CatalogError } from "../core/errors.ts";
+import { parseUrn, withNamespace } from "../core/urn.ts";
+import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
+import type { Viewer } from "./viewer.ts";
+
+type Resolver = (source: never, args: never, viewer: Viewer) => unknown;
+
+const nameCharactersMax = 200;
+const descriptionCharactersMax = 2_000;
+const pageMax = 1_000;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const lives: Readonly<Record<string, number | undefined>> = {
+  ONE_HOUR: HOUR,
+  ONE_DAY: DAY,
+  ONE_WEEK: 7 * DAY,
+  ONE_MONTH: 30 * DAY,
+  THREE_MONTHS: 90 * DAY,
+  SIX_MONTHS: 180 * DAY,
+  ONE_YEAR: 365 * DAY,
+  NO_EXPIRY: undefined,
+};
+
+const metadataOf = (record: TokenRecord) => ({ ...record, type: "ACCESS_TOKEN" });
+
+function userOf(urn: string, { entities }: Viewer) {
+  return {
+    urn,
+    type: "CORP_USER",
+    username: parseUrn(urn).id,
+    properties: async () => (await entities.find(urn))?.corpUserInfo,
+  };
+}
+
+async function me(_: never, __: never, viewer: Viewer) {
+  const { authority, actor = "" } = viewer;
+  const may = (privilege: Privilege) => () => authority.allows(actor, [[privilege]]);
+  return {
+    corpUser: userOf(actor, viewer),
+    platformPrivileges: {
+      generatePersonalAccessTokens: may("GENERATE_PERSONAL_ACCESS_TOKENS"),
+      manageTokens: may("MANAGE_ACCESS_TOKENS"),
+      manageServiceAccounts: may("MANAGE_SERVICE_ACCOUNTS"),
+      managePolicies: may("MANAGE_POLICIES"),
+      manageIdentities: may("MANAGE_USERS_AND_GROUPS"),
+    },
+  };
+}
+
+interface ListInput {
+  readonly start: number | null;
+  readonly count: number | null;
+  readonly filters?: readonly FacetFilter[] | null;
+}
+
+async function listAccessTokens(
+  _: never,
+  { input }: { input: ListInput },
+  { tokens, namespace }: Viewer,
+) {
+  const start = input.start ?? 0;
+  const count = input.count ?? 20;
+  if (start < 0 || count < 0 || count > pageMax) {
+    throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
+      hint: `Send 0 or more, and a count of at most ${pageMax}`,
+    });
+  }
+  const passes = tokenFilter(input.filters ?? [], namespace);
+  const found = (await tokens.list()).filter(passes).sort(byExpiry);
+  const page = found.slice(start, start + count).map(metadataOf);
+  return { start, count, total: found.length, tokens: page };
+}
+
+async function getAccessTokenMetadata(_: never, { token }: { token: string }, { tokens }: Viewer) {
+  const record = await tokens.read(token);
+  if (record === undefined) throw new CatalogError("not_found", "this is no valid access token");
+  return metadataOf(record);
+}
+
+interface CreateInput {
+  readonly type: TokenType;
+  readonly actorUrn: string;
+  readonly duration: string;
+  readonly name: string;
+  readonly description?: string | null;
+}
+
+async function createAccessToken(
+  _: never,
+  { input }: { input: CreateInput },
+  { tokens, namespace, actor: owner = "" }: Viewer,
+) {
+  const { type, duration, description } = input;
+  const name = bounded("name", input.name.trim(), nameCharactersMax);
+  if (name === "") throw new CatalogError("malformed", "the token has no name");
+  const { token, record } = await tokens.create(
+    {
+      type,
+      actor: userUrn(input.actorUrn, namespace),
+      life: lives[duration],
+      name,
+      description:
+        description === null || description === undefined
+          ? undefined
+          : bounded("description", description, descriptionCharactersMax),
+    },
+    owner,
+  );
+  return { accessToken: token, metadata: metadataOf(record) };
+}
+
+function bounded(member: string, given: string, max: number): string {
+  if (given.length <= max) return given;
+  throw new CatalogError("malformed", `${member} has ${given.length} characters of at most ${max}`);
+}
+
+function userUrn(given: string, namespace: string): string {
+  const urn = withNamespace(given, namespace);
+  const { entityType, id } = parseUrn(urn);
+  // The service's own actors are no users: nobody can act for them.
+  if (entityType === "corpuser" && !id.startsWith("__")) return urn;
+  throw new CatalogError("malformed", `actorUrn "${given.slice(0, 120)}" is no user`, {
+    hint: `Name a user: urn:${namespace}:corpuser:jdoe`,
+  });
+}
+
+async function revokeAccessToken(
+  _: never,
+  { tokenId }: { tokenId: string },
+  { tokens, actor = "" }: Viewer,
+) {
+  try {
+    await tokens.revoke(tokenId, actor);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    throw new CatalogError(error.code, `Failed to revoke access token. ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Query: { me, listAccessTokens, getAccessTokenMetadata },
+  Mutation: { createAccessToken, revokeAccessToken },
+  AccessTokenMetadata: {
+    owner: ({ ownerUrn }: TokenRecord, _: never, viewer: Viewer) => userOf(ownerUrn, viewer),
+  },
+};

@@ -1,0 +1,72 @@
+/**
+ * Who may ask for what: one rule for each field of Query and Mutation. A schema with a field that
+ * has none is not served.
+ */
+import type { Demand } from "../auth/privileges.ts";
+import { privileges, toManageTokens } from "../auth/privileges.ts";
+import { withNamespace } from "../core/urn.ts";
+import { type FacetFilter, ownValuesOf } from "./token-filter.ts";
+import type { Viewer } from "./viewer.ts";
+
+export interface Rule {
+  /** What is needed, for who has it not. */
+  readonly needs: string;
+  allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
+}
+
+const toGenerate: Demand = [["GENERATE_PERSONAL_ACCESS_TOKENS"]];
+const manage = privileges.MANAGE_ACCESS_TOKENS;
+const generate = privileges.GENERATE_PERSONAL_ACCESS_TOKENS;
+
+const mayManage = ({ authority, actor }: Viewer): Promise<boolean> =>
+  authority.allows(actor, toManageTokens, { entityType: "dataHubAccessToken" });
+
+const mayGenerate = ({ authority, actor }: Viewer): Promise<boolean> =>
+  authority.allows(actor, toGenerate);
+
+const me: Rule = {
+  needs: "to name who asks, by a bearer token or an actor header",
+  allows: async (_, { actor }) => actor !== undefined,
+};
+
+const listAccessTokens: Rule = {
+  needs: `the privilege ${manage}, or ${generate} for a list that is filtered by the caller's own urn`,
+  async allows(args, viewer) {
+    const { filters } = args.input as { filters?: readonly FacetFilter[] | null };
+    const own = (filters ?? []).some((filter) => {
+      const [value, ...others] = ownValuesOf(filter, viewer.namespace);
+      return value !== undefined && value === viewer.actor && others.length === 0;
+    });
+    return (own && (await mayGenerate(viewer))) || mayManage(viewer);
+  },
+};
+
+const getAccessTokenMetadata: Rule = {
+  needs: `the privilege ${manage}`,
+  allows: (_, viewer) => mayManage(viewer),
+};
+
+const createAccessToken: Rule = {
+  needs: `the privilege ${generate} for oneself, ${manage} for others, ${privileges.MANAGE_SERVICE_ACCOUNTS} for service accounts`,
+  async allows(args, viewer) {
+    const { type, actorUrn } = args.input as { type: string; actorUrn: string };
+    if (type === "SERVICE_ACCOUNT") {
+      return viewer.authority.allows(viewer.actor, [["MANAGE_SERVICE_ACCOUNTS"]]);
+    }
+    const own = withNamespace(actorUrn, viewer.namespace) === viewer.actor;
+    return (own && (await mayGenerate(viewer))) || mayManage(viewer);
+  },
+};
+
+const revokeAccessToken: Rule = {
+  needs: `to own the token, or the privilege ${manage}`,
+  async allows({ tokenId }, viewer) {
+    const owner = (await viewer.tokens.find(String(tokenId)))?.ownerUrn;
+    return (owner !== undefined && owner === viewer.actor) || mayManage(viewer);
+  },
+};
+
+export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string, Rule>>>> = {
+  Query: { me, listAccessTokens, getAccessTokenMetadata },
+  Mutation: { createAccessToken, revokeAccessToken },
+};

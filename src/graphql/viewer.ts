@@ -1,0 +1,16 @@
+/** What the resolvers and rules of one request work with. */
+import type { AccessTokens } from "../auth/access-tokens.ts";
+import type { Authority } from "../auth/authority.ts";
+import type { StoredEntities } from "../auth/stored-entities.ts";
+
+export interface Surroundings {
+  readonly authority: Authority;
+  readonly tokens: AccessTokens;
+  readonly entities: StoredEntities;
+  readonly namespace: string;
+}
+
+export interface Viewer extends Surroundings {
+  /** Urn of the user who asks; undefined: nobody is known to. */
+  readonly actor: string | undefined;
+}

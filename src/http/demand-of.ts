@@ -1,0 +1,26 @@
+/**
+ * Which privilege an endpoint asks for (contract §6). Rows with `access: "operator"` always ask for
+ * one: where none of its own is listed, for that of all operations.
+ */
+import type { Demand } from "../auth/privileges.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+const ofOperations: Demand = [["MANAGE_SYSTEM_OPERATIONS"]];
+
+const ownOrAll = (own: Demand): Demand => [...own, ...ofOperations];
+
+/** By path and name of the row. */
+const demands: Readonly<Record<string, Demand>> = {
+  "/operations restoreIndices": ownOrAll([["RESTORE_INDICES_PRIVILEGE"]]),
+  "/operations getEsTaskStatus": ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]),
+  "/operations getIndexSizes": ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]),
+  "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
+};
+
+/** Undefined: who comes in may. */
+export function demandOf(
+  endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
+): Demand | undefined {
+  if (endpoint?.access !== "operator") return undefined;
+  return demands[`${endpoint.path} ${endpoint.name}`] ?? ofOperations;
+}

@@ -1,0 +1,73 @@
+/**
+ * Who sends a request, by the bearer token that it shows: asked before anything else is read of it, and
+ * of the endpoint that the router found, never of the path. A token that is sent counts on every
+ * route, also where none is needed.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Authentication } from "../auth/authentication.ts";
+import type { Authority } from "../auth/authority.ts";
+import { shownDemand } from "../auth/privileges.ts";
+import { CatalogError } from "../core/errors.ts";
+import { demandOf } from "./demand-of.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+export interface Access {
+  readonly authentication: Authentication;
+  readonly authority: Authority;
+}
+
+/**
+ * Urn of the token's user; undefined without a token, at once. Throws `unauthenticated`, `forbidden`
+ * and `rate_limited`. No endpoint: what nobody serves is as closed as the rest.
+ */
+export function identify(
+  request: IncomingMessage,
+  endpoint: Endpoint | undefined,
+  access: Access | undefined,
+): Promise<string | undefined> | undefined {
+  if (access === undefined) return undefined;
+  const { authentication } = access;
+  const { authorization } = request.headers;
+  if (authorization === undefined) {
+    const needed = authentication.required && endpoint?.open !== true;
+    if (needed || demandOf(endpoint) !== undefined) throw tokenNeeded();
+    return undefined;
+  }
+  refuseTwice(request.rawHeaders);
+  return admitted(request, authorization, endpoint, access);
+}
+
+async function admitted(
+  request: IncomingMessage,
+  authorization: string,
+  endpoint: Endpoint | undefined,
+  { authentication, authority }: Access,
+): Promise<string | undefined> {
+  const address = request.socket.remoteAddress ?? "";
+  const actor = await authentication.authenticate({ authorization, address });
+  const demand = demandOf(endpoint);
+  if (demand === undefined) return actor;
+  if (actor === undefined) throw tokenNeeded();
+  if (await authority.allows(actor, demand)) return actor;
+  authentication.noteRefusal({ reason: "privilege", actor, address, demand });
+  throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not do this`, {
+    hint: `It needs the privilege ${shownDemand(demand)}`,
+  });
+}
+
+const tokenNeeded = (): CatalogError =>
+  new CatalogError("unauthenticated", "this needs a bearer token", {
+    hint: "Send Authorization: Bearer <token>; the root user's first one is in the file operator.token of the data directory",
+  });
+
+/** Node keeps the first of several; what stands before this service may have looked at another. */
+function refuseTwice(rawHeaders: readonly string[]): void {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() === "authorization") count++;
+  }
+  if (count < 2) return;
+  throw new CatalogError("malformed", "header Authorization is given twice", {
+    hint: "Give it once",
+  });
+}

@@ -1,0 +1,95 @@
+/** GraphQL: access tokens. One row, at the path that clients know best; address.ts has the others. */
+import type { GraphqlDoor, GraphqlRequest } from "../../graphql/graphql-door.ts";
+import type { Answer, Endpoint } from "../endpoint.ts";
+
+export interface GraphqlOptions {
+  readonly door: GraphqlDoor;
+  /** Served to browsers where it is switched on. */
+  readonly explorer: Pick<Answer, "html" | "contentSecurityPolicy"> | undefined;
+}
+
+const bodyBytesMax = 2 ** 20;
+const path = "/api/graphql";
+
+const listOwn = `query($input: ListAccessTokenInput!) { listAccessTokens(input: $input) { start count total tokens { urn id actorUrn } } }`;
+
+export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endpoint[] => [
+  {
+    method: "POST",
+    kind: "page",
+    path,
+    name: "graphql",
+    summary: "Access tokens: make, list and revoke them",
+    about:
+      "GraphQL with createAccessToken, listAccessTokens, revokeAccessToken, getAccessTokenMetadata and me; introspection tells the rest. Also at /api/v2/graphql and /graphql. What goes wrong within a query is told in `errors`, with status 200.",
+    body: {
+      type: "object",
+      required: ["query"],
+      properties: {
+        query: { type: "string", description: "At most 50,000 characters, 16 levels, 30 aliases" },
+        variables: { type: ["object", "null"], description: "By name" },
+        operationName: { type: ["string", "null"], description: "Where the query has several" },
+      },
+    },
+    bodyBytesMax,
+    reply: {
+      type: "object",
+      properties: {
+        data: { type: ["object", "null"] },
+        errors: { type: "array", items: { type: "object" } },
+        extensions: { type: "object" },
+      },
+    },
+    example: {
+      path,
+      body: {
+        query: listOwn,
+        variables: {
+          input: {
+            start: 0,
+            count: 20,
+            filters: [{ field: "ownerUrn", value: "urn:li:corpuser:datahub" }],
+          },
+        },
+      },
+      reply: {
+        data: { listAccessTokens: { start: 0, count: 20, total: 0, tokens: [] } },
+        extensions: {},
+      },
+    },
+    errors: [
+      { code: "malformed", when: "the body is no GraphQL request, or the query is too large" },
+      { code: "too_large", when: "the body has more than 1 MiB" },
+    ],
+    async handle({ body, caller }) {
+      const { query, variables, operationName } = body as GraphqlBody;
+      const request: GraphqlRequest = {
+        query,
+        variables: variables ?? undefined,
+        operationName: operationName ?? undefined,
+      };
+      return { json: await door.execute(request, caller.actor), keep: false };
+    },
+  },
+  ...(explorer === undefined ? [] : [explorerRow(explorer)]),
+];
+
+interface GraphqlBody {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>> | null;
+  readonly operationName?: string | null;
+}
+
+const explorerRow = (explorer: Answer): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  path,
+  name: "getGraphqlExplorer",
+  summary: "A page to try queries on",
+  open: true,
+  reply: { type: "string" },
+  replyType: "text/html",
+  example: { path, reply: "<!doctype html>…" },
+  errors: [],
+  handle: () => explorer,
+});
