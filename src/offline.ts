@@ -13,6 +13,7 @@ import {
   lockData,
   openLogReader,
   openViews,
+  originOf,
   requireLog,
   type ViewName,
   viewNames,
@@ -69,7 +70,8 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     const log = await openLogReader(config);
     try {
       await checkNamespace(log, config.urnNamespace, config.data);
-      const stores = { data: config.data, rules: viewRules(loadModel(modelOptions(config))) };
+      const rules = viewRules(loadModel(modelOptions(config)));
+      const stores = { data: config.data, rules, log: await originOf(log) };
       const opened = await openViews(stores, { names, bulk: true });
       const head = await regrow({ log, views: opened, decode: decodeRecord, onProgress });
       return names.map((view): Rebuilt => ({ view, records: head }));

@@ -24,7 +24,7 @@ import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { openOperations } from "./ops/create-operations.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
-import { lineageSteps, lockData, openLog, openReaders, viewRules } from "./stores.ts";
+import { lineageSteps, lockData, openLog, openReaders, originOf, viewRules } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 
 /** How long a read waits for a view to have what was answered. */
@@ -50,7 +50,7 @@ export async function openService(
     opened.push(() => log.close());
     await checkNamespace(log, config.urnNamespace, config.data);
     const projector = await startProjectorThread({
-      stores: { data: config.data, rules },
+      stores: { data: config.data, rules, log: await originOf(log) },
       logger,
     });
     opened.push(() => projector.close());

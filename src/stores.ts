@@ -14,6 +14,7 @@ import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts
 import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
+import type { Position } from "./core/position.ts";
 import type { GraphReader } from "./graph/graph.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
@@ -22,6 +23,7 @@ import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import type { Model } from "./model/model.ts";
 import type { View } from "./projector/sink.ts";
+import type { Emptied } from "./projector/sqlite/sqlite-view.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
@@ -30,6 +32,13 @@ import type { TimeseriesReader } from "./timeseries/timeseries-table.ts";
 /** What it takes to open the stores; plain data, so that a thread can be given it. */
 export interface StoresConfig extends Pick<Config, "data"> {
   readonly rules: ViewRules;
+  /** What feeds the views; undefined where that is not known, as in a log that has no id. */
+  readonly log?: { readonly id: string; readonly head: Position } | undefined;
+}
+
+/** The log as views remember it. */
+export async function originOf(log: ChangeLog): Promise<StoresConfig["log"]> {
+  return log.id === undefined ? undefined : { id: log.id, head: await log.head() };
 }
 
 /** All that the projections know of the model. */
@@ -82,7 +91,12 @@ export const openLogReader = (config: Pick<Config, "data">): Promise<ChangeLog> 
 /** The views for writing; with `bulk` grown from nothing and put in place when closed. */
 export async function openViews(
   config: StoresConfig,
-  options: { readonly names?: readonly ViewName[]; readonly bulk?: boolean } = {},
+  options: {
+    readonly names?: readonly ViewName[];
+    readonly bulk?: boolean;
+    /** Called for a view that was made of something else, and is empty now. */
+    readonly onEmptied?: (view: ViewName, why: Emptied) => void;
+  } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk } = options;
   const { keyAspects, fingerprint, graph } = config.rules;
@@ -90,6 +104,8 @@ export async function openViews(
   const file = (name: ViewName) => ({
     path: fileOf(config, name),
     model: fingerprint,
+    log: config.log,
+    onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
     bulk,
   });
   const open: Record<ViewName, () => View> = {

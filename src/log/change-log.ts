@@ -60,6 +60,9 @@ export interface ReadOptions {
 }
 
 export interface ChangeLog {
+  /** The log's own among all logs, however often it is copied; undefined where it has none. */
+  readonly id?: string | undefined;
+
   /**
    * Appends to one or more streams. Resolves, one answer per append in order, when all are durable;
    * until then the records may not be changed. Calls are appended in the order in which they were

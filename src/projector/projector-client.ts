@@ -92,6 +92,11 @@ export async function startProjectorThread(
         reason = new CatalogError(code, message.message, hint === undefined ? {} : { hint });
         return;
       }
+      if (message.kind === "emptied") {
+        const { view, why } = message;
+        logger.warn({ view }, `view was made from ${why}; it is emptied and grown again`);
+        return;
+      }
       if (message.kind !== "progress") {
         restores.ended(message);
         return;

@@ -21,7 +21,13 @@ export interface ThreadData {
 
 /** What that module exports. */
 export interface ThreadStores<Config = unknown> {
-  openViews(config: Config): Promise<readonly View[]>;
+  openViews(
+    config: Config,
+    options: {
+      /** Called for a view that was made of something else, and is empty now. */
+      readonly onEmptied: (view: string, why: string) => void;
+    },
+  ): Promise<readonly View[]>;
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
@@ -33,6 +39,8 @@ export type ToThread =
 export type FromThread =
   /** After every batch, and once as soon as everything is open. */
   | { readonly kind: "progress"; readonly progress: ProjectorProgress }
+  /** A view was made of something else; before the first progress. */
+  | { readonly kind: "emptied"; readonly view: string; readonly why: string }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
   | { readonly kind: "not restored"; readonly id: number; readonly message: string }
@@ -64,7 +72,9 @@ async function open({ module, config }: ThreadData): Promise<void> {
   const stores: ThreadStores = await import(
     module ?? new URL("../stores.ts", import.meta.url).href
   );
-  const views = await stores.openViews(config);
+  const views = await stores.openViews(config, {
+    onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
+  });
   const log = await stores.openLogReader(config);
   const projector = await startProjector({
     log,

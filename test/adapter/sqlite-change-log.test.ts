@@ -90,6 +90,25 @@ describe("the file", () => {
     await expect(open({ file: missing })).rejects.toEqual(unavailable(/cannot open log/));
   });
 
+  test("has an id of its own that stays, for readers too", async () => {
+    const log = await open();
+    const other = await open({ file: join(directory, "other.sqlite") });
+    expect(log.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other.id).not.toBe(log.id);
+    await log.close();
+    expect((await open()).id).toBe(log.id);
+    expect((await open({ readOnly: true })).id).toBe(log.id);
+  });
+
+  test("that was made before there were ids gets one when it is opened for writing", async () => {
+    await (await open()).close();
+    change("DROP TABLE identity");
+    expect((await open({ readOnly: true })).id).toBeUndefined();
+    const { id } = await open();
+    expect(id).toBeDefined();
+    expect((await open()).id).toBe(id);
+  });
+
   test("is one file when the log was closed", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);

@@ -45,6 +45,51 @@ describe("a view's file", () => {
     reader.close();
   });
 
+  describe("that another log has fed", () => {
+    const log = (id: string, head: number) => ({ id, head: position(head) });
+
+    /** Text, position and what was said when the file is opened for that log. */
+    function opened(file: Partial<ViewFile>) {
+      const told: string[] = [];
+      const view = openSqliteView(schema, { path, onEmptied: (why) => told.push(why), ...file });
+      const texts = view.db.prepare("SELECT text FROM mark").all();
+      const found = [texts.map(({ text }) => text).join(), view.position(), told];
+      view.close("keep");
+      return found;
+    }
+
+    test("begins anew, and says why", () => {
+      write("a", 2, { log: log("one", 2) });
+      expect(opened({ log: log("one", 2) })).toEqual(["a", 2, []]);
+      expect(opened({ log: log("other", 2) })).toEqual(["", 0, ["another log"]]);
+      expect(opened({ log: log("other", 2) })).toEqual(["", 0, []]);
+    });
+
+    test("stays as it is where that log ends before it: it may be all that is left", () => {
+      write("a", 2, { log: log("one", 2) });
+      expect(opened({ log: log("other", 1) })).toEqual(["a", 2, []]);
+      expect(opened({ log: log("one", 2) })).toEqual(["a", 2, []]);
+      expect(opened({ log: log("other", 2) })).toEqual(["", 0, ["another log"]]);
+    });
+
+    test("is taken for this log's where neither the file nor the opener knows of logs", () => {
+      write("a", 2);
+      // As files were before they knew of logs.
+      const db = new DatabaseSync(path);
+      db.exec("ALTER TABLE view DROP COLUMN log");
+      db.close();
+      expect(opened({})).toEqual(["a", 2, []]);
+      expect(opened({ log: log("one", 2) })).toEqual(["a", 2, []]);
+      expect(opened({})).toEqual(["a", 2, []]);
+      expect(opened({ log: log("other", 5) })).toEqual(["", 0, ["another log"]]);
+    });
+
+    test("says so too when it is the model that is another", () => {
+      write("a", 2, { model: "m1" });
+      expect(opened({ model: "m2" })).toEqual(["", 0, ["another model"]]);
+    });
+  });
+
   test.each([
     [4, "a newer release (version 4 of its tables, this one has 3)"],
     [2, "an older release (version 2 of its tables, this one has 3)"],

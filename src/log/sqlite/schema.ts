@@ -1,10 +1,11 @@
 /**
- * The file of the embedded log: its tables, its format number, its connections.
+ * The file of the embedded log: its tables, its format number, its id, its connections.
  *
  * One row of `log` is one append to one stream: `count` records, of which `position` and `revision`
  * are the first's. Positions have no gaps: the next row's is this one's plus `count`. Streams are
  * numbers, because an index over long names would cost more than all the rest.
  */
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
@@ -31,6 +32,9 @@ const TABLES = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${FORMAT};
 `;
+
+/** Its one row is the log's name among all logs; a log of the first days gets it later. */
+const IDENTITY = "CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;";
 
 /** How long a connection waits for another's lock. */
 export const BUSY_MS_MAX = 10_000;
@@ -95,11 +99,28 @@ function createOrCheck(file: string): DatabaseSync {
       database.exec("COMMIT");
     }
     checkFormat(database, file);
+    if (logId(database) === undefined) giveId(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Undefined for a log that nobody has opened for writing since there are ids. */
+export function logId(database: DatabaseSync): string | undefined {
+  const named = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'identity'").get();
+  const row = named && database.prepare("SELECT id FROM identity").get();
+  return row === undefined ? undefined : String(row.id);
+}
+
+function giveId(database: DatabaseSync): void {
+  database.exec(`BEGIN IMMEDIATE; ${IDENTITY}`);
+  // Another process may have been first.
+  if (logId(database) === undefined) {
+    database.prepare("INSERT INTO identity (id) VALUES (?)").run(randomUUID());
+  }
+  database.exec("COMMIT");
 }
 
 const isEmpty = (database: DatabaseSync): boolean =>

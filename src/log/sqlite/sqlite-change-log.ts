@@ -10,7 +10,7 @@ import { EMPTY_STREAM, type Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
 import { type AppenderOptions, startAppender } from "./appender.ts";
 import { createLogReader } from "./log-reader.ts";
-import { openForReading } from "./schema.ts";
+import { logId, openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
 
 export interface SqliteChangeLogOptions extends AppenderOptions {
@@ -72,6 +72,8 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   }
 
   return {
+    id: logId(database),
+
     async append(appends) {
       checkOpen();
       if (appender === undefined) {

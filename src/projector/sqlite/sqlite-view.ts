@@ -26,10 +26,17 @@ export interface ViewSchema {
   readonly reset: string;
 }
 
+/** What a view was made of when it is not what it would be made of now. */
+export type Emptied = "another model" | "another log";
+
 export interface ViewFile {
   readonly path: string;
   /** Fingerprint of the model that the writer projects with; kept in the file. */
   readonly model?: string | undefined;
+  /** The log that feeds the view, and where it ends; its id is kept in the file. */
+  readonly log?: { readonly id: string; readonly head: Position } | undefined;
+  /** Called when what was in the file is given up, because it was made of something else. */
+  readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /** Regrow from nothing: see above. */
   readonly bulk?: boolean | undefined;
 }
@@ -66,6 +73,7 @@ CREATE TABLE view (
   name TEXT NOT NULL,
   generation INTEGER NOT NULL,
   model TEXT,
+  log TEXT,
   position INTEGER NOT NULL
 ) STRICT;
 `;
@@ -195,7 +203,7 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
       create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
     checkVersion(db, schema);
-    takeModel(db, schema, file.model);
+    takeOrigin(db, schema, file);
     return db;
   } catch (error) {
     db.close();
@@ -203,12 +211,30 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
   }
 }
 
-/** What another model made is not what this one would: the view begins anew and is grown again. */
-function takeModel(db: DatabaseSync, schema: ViewSchema, model: string | undefined): void {
-  const made = db.prepare("SELECT model FROM view").get()?.model;
+/**
+ * What another model made, or another log, is not what these would make: the view begins anew and
+ * is grown again. Unless that log ends before it: then the log may be lost, and the view is all that
+ * is left of it (the projector refuses to start).
+ */
+function takeOrigin(db: DatabaseSync, schema: ViewSchema, { model, log, onEmptied }: ViewFile) {
+  const columns = db.prepare("SELECT name FROM pragma_table_info('view')").all();
   db.exec("BEGIN IMMEDIATE");
-  if (made != null && model !== undefined && made !== model) empty(db, schema);
-  db.prepare("UPDATE view SET model = ?").run(model ?? null);
+  if (!columns.some(({ name }) => name === "log")) db.exec("ALTER TABLE view ADD COLUMN log TEXT");
+  const made = db.prepare("SELECT model, log, position FROM view").get();
+  const position = Number(made?.position);
+  const ofAnotherModel = made?.model != null && model !== undefined && made.model !== model;
+  const ofAnotherLog = made?.log != null && log !== undefined && made.log !== log.id;
+  const ahead = ofAnotherLog && position > log.head;
+  if (!ahead && (ofAnotherModel || ofAnotherLog)) {
+    empty(db, schema);
+    if (position > 0) onEmptied?.(ofAnotherLog ? "another log" : "another model");
+  }
+  if (!ahead) {
+    db.prepare("UPDATE view SET model = ?, log = coalesce(?, log)").run(
+      model ?? null,
+      log?.id ?? null,
+    );
+  }
   db.exec("COMMIT");
 }
 

@@ -1,0 +1,55 @@
+/** Views beside a log that did not grow them: nothing of the one is shown for the other. */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { openService } from "../../src/service.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { createClient, encoded } from "../support/client.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** A service on a directory in which so many tags are written. */
+async function filled(directory: string, name: string, count: number) {
+  const config = readConfig({ port: "0", data: directory, logLevel: "silent" }, {});
+  const lines: string[] = [];
+  const logger = createLogger("silent");
+  logger.warn = (_: unknown, message?: string) => void lines.push(String(message));
+  const service = await openService(config, { logger });
+  const client = createClient(service.address());
+  for (let n = 0; n < count; n++) {
+    await client.upsert(`urn:li:tag:${name}${n}`, "tagProperties", { name });
+  }
+  // Answered when the view has all that was written.
+  await client.call("POST", "/entities?action=listUrns", { entity: "tag", start: 0, count: 1 });
+  return { service, client, lines };
+}
+
+const exists = async (client: ReturnType<typeof createClient>, urn: string): Promise<boolean> =>
+  (await client.get(`/aspects/${encoded(urn)}?aspect=tagProperties`)).status === 200;
+
+test("views of another log are grown anew, and that is logged", async () => {
+  using one = temporaryDirectory("annals-one");
+  using other = temporaryDirectory("annals-other");
+  await (await filled(one.path, "one", 3)).service.close();
+  await (await filled(other.path, "other", 9)).service.close();
+  rmSync(join(one.path, "log.sqlite"));
+  cpSync(join(other.path, "log.sqlite"), join(one.path, "log.sqlite"));
+
+  const { service, client, lines } = await filled(one.path, "later", 1);
+  expect(await exists(client, "urn:li:tag:one1")).toBe(false);
+  expect(await exists(client, "urn:li:tag:other8")).toBe(true);
+  expect(await exists(client, "urn:li:tag:later0")).toBe(true);
+  await service.close();
+  expect(new Set(lines)).toEqual(
+    new Set(["view was made from another log; it is emptied and grown again"]),
+  );
+  expect((await differencesFromRegrown(one.path)).differences).toEqual([]);
+});
+
+test("a log that ends before its views stops the start, be it another or not", async () => {
+  using directory = temporaryDirectory("annals-lost");
+  await (await filled(directory.path, "one", 3)).service.close();
+  rmSync(join(directory.path, "log.sqlite"));
+  await expect(filled(directory.path, "new", 0)).rejects.toThrow(/but the log ends at 0/);
+});
