@@ -5,11 +5,14 @@ import type { LoggedRecord, LogQuery, Operations, Rebuilt } from "./cli/operatio
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
+import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { regrow } from "./projector/regrow.ts";
 import {
+  aspectPosition,
+  foldedViews,
   lockData,
   openLogReader,
   openViews,
@@ -63,7 +66,6 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
 
 /** Operations.rebuild. */
 export const rebuild: Operations["rebuild"] = async (config, { views, onProgress }) => {
-  const names = views.length === 0 ? viewNames : views.map(viewName);
   requireLog(config);
   const lock = lockData(config);
   try {
@@ -72,9 +74,13 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       await checkNamespace(log, config.urnNamespace, config.data);
       const rules = viewRules(loadModel(modelOptions(config)));
       const stores = { data: config.data, rules, log: await originOf(log) };
-      const opened = await openViews(stores, { names, bulk: true });
-      const head = await regrow({ log, views: opened, decode: decodeRecord, onProgress });
-      return names.map((view): Rebuilt => ({ view, records: head }));
+      const rebuilt: Rebuilt[] = [];
+      for (const names of await rounds(config, log, views)) {
+        const opened = await openViews(stores, { names, bulk: true });
+        const records = await regrow({ log, views: opened, decode: decodeRecord, onProgress });
+        rebuilt.push(...names.map((view) => ({ view, records })));
+      }
+      return rebuilt;
     } finally {
       await log.close();
     }
@@ -82,6 +88,28 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     lock.release();
   }
 };
+
+/** Folded views come last; the aspect view comes with them where it is not as far as the log. */
+async function rounds(
+  config: Config,
+  log: Pick<ChangeLog, "head">,
+  views: readonly string[],
+): Promise<readonly (readonly ViewName[])[]> {
+  const wanted = new Set(views.length === 0 ? viewNames : views.map(viewName));
+  const folded = [...wanted].filter((name) => foldedViews.has(name));
+  if (folded.length > 0 && (await aspectsAt(config)) !== (await log.head())) wanted.add("aspects");
+  const first = viewNames.filter((name) => wanted.has(name) && !foldedViews.has(name));
+  return [first, folded].filter((names) => names.length > 0);
+}
+
+/** How far the aspect view is; undefined when it cannot say. */
+async function aspectsAt(config: Config): Promise<Position | undefined> {
+  try {
+    return await aspectPosition(config);
+  } catch {
+    return undefined;
+  }
+}
 
 function viewName(name: string): ViewName {
   const known = viewNames.find((view) => view === name);

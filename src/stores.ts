@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
+import { createSearchProjection } from "../projections/search.ts";
+import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
@@ -22,8 +24,12 @@ import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import type { Model } from "./model/model.ts";
+import { createFoldingView } from "./projector/folding.ts";
 import type { View } from "./projector/sink.ts";
-import type { Emptied } from "./projector/sqlite/sqlite-view.ts";
+import type { Emptied, ViewFile } from "./projector/sqlite/sqlite-view.ts";
+import type { SearchReader, SearchWrite } from "./search/search.ts";
+import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "./search/sqlite/sqlite-search-sink.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
@@ -48,6 +54,7 @@ export interface ViewRules {
   /** By entity type. */
   readonly keyAspects: Readonly<Record<string, string>>;
   readonly graph: GraphRules;
+  readonly search: SearchRules;
 }
 
 export const viewRules = (model: Model): ViewRules => ({
@@ -56,13 +63,20 @@ export const viewRules = (model: Model): ViewRules => ({
     [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
   ),
   graph: compileGraphRules(model),
+  search: compileSearchRules(model),
 });
 
 /** What is up- and downstream of what, for the catalog. */
 export { lineageSteps } from "../projections/graph-lineage.ts";
+/** How texts become words, for the catalog: questions are split as documents were. */
+export { foldText, tokensOf } from "../projections/search-words.ts";
 
-export const viewNames = ["aspects", "timeseries", "graph"] as const;
+/** The projector feeds them in this order. */
+export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
 export type ViewName = (typeof viewNames)[number];
+
+/** Views that are folded from the aspect view, which has to be there first. */
+export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 
 const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
@@ -88,7 +102,10 @@ export const openLog = (
 export const openLogReader = (config: Pick<Config, "data">): Promise<ChangeLog> =>
   openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true });
 
-/** The views for writing; with `bulk` grown from nothing and put in place when closed. */
+/**
+ * The views for writing; with `bulk` grown from nothing and put in place when closed. Folded ones
+ * read the aspect view that is in place then.
+ */
 export async function openViews(
   config: StoresConfig,
   options: {
@@ -99,7 +116,7 @@ export async function openViews(
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk } = options;
-  const { keyAspects, fingerprint, graph } = config.rules;
+  const { keyAspects, fingerprint, graph, search } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
   const file = (name: ViewName) => ({
     path: fileOf(config, name),
@@ -128,8 +145,34 @@ export async function openViews(
         sink: openSqliteGraphSink(file("graph")),
         bearing: forgettingOf,
       }) as View,
+    search: () => openSearchView(search, file("search"), fileOf(config, "aspects")),
   };
   return names.map((name) => open[name]());
+}
+
+function openSearchView(rules: SearchRules, file: ViewFile, aspects: string): View {
+  const project = createSearchProjection(rules);
+  return createFoldingView<SearchWrite>({
+    name: "search",
+    sink: openSqliteSearchSink(file),
+    states: openSqliteAspectReader(aspects),
+    fold(state, entityType, position) {
+      const document = project(state, entityType);
+      return document === undefined
+        ? { op: "remove", position, urn: state.urn }
+        : { op: "put", position, document };
+    },
+  }) as View;
+}
+
+/** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */
+export async function aspectPosition(config: Pick<Config, "data">): Promise<Position> {
+  const reader = openSqliteAspectReader(fileOf(config, "aspects"));
+  try {
+    return await reader.position();
+  } finally {
+    await reader.close();
+  }
 }
 
 /** The read sides; the views must have been opened for writing once before. */
@@ -137,10 +180,12 @@ export function openReaders(config: Pick<Config, "data">): {
   readonly aspects: AspectReader;
   readonly timeseries: TimeseriesReader;
   readonly graph: GraphReader;
+  readonly search: SearchReader;
 } {
   return {
     aspects: openSqliteAspectReader(fileOf(config, "aspects")),
     timeseries: openSqliteTimeseriesReader(fileOf(config, "timeseries")),
     graph: openSqliteGraphReader(fileOf(config, "graph")),
+    search: openSqliteSearchReader(fileOf(config, "search")),
   };
 }

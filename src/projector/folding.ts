@@ -24,6 +24,8 @@ export interface States {
   /** Every record up to here is in what getEntities gives. */
   position(): Promise<Position>;
   getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
+  /** Called when the view is closed. */
+  close(): Promise<void>;
 }
 
 export interface FoldingParts<W> {
@@ -100,7 +102,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         folded.clear();
         await sink.reset();
       },
-      close: (outcome) => sink.close(outcome),
+      async close(outcome) {
+        await sink.close(outcome);
+        await states.close();
+      },
     },
   };
 }

@@ -80,7 +80,7 @@ export async function startProjectorThread(
   function start(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const worker = new Worker(new URL("projector-thread.ts", import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+      resourceLimits: { maxYoungGenerationSizeMb: 16 },
       workerData: data,
       name: "projector",
     });

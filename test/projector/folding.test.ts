@@ -41,6 +41,7 @@ describe("a view of whole folds", () => {
           asked.push([...urns]);
           return urns.map(state);
         },
+        close: async () => {},
       },
       fold: ({ urn, aspects }, entityType, at) => ({
         ...{ urn, entityType, aspects: aspects.size, position: at },

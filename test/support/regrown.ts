@@ -11,6 +11,7 @@ import { decodeRecord } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
 import { regrow } from "../../src/projector/regrow.ts";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -23,7 +24,19 @@ const readers: Readonly<Record<string, (file: string) => Dumped>> = {
   aspects: openSqliteAspectReader,
   timeseries: openSqliteTimeseriesReader,
   graph: openSqliteGraphReader,
+  search: openSearchDocuments,
 };
+
+/** Which batch wrote a document last, its position says; that is another one when it is regrown. */
+function openSearchDocuments(file: string): Dumped {
+  const reader = openSqliteSearchReader(file);
+  return {
+    async *dump() {
+      for await (const { document } of reader.dump()) yield document;
+    },
+    close: () => reader.close(),
+  };
+}
 
 export async function differencesFromRegrown(
   directory: string,
