@@ -23,14 +23,16 @@ import { loadModel } from "./model/load-model.ts";
 import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { openOperations } from "./ops/create-operations.ts";
+import { catchUp } from "./projector/catch-up.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
+import { watchReaders } from "./projector/watched-readers.ts";
 import { lineageSteps, lockData, openLog, openReaders, originOf, viewRules } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
-/** How long a start waits for the views to catch up after a crash; they tell how far they are. */
-const catchUpMsMax = 600_000;
+/** How a start waits for the views to catch up after a crash; they tell how far they are. */
+const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
 
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(
@@ -58,8 +60,8 @@ export async function openService(
     for (const [view, position] of Object.entries(projector.positions())) {
       if (position < head) logger.info({ view, position, head }, "view catches up with the log");
     }
-    await projector.reached(ASPECTS, head, { timeoutMs: catchUpMsMax });
-    const readers = openReaders(config);
+    await catchUp(projector, ASPECTS, head, catchUpLimits);
+    const { readers, errors: readErrors } = watchReaders(openReaders(config), Date.now);
     opened.push(
       () => readers.aspects.close(),
       () => readers.timeseries.close(),
@@ -84,7 +86,7 @@ export async function openService(
       graph: readers.graph,
       lineage: lineageSteps(model),
       references: rules.graph,
-      progress: projector,
+      progress: { ...projector, errors: () => ({ ...readErrors(), ...projector.errors() }) },
       namespace: config.urnNamespace,
       urnLimits,
       aspectBytesMax: config.aspectBytesMax,

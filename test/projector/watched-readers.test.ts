@@ -1,0 +1,57 @@
+/** What a health check is told of the views' read sides. */
+import { beforeEach, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { troubleMsMax, watchReaders } from "../../src/projector/watched-readers.ts";
+
+let time: number;
+let outcome: Error | undefined;
+const reader = {
+  size: 7,
+  async count(by: number) {
+    if (outcome !== undefined) throw outcome;
+    return reader.size * by;
+  },
+  async *dump() {
+    yield* [1, 2];
+  },
+};
+let watched: ReturnType<typeof watchReaders<{ aspects: typeof reader; graph: typeof reader }>>;
+
+beforeEach(() => {
+  time = 1_000;
+  outcome = undefined;
+  watched = watchReaders({ aspects: reader, graph: reader }, () => time);
+});
+
+const damaged = new CatalogError("unavailable", "the view could not be read", {
+  hint: "Rebuild it",
+  cause: new Error("malformed"),
+});
+
+test("passes on what it watches", async () => {
+  expect(watched.readers.aspects.size).toBe(7);
+  expect(await watched.readers.graph.count(2)).toBe(14);
+  expect(await Array.fromAsync(watched.readers.graph.dump())).toEqual([1, 2]);
+  expect(watched.errors()).toEqual({});
+});
+
+test("tells of a failure for as long as it counts, though other reads succeed", async () => {
+  outcome = damaged;
+  await expect(watched.readers.graph.count(1)).rejects.toBe(damaged);
+  outcome = undefined;
+  await watched.readers.graph.count(1);
+  expect(watched.errors()).toEqual({ graph: "the view could not be read. Rebuild it" });
+  time += troubleMsMax - 1;
+  expect(Object.keys(watched.errors())).toEqual(["graph"]);
+  time += 1;
+  expect(watched.errors()).toEqual({});
+});
+
+test.each([
+  new CatalogError("unavailable", "the view is closed"),
+  new CatalogError("invalid", "no such field", { cause: new Error("x") }),
+])("does not tell of what is no fault of the file: $message", async (error) => {
+  outcome = error;
+  await expect(watched.readers.aspects.count(1)).rejects.toBe(error);
+  expect(watched.errors()).toEqual({});
+});
