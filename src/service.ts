@@ -26,7 +26,16 @@ import { openOperations } from "./ops/create-operations.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
-import { lineageSteps, lockData, openLog, openReaders, originOf, viewRules } from "./stores.ts";
+import {
+  foldText,
+  lineageSteps,
+  lockData,
+  openLog,
+  openReaders,
+  originOf,
+  tokensOf,
+  viewRules,
+} from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 
 /** How long a read waits for a view to have what was answered. */
@@ -66,6 +75,7 @@ export async function openService(
       () => readers.aspects.close(),
       () => readers.timeseries.close(),
       () => readers.graph.close(),
+      () => readers.search.close(),
     );
 
     const types = [...(await readers.aspects.countEntities()).keys()];
@@ -86,6 +96,7 @@ export async function openService(
       graph: readers.graph,
       lineage: lineageSteps(model),
       references: rules.graph,
+      search: { reader: readers.search, rules: rules.search, words: { tokensOf, foldText } },
       progress: { ...projector, errors: () => ({ ...readErrors(), ...projector.errors() }) },
       namespace: config.urnNamespace,
       urnLimits,

@@ -7,8 +7,10 @@
 import type { SystemMetadata } from "../core/change.ts";
 import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
+import type { SearchCatalog } from "./search-requests.ts";
 
 export type { Criterion, Filter } from "../core/filter.ts";
+export type * from "./search-requests.ts";
 
 /** Who asks, and what they said about the request. */
 export interface Caller {
@@ -114,7 +116,10 @@ export interface LineageRelationship {
   readonly truncatedChildren: boolean;
 }
 
-export interface Catalog {
+/** What a read is made from. */
+export type ReadView = "entities" | "timeseries" | "relationships" | "search";
+
+export interface Catalog extends SearchCatalog {
   /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
   ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
   ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Written>;
@@ -226,6 +231,14 @@ export interface Catalog {
    * them stays as it is: an aspect that is told anew with another value tells its edges again.
    */
   forgetRelationships(urn: string, caller: Caller): Promise<Written>;
+
+  /** The position that a read which begins now shows at least. */
+  positionOf(view: ReadView): Position;
+  /**
+   * Resolves when reads show the position; rejects `unavailable` when that takes too long. Reads of
+   * entities, timeseries and relationships show every write that was answered, without waiting here.
+   */
+  reach(view: ReadView, position: Position): Promise<void>;
 
   /** Positions of the log and of each view, and whether writes and reads work. */
   health(): Promise<{

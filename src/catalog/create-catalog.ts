@@ -16,7 +16,7 @@ import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { createAddresses, unknownEntityType } from "./address.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
@@ -27,6 +27,7 @@ import { createReads } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createDeleteReferences, type ReferencePaths } from "./references.ts";
 import { createRelationships } from "./relationships.ts";
+import { createSearches, type SearchParts } from "./searches.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createUsage } from "./usage.ts";
 
@@ -40,6 +41,7 @@ export interface CatalogParts {
   readonly graph: GraphReader;
   readonly lineage: LineageSteps;
   readonly references: ReferencePaths;
+  readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -56,6 +58,14 @@ export interface CatalogParts {
 export const ASPECTS = "aspects";
 export const TIMESERIES = "timeseries";
 export const GRAPH = "graph";
+export const SEARCH = "search";
+
+const viewOf: Readonly<Record<ReadView, string>> = {
+  entities: ASPECTS,
+  timeseries: TIMESERIES,
+  relationships: GRAPH,
+  search: SEARCH,
+};
 
 /** Most urns of one page of listUrns. */
 const pageMax = 10_000;
@@ -148,6 +158,8 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     return entity.name;
   }
 
+  const walk = createLineage({ reader: graph, steps: parts.lineage, now });
+
   return {
     ingest: ingestion.ingest,
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
@@ -196,7 +208,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp(TIMESERIES) }),
     ...createRelationships({
       reader: graph,
-      walk: createLineage({ reader: graph, steps: parts.lineage, now }),
+      walk,
       namespace,
       urnLimits: parts.urnLimits,
       systemActor,
@@ -206,6 +218,28 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
       append: ingestion.append,
     }),
+
+    ...createSearches({
+      ...parts.search,
+      walk,
+      namespace,
+      urnLimits: parts.urnLimits,
+      caughtUp: caughtUp(GRAPH),
+    }),
+
+    async getBrowsePaths(text) {
+      const [state] = await states.read([addresses.known(text).urn]);
+      const value = state && currentAspect(state, "browsePaths")?.value;
+      return value === undefined ? [] : (JSON.parse(value).paths ?? []);
+    },
+
+    positionOf: (view) =>
+      view === "search" ? (progress.positions()[SEARCH] ?? START) : (answered[ASPECTS] ?? START),
+
+    async reach(view, position) {
+      if (view !== "search" && position <= (answered[ASPECTS] ?? START)) return;
+      await reached(viewOf[view])(position);
+    },
 
     exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
 

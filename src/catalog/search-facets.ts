@@ -25,18 +25,23 @@ export interface FacetRequest {
 }
 
 export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
-  const { flags } = request;
+  const { flags, wanted } = request;
   if (flags.skipAggregates === true) return { queries: [], read: () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
   const bare = request.own || flags.includeDefaultFacets === false;
-  const rules = bare ? [] : fields.facetsOf(request.entityTypes);
+  const usual = bare ? [] : fields.facetsOf(request.entityTypes);
+  const rules = [...usual, ...wantedRules(fields, wanted, usual)];
   return {
     queries: rules.map((rule) => ({ fields: rule.fields, limit })),
     read(answers) {
       const types = answers[rules.findIndex(({ name }) => name === TYPE)] ?? [];
       const found = rules.flatMap((rule, i) => {
         const values = valuesOf(rule, answers[i] ?? [], { request, types });
-        return values.length === 0 ? [] : [{ ...rule, values }];
+        const own = wanted.get(rule.name);
+        const shown = usual.includes(rule)
+          ? values
+          : values.filter(({ value }) => own?.includes(value));
+        return shown.length === 0 ? [] : [{ ...rule, values: shown }];
       });
       return withWanted(found, { request, fields, limit }).map(({ name, displayName, values }) => ({
         name,
@@ -45,6 +50,19 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
       }));
     },
   };
+}
+
+/** Of fields that are no facets, the values that the filter names are counted, too. */
+function wantedRules(
+  fields: SearchFields,
+  wanted: ReadonlyMap<string, readonly string[]>,
+  usual: readonly FacetRule[],
+): readonly FacetRule[] {
+  return [...wanted].flatMap(([name, values]): readonly FacetRule[] => {
+    const known = usual.some((rule) => rule.name === name) || fields.find(name).length === 0;
+    if (known || values.length === 0) return [];
+    return [fields.facet(name) ?? { name, displayName: name, fields: [name] }];
+  });
 }
 
 type Value = SearchFacet["values"][number];
@@ -87,8 +105,7 @@ function withWanted(
     const displayName = fields.facet(name)?.displayName ?? name;
     const facet = all.get(name) ?? { name, displayName, values: [] };
     const known = new Set(facet.values.map(({ value }) => value));
-    const named = wanted.map((text) => (name === TYPE ? (fields.entityType(text) ?? text) : text));
-    const missing = [...new Set(named)].filter((value) => !known.has(value)).slice(0, limit);
+    const missing = [...new Set(wanted)].filter((value) => !known.has(value)).slice(0, limit);
     const values = missing.map((value) => ({ value, count: 0, filtered: true }));
     all.set(name, { ...facet, values: [...facet.values, ...values] });
   }

@@ -104,7 +104,7 @@ export function createFilterCompiler({ fields, namespace, expand }: Dependencies
       return {
         condition: holdsAlways ? undefined : anyOf(conditions),
         fields: new Set(criteria.map(({ field }) => plainField(field))),
-        wanted: wantedBy(criteria),
+        wanted: wantedBy(criteria, fields),
       };
     },
   };
@@ -137,14 +137,20 @@ function askedBy({ condition, texts }: CheckedCriterion): Asked {
   }
 }
 
+const TYPE = "_entityType";
+
 /** Values that criteria want as they are: those are shown as facets, found or not. */
-function wantedBy(criteria: readonly CheckedCriterion[]): ReadonlyMap<string, readonly string[]> {
+function wantedBy(
+  criteria: readonly CheckedCriterion[],
+  fields: SearchFields,
+): ReadonlyMap<string, readonly string[]> {
   const wanted = new Map<string, string[]>();
   for (const { field, condition, texts, negated } of criteria) {
     const name = plainField(field);
     const values = wanted.get(name) ?? [];
     const exact = condition === "EQUAL" || condition === "IN" || condition === "IEQUAL";
-    if (exact && !negated) values.push(...texts);
+    const asKept = (text: string) => (name === TYPE ? (fields.entityType(text) ?? text) : text);
+    if (exact && !negated) values.push(...texts.map(asKept));
     wanted.set(name, values);
   }
   return wanted;

@@ -188,7 +188,7 @@ function questionAt(
 function readPhrase(text: string, at: number, builder: QueryBuilder): number | undefined {
   if (text[at] !== '"') return undefined;
   const phrase = scanPhrase(text, at);
-  if (phrase !== undefined) builder.phrase(phrase.text);
+  if (phrase !== undefined && phrase.text.trim() !== "") builder.phrase(phrase.text);
   return phrase?.end ?? at + 1;
 }
 

@@ -3,7 +3,7 @@
  * behind it. Routing, validation, the OpenAPI document and the documentation page all read these
  * rows; nothing about an endpoint is said elsewhere.
  */
-import type { Caller, Catalog } from "../catalog/catalog.ts";
+import type { Caller, Catalog, ReadView } from "../catalog/catalog.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Operations } from "../ops/operations.ts";
@@ -53,7 +53,7 @@ export interface Answer {
   /** False: nobody on the way may keep it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;
-  /** Of an endpoint that writes: where the log holds it. */
+  /** Of a write: where the log holds it. Of a read: every record up to there is shown. */
   readonly position?: Position | undefined;
 }
 
@@ -106,6 +106,8 @@ export interface Endpoint {
   readonly open?: boolean;
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
+  /** What it reads: its answers carry the position that they show; a request may ask for one. */
+  readonly reads?: ReadView;
   /** It takes conditional headers; other rows that write refuse them. */
   readonly conditional?: boolean;
   /** Largest body, where that is less than the configured one. */

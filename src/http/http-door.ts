@@ -20,6 +20,7 @@ import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { type Access, identify } from "./identify.ts";
 import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
 import { openApiDocument } from "./openapi.ts";
+import { answerAt } from "./positions.ts";
 import {
   beginNotes,
   type Noted,
@@ -197,7 +198,9 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
     handler: async (request, reply) => {
       const noted = request.noted as Noted;
       const ask = noted.ask as Ask;
-      const answer = await endpoint.handle({ ...ask, body: request.body }, backing);
+      const { headers } = request;
+      const asked = { ...ask, body: request.body };
+      const answer = await answerAt(endpoint, asked, { backing, headers });
       return replies.succeed(reply, answer, endpoint, noted.protocol);
     },
   });

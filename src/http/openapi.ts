@@ -6,7 +6,10 @@ import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
-import { errorReply, namedSchemas } from "./schemas.ts";
+import { errorReply, namedSchemas as plainSchemas } from "./schemas.ts";
+import { namedSearchSchemas } from "./search-schemas.ts";
+
+const namedSchemas = new Map([...plainSchemas, ...namedSearchSchemas]);
 
 export function openApiDocument(
   table: RouteTable,
@@ -75,7 +78,10 @@ function readOperation(endpoint: Endpoint): Schema {
     ...(endpoint.about === undefined ? {} : { description: endpoint.about }),
     tags: [endpoint.kind === "page" ? "service" : resourceOf(endpoint)],
     ...securityOf([endpoint]),
-    parameters: (endpoint.parameters ?? []).map(parameterOf),
+    parameters: [
+      ...(endpoint.parameters ?? []).map(parameterOf),
+      ...(endpoint.reads === undefined ? [] : [minPosition]),
+    ],
     responses: {
       200: {
         description: "Done.",
@@ -133,6 +139,7 @@ function actionsOperation(
         schema: { type: "string", enum: actions.map(({ name }) => name) },
       },
       ...writeHeaders,
+      ...(actions.some(({ reads }) => reads !== undefined) ? [minPosition] : []),
     ],
     requestBody: {
       required: true,
@@ -148,7 +155,8 @@ function actionsOperation(
         description: "Done. Actions without a result answer with an empty body.",
         headers: {
           "X-Annals-Position": {
-            description: "Of a write: the position at which the log holds it",
+            description:
+              "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
             schema: { type: "integer" },
           },
         },
@@ -187,6 +195,14 @@ const writeHeaders: readonly Schema[] = [
     schema: { type: "string" },
   },
 ];
+
+const minPosition: Schema = {
+  name: "X-Annals-Min-Position",
+  in: "header",
+  description:
+    "Of a read: the X-Annals-Position of a write that the answer has to show; it waits for that, and answers 503 when it takes too long.",
+  schema: { type: "integer" },
+};
 
 const parameterTypes: Readonly<Record<Parameter["type"], Schema>> = {
   string: { type: "string" },

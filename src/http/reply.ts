@@ -55,7 +55,7 @@ export function createReplies(
   return {
     succeed(reply, answer, endpoint, protocol) {
       speak(reply, protocol);
-      if (endpoint.writes === true) {
+      if (endpoint.writes === true || answer.position !== undefined) {
         reply.header("x-annals-position", String(answer.position ?? 0));
       }
       if (answer.keep === false) reply.header("cache-control", "no-store");

@@ -6,12 +6,15 @@
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
+import { browseRoutes } from "./routes/browse.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
+import { searchRoutes } from "./routes/search.ts";
+import { searchLineageRoutes } from "./routes/search-lineage.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
 
@@ -38,6 +41,9 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...aspectRoutes,
     ...entityRoutes,
     ...deleteRoutes,
+    ...searchRoutes,
+    ...searchLineageRoutes,
+    ...browseRoutes,
     ...entityV2Routes,
     ...relationshipRoutes,
     ...usageStatsRoutes,

@@ -393,6 +393,18 @@ describe("an answer tells", () => {
     const filter = filtered({ field: "name", condition: "CONTAIN", value: "s" });
     expect(await names({ skipAggregates: true }, filter)).toEqual([]);
     expect(await names({ includeDefaultFacets: false }, filter)).toEqual([["name", 0]]);
+    const byName = filtered({ field: "name", values: ["yields", "x"] });
+    const { facets } = await searches.filter({ entities: ["dataset"], filter: byName }, page);
+    expect(facets).toEqual([
+      {
+        name: "name",
+        displayName: "name",
+        values: [
+          { value: "yields", count: 1, filtered: false },
+          { value: "x", count: 0, filtered: true },
+        ],
+      },
+    ]);
     expect((await names({ maxAggValues: 1 })).every(([, length]) => Number(length) <= 2)).toBe(
       true,
     );

@@ -156,6 +156,7 @@ describe("a query is read as", () => {
     ['/q a:(( "x OR', and(words("a:"), words("x", "OR"))],
     ["\\/q a", words("a")],
     ["()", words("()")],
+    ['a "" b " " c', words("a", "b", "c")],
     ["rows:[1 TO", and(is("rows", "[1"), words("TO"))],
   ])("%s", (text, expected) => {
     expect(untyped(parse(text))).toEqual(expected);

@@ -13,6 +13,29 @@ export interface RecordingCatalog extends Catalog {
   fault: unknown;
 }
 
+const hit = {
+  urn: "urn:li:tag:tides",
+  score: 12.5,
+  matchedFields: [{ name: "name", value: "tides" }],
+};
+const near = {
+  ...hit,
+  ...{ degree: 1, paths: [["urn:li:tag:a", hit.urn]], explored: true, truncatedChildren: false },
+};
+const found = {
+  pageSize: 10,
+  total: 1,
+  hits: [hit],
+  facets: [
+    {
+      name: "_entityType",
+      displayName: "Type",
+      values: [{ value: "urn:li:tag:x", count: 1, filtered: false }],
+    },
+  ],
+  position: position(12),
+};
+
 const text = { json: '{"answered":true}' };
 
 export function createRecordingCatalog(): RecordingCatalog {
@@ -67,6 +90,33 @@ export function createRecordingCatalog(): RecordingCatalog {
       partial: false,
       relationships: [],
     }),
+    search: answering("search", { from: 0, ...found }),
+    scroll: answering("scroll", { ...found, scrollId: "next" }),
+    filter: answering("filter", { from: 0, ...found }),
+    searchLineage: answering("searchLineage", { from: 0, ...found, hits: [near], partial: false }),
+    scrollLineage: answering("scrollLineage", {
+      ...{ ...found, hits: [near], partial: true, scrollId: "next" },
+    }),
+    autocomplete: answering("autocomplete", {
+      suggestions: ["tides"],
+      entities: ["urn:li:tag:tides"],
+      position: position(12),
+    }),
+    browse: answering("browse", {
+      ...{ path: "/prod", from: 0, pageSize: 10, numGroups: 1, numEntities: 1 },
+      groups: [{ name: "hive", count: 2 }],
+      entities: ["urn:li:tag:tides"],
+      totalNumEntities: 2,
+      position: position(12),
+    }),
+    browseV2: answering("browseV2", {
+      ...{ path: "␟a", start: 0, count: 10, total: 1, totalNumEntities: 2 },
+      groups: [{ name: "b", count: 2, hasSubGroups: true }],
+      position: position(12),
+    }),
+    getBrowsePaths: answering("getBrowsePaths", ["/prod/hive"]),
+    positionOf: () => position(6),
+    reach: answering("reach", undefined),
     forgetRelationships: answering("forgetRelationships", { position: position(10) }),
     health: answering("health", { ok: true, log: position(7), views: {} }),
   };

@@ -25,6 +25,17 @@ const strictlyOlder = "what is exactly as old as the end stays; golden/operation
 const restoredInFull =
   "times and ids are of the run, and browsePaths (v1) is a row more; golden/operations.test.ts has the form";
 
+const valuesCount = "`value` counts in a filter as `values` does; the reference passes it over";
+const anyQuery = "whatever is typed is a query: what is no syntax is words";
+const oneDatasetMore =
+  "the odd urn is an entity here; all that is looked for is equal, and so by urn";
+const sums = "scores are sums of weights, and equal counts come in order of their values";
+const ownOrder: readonly RegExp[] = [
+  /^\/value\/entities\/\d\/(score|features|matchedFields)/,
+  /^\/value\/metadata\/aggregations\/\d+\/filterValues/,
+];
+const folders = "every entity gets a browse path (v1); the reference makes none";
+
 export const differences: Readonly<Record<string, Difference>> = {
   config: {
     why: "it names this service's own version and capabilities",
@@ -34,7 +45,6 @@ export const differences: Readonly<Record<string, Difference>> = {
       /^\/telemetry/,
       /^\/datahub\/serverType/,
       /^\/timeZone/,
-      /^\/supportsImpactAnalysis/,
     ],
   },
   health: { why: "the recorded deployment had no health servlet", status: 200, body: "other" },
@@ -118,4 +128,60 @@ export const differences: Readonly<Record<string, Difference>> = {
     why: "an edge keeps the actor that updated it, though nobody says who created it; times are the run's",
     without: [/\/updatedActor/, /\/createdOn/],
   },
+  "across lineage": {
+    why: `${sums}; a facet without values is not told, that of degrees has counts`,
+    without: [...ownOrder, /aggregations: expected 11 members, found 10/],
+  },
+  "search word": { why: sums, without: ownOrder },
+  "search star": { why: oneDatasetMore, body: "other" },
+  "search empty": { why: oneDatasetMore, body: "other" },
+  "search huge": { why: oneDatasetMore, body: "other" },
+  "search sorted": { why: oneDatasetMore, body: "other" },
+  "across some": { why: oneDatasetMore, body: "other" },
+  "search field": { why: sums, without: ownOrder },
+  "search field raw": { why: anyQuery, status: 200, body: "other" },
+  "search hostile": { why: anyQuery, status: 200, body: "other" },
+  "search unknown entity": { why: "an unknown name is content: 422", status: 422 },
+  "search filter EQUAL": { why: valuesCount, body: "other" },
+  "search filter keyword": { why: valuesCount, body: "other" },
+  "search filter CONTAIN": { why: valuesCount, body: "other" },
+  "search filter START_WITH": { why: valuesCount, body: "other" },
+  "search filter END_WITH": { why: valuesCount, body: "other" },
+  "search filter GREATER_THAN": { why: valuesCount, body: "other" },
+  "search filter negated": { why: valuesCount, body: "other" },
+  "search filter removed": { why: valuesCount, body: "other" },
+  "filter action": { why: valuesCount, body: "other" },
+  list: { why: valuesCount, body: "other" },
+  "search filter values": {
+    why: `${sums}; what fulfils a filter is no match, and comes by urn`,
+    without: [...ownOrder, /^\/value\/entities\/\d\/entity/],
+  },
+  "search filter EXISTS": {
+    why: `${sums}; what fulfils a filter is no match, and comes by urn`,
+    without: [...ownOrder, /^\/value\/entities\/\d\/entity/],
+  },
+  "search filter unknown field": {
+    why: "a field that no entity type has is refused, with those that come near",
+    status: 400,
+  },
+  "search filter old criteria": {
+    why: "the older form of filters is understood",
+    status: 200,
+    body: "other",
+  },
+  across: {
+    why: `${sums}; entity types without hits are told when they are named`,
+    without: [...ownOrder, /aggregations\/\d\/aggregations\/[a-z]+: expected 0, found nothing/],
+  },
+  autocomplete: {
+    why: "the value that begins with what was typed comes first",
+    without: [/^\/value\/suggestions/],
+  },
+  "browse root": { why: folders, body: "other" },
+  "browse /prod": { why: folders, body: "other" },
+  "browse /prod/postgres": { why: folders, body: "other" },
+  "browse /prod/postgres/farmly": { why: folders, body: "other" },
+  "browse after soft delete": { why: folders, body: "other" },
+  "browse paths": { why: folders, body: "other" },
+  "search after undelete": { why: sums, without: ownOrder },
 };

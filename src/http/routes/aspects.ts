@@ -115,6 +115,7 @@ const getTimeseriesAspectValues: Endpoint = {
     },
   },
   reply: valueReply(schemas.timeseriesValues),
+  reads: "timeseries",
   example: {
     path: "/aspects?action=getTimeseriesAspectValues",
     body: { urn: orders, entity: "dataset", aspect: "datasetProfile", limit: 1 },
@@ -160,6 +161,7 @@ const getCount: Endpoint = {
     },
   },
   reply: valueReply({ type: "integer" }),
+  reads: "entities",
   example: {
     path: "/aspects?action=getCount",
     body: { aspect: "ownership", urnLike: "urn:li:dataset:%" },
@@ -203,6 +205,7 @@ const getAspect: Endpoint = {
     },
   },
   missing: true,
+  reads: "entities",
   example: {
     path: `/aspects/${ordersKey}?aspect=datasetProperties&version=0`,
     reply: {

@@ -37,6 +37,7 @@ const getEntity: Endpoint = {
     alwaysIncludeKeyAspect,
   ],
   reply: schemas.entity,
+  reads: "entities",
   example: { path: `/entitiesV2/${ordersKey}?aspects=List(status)`, reply: ordersEntity },
   errors: [
     { code: "malformed", when: "the urn does not parse" },
@@ -68,6 +69,7 @@ const getEntities: Endpoint = {
       errors: { type: "object" },
     },
   },
+  reads: "entities",
   example: {
     path: `/entitiesV2?ids=List(${ordersKey})&aspects=List(status)`,
     reply: { results: { [orders]: ordersEntity }, statuses: {}, errors: {} },

@@ -137,6 +137,7 @@ const exists: Endpoint = {
     properties: { urn: schemas.urn, includeSoftDelete },
   },
   reply: valueReply({ type: "boolean" }),
+  reads: "entities",
   example: { path: "/entities?action=exists", body: { urn: orders }, reply: { value: true } },
   errors: [{ code: "malformed", when: "the urn is missing or does not parse" }],
   async handle(ask, { catalog }) {
@@ -169,6 +170,7 @@ const filterExistingUrns: Endpoint = {
     },
   },
   reply: valueReply({ type: "array", items: schemas.urn }),
+  reads: "entities",
   example: {
     path: "/entities?action=filterExistingUrns",
     body: { request: { urns: [orders, "urn:li:tag:nowhere"] } },
@@ -214,6 +216,7 @@ const listUrns: Endpoint = {
       total: { type: "integer", description: "How many there are" },
     },
   }),
+  reads: "entities",
   example: {
     path: "/entities?action=listUrns",
     body: { entity: "dataset", start: 0, count: 10 },
@@ -245,6 +248,7 @@ const getTotalEntityCount: Endpoint = {
     properties: { entity: { type: "string", description: "Type of the entities" } },
   },
   reply: valueReply({ type: "integer" }),
+  reads: "entities",
   example: {
     path: "/entities?action=getTotalEntityCount",
     body: { entity: "dataset" },
@@ -277,6 +281,7 @@ const batchGetTotalEntityCount: Endpoint = {
     },
   },
   reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
+  reads: "entities",
   example: {
     path: "/entities?action=batchGetTotalEntityCount",
     body: { entities: ["dataset", "chart"] },
@@ -301,6 +306,7 @@ const getSnapshot: Endpoint = {
     aspects,
   ],
   reply: snapshotReply,
+  reads: "entities",
   example: { path: `/entities/${ordersKey}?aspects=List(status)`, reply: ordersSnapshotReply },
   errors: readErrors,
   handle: (ask, { catalog }) => catalog.getSnapshot(ask.key, wanted(ask.parameters)),
@@ -325,6 +331,7 @@ const getSnapshots: Endpoint = {
       errors: { type: "object" },
     },
   },
+  reads: "entities",
   example: {
     path: `/entities?ids=List(${ordersKey})&aspects=List(status)`,
     reply: { results: { [orders]: ordersSnapshotReply }, statuses: {}, errors: {} },

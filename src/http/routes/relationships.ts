@@ -90,6 +90,7 @@ const getRelationships: Endpoint = {
       entities: { type: "array", items: schemas.urn },
     },
   },
+  reads: "relationships",
   example: {
     path: `/relationships?direction=OUTGOING&urn=${ordersKey}&types=List(OwnedBy,TaggedWith)`,
     reply: {
@@ -181,6 +182,7 @@ const getLineage: Endpoint = {
       relationships: { type: "array", items: schemas.lineageRelationship },
     },
   }),
+  reads: "relationships",
   example: {
     path: "/relationships?action=getLineage",
     body: { urn: revenue, direction: "UPSTREAM", maxHops: 3 },
@@ -253,6 +255,7 @@ const getRelatedEntities: Endpoint = {
       },
     },
   },
+  reads: "relationships",
   example: {
     path: `/openapi/relationships/v1/?urn=${ordersKey}&direction=OUTGOING&relationshipTypes=OwnedBy`,
     reply: {

@@ -91,6 +91,7 @@ const query: Endpoint = {
     },
   },
   reply: valueReply(schemas.usageResult),
+  reads: "timeseries",
   example: {
     path: "/usageStats?action=query",
     body: {
@@ -130,6 +131,7 @@ const queryRange: Endpoint = {
     },
   },
   reply: valueReply(schemas.usageResult),
+  reads: "timeseries",
   example: {
     path: "/usageStats?action=queryRange",
     body: { resource: orders, duration: "DAY", rangeFromEnd: "ALL" },

@@ -1,0 +1,259 @@
+/** Finding without searching: suggestions while somebody types, folders, and where an entity lies. */
+import type { SearchFlags } from "../../catalog/catalog.ts";
+import type { Filter } from "../../core/filter.ts";
+import { type Endpoint, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import * as search from "../search-schemas.ts";
+import { orders } from "./samples.ts";
+import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
+
+interface Narrowed {
+  readonly entity: string;
+  readonly filter?: Filter;
+  readonly searchFlags?: SearchFlags;
+}
+
+const autocomplete: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "autocomplete",
+  summary: "Complete what somebody types",
+  about:
+    "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once.",
+  body: {
+    type: "object",
+    required: ["entity", "query", "limit"],
+    properties: {
+      entity: search.entityType,
+      query: { type: "string", description: "What was typed so far" },
+      field: { type: "string", description: "Complete values of this field alone" },
+      filter: schemas.filter,
+      start: { type: "integer", description: "How many entities to leave out; 0 when absent" },
+      limit: { type: "integer", description: "How many to suggest: 1,000 at most" },
+      searchFlags: search.searchFlags,
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["query", "suggestions", "entities"],
+    properties: {
+      query: { type: "string", description: "As asked for" },
+      suggestions: { type: "array", items: { type: "string" } },
+      entities: {
+        type: "array",
+        items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+      },
+    },
+  }),
+  reads: "search",
+  example: {
+    path: "/entities?action=autocomplete",
+    body: { entity: "dataset", query: "ord", limit: 5 },
+    reply: { value: { query: "ord", suggestions: ["orders"], entities: [{ urn: orders }] } },
+  },
+  errors: searchErrors,
+  async handle({ body }, { catalog }) {
+    const { searchFlags: flags, ...request } = body as Narrowed & {
+      readonly query: string;
+      readonly field?: string;
+      readonly start?: number;
+      readonly limit: number;
+    };
+    const { suggestions, entities, position } = await catalog.autocomplete({ ...request, flags });
+    const found = entities.map((urn) => ({ urn }));
+    const value = { query: request.query, suggestions, entities: found };
+    return { json: JSON.stringify({ value }), position };
+  },
+};
+
+const groups = [{ name: "shop", count: 12 }];
+
+const browse: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "browse",
+  summary: "Browse the folders of browsePaths",
+  about:
+    "The folders in a folder, then the entities that lie in it; a page may have both. Counts are of entities in a folder and below.",
+  body: {
+    type: "object",
+    required: ["entity", "path", "start", "limit"],
+    properties: {
+      entity: search.entityType,
+      path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
+      filter: schemas.filter,
+      start: search.start,
+      limit: { type: "integer", description: "How many folders and entities to tell" },
+      searchFlags: search.searchFlags,
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["from", "pageSize", "numEntities", "numGroups", "numElements", "groups", "metadata"],
+    properties: {
+      from: { type: "integer" },
+      pageSize: { type: "integer" },
+      numGroups: { type: "integer", description: "How many folders there are" },
+      numEntities: { type: "integer", description: "How many entities lie in the folder itself" },
+      numElements: { type: "integer", description: "Both together" },
+      groups: { type: "array", items: { type: "object" } },
+      metadata: {
+        type: "object",
+        properties: {
+          path: { type: "string" },
+          totalNumEntities: { type: "integer", description: "How many lie in folders below" },
+          groups: { type: "array", items: { type: "object" }, description: "The same, again" },
+        },
+      },
+      entities: {
+        type: "array",
+        items: { type: "object", properties: { name: schemas.urn, urn: schemas.urn } },
+      },
+    },
+  }),
+  reads: "search",
+  example: {
+    path: "/entities?action=browse",
+    body: { entity: "dataset", path: "/prod/postgres", start: 0, limit: 10 },
+    reply: {
+      value: {
+        from: 0,
+        pageSize: 10,
+        numEntities: 0,
+        numGroups: 1,
+        numElements: 1,
+        groups,
+        metadata: { path: "/prod/postgres", totalNumEntities: 12, groups },
+        entities: [],
+      },
+    },
+  },
+  errors: searchErrors,
+  async handle({ body }, { catalog }) {
+    const { searchFlags: flags, ...request } = body as Narrowed & {
+      readonly path: string;
+      readonly start: number;
+      readonly limit: number;
+    };
+    const page = await catalog.browse({ ...request, flags });
+    const { from, pageSize, numEntities, numGroups, path, totalNumEntities, position } = page;
+    const value = {
+      ...{ from, pageSize, numEntities, numGroups, numElements: numGroups + numEntities },
+      groups: page.groups,
+      metadata: { path, totalNumEntities, groups: page.groups },
+      entities: page.entities.map((urn) => ({ name: urn, urn })),
+    };
+    return { json: JSON.stringify({ value }), position };
+  },
+};
+
+const browseV2: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "browseV2",
+  summary: "Browse the folders of browsePathsV2",
+  about:
+    "The folders in a folder; those that are entities are told as such. The entities in a folder are found by a search whose filter has `browsePathV2` as its path.",
+  body: {
+    type: "object",
+    required: ["path", "start", "count"],
+    properties: {
+      entity: search.entityType,
+      entities: search.entityTypes,
+      path: {
+        type: ["string", "array"],
+        items: { type: "string" },
+        description:
+          "Ids of folders from the outermost one, as a list or as text with ␟ before each",
+      },
+      input: search.input,
+      filter: schemas.filter,
+      searchFlags: search.searchFlags,
+      start: search.start,
+      count: search.count,
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["start", "count", "total", "groups", "metadata"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer" },
+      total: { type: "integer", description: "How many folders there are" },
+      groups: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["name", "count", "hasSubGroups"],
+          properties: {
+            name: { type: "string" },
+            count: { type: "integer" },
+            hasSubGroups: { type: "boolean" },
+            entity: schemas.urn,
+          },
+        },
+      },
+      metadata: { type: "object" },
+    },
+  }),
+  reads: "search",
+  example: {
+    path: "/entities?action=browseV2",
+    body: { entity: "dataset", path: ["urn:li:container:shop"], start: 0, count: 10 },
+    reply: {
+      value: {
+        start: 0,
+        count: 10,
+        total: 1,
+        groups: [
+          {
+            name: "urn:li:container:public",
+            count: 12,
+            hasSubGroups: false,
+            entity: "urn:li:container:public",
+          },
+        ],
+        metadata: { path: "␟urn:li:container:shop", totalNumEntities: 12 },
+      },
+    },
+  },
+  errors: searchErrors,
+  async handle({ body }, { catalog }) {
+    const { path, start, count } = body as SearchBody & { readonly path: string | string[] };
+    const joined = typeof path === "string" ? path : path.map((id) => `␟${id}`).join("");
+    const request = searchRequestOf(body as SearchBody);
+    const page = await catalog.browseV2({ ...request, path: joined, start, count });
+    const { path: told, totalNumEntities, position, ...rest } = page;
+    const value = { ...rest, metadata: { path: told, totalNumEntities } };
+    return { json: JSON.stringify({ value }), position };
+  },
+};
+
+const getBrowsePaths: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "getBrowsePaths",
+  summary: "Ask in which folders an entity lies",
+  body: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+  reply: valueReply({ type: "array", items: { type: "string" } }),
+  reads: "entities",
+  example: {
+    path: "/entities?action=getBrowsePaths",
+    body: { urn: orders },
+    reply: { value: ["/prod/postgres/shop/public"] },
+  },
+  errors: [
+    { code: "malformed", when: "the urn is missing or does not parse" },
+    { code: "not_found", when: "the entity type is unknown" },
+  ],
+  async handle({ body }, { catalog }) {
+    const { urn } = body as { readonly urn: string };
+    return { json: JSON.stringify({ value: await catalog.getBrowsePaths(urn) }) };
+  },
+};
+
+export const browseRoutes: readonly Endpoint[] = [autocomplete, browse, browseV2, getBrowsePaths];

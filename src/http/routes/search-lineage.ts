@@ -1,0 +1,139 @@
+/** Impact analysis: searches among what lies up- or downstream of an entity. */
+import type { LineageSearchRequest } from "../../catalog/catalog.ts";
+import { type Endpoint, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { lineageAnswer } from "../search-replies.ts";
+import * as search from "../search-schemas.ts";
+import { orders } from "./samples.ts";
+import { type SearchBody, searchRequestOf } from "./search.ts";
+
+const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
+
+interface LineageBody extends SearchBody {
+  readonly urn: string;
+  readonly direction: string;
+  readonly maxHops?: number;
+  readonly startTimeMillis?: number;
+  readonly endTimeMillis?: number;
+  readonly scrollId?: string;
+}
+
+function requestOf(body: unknown): LineageSearchRequest {
+  const { urn, direction, maxHops, startTimeMillis, endTimeMillis } = body as LineageBody;
+  const times = { startTimeMillis, endTimeMillis };
+  return { ...searchRequestOf(body as SearchBody), urn, direction, maxHops, ...times };
+}
+
+const where = {
+  urn: schemas.urn,
+  direction: {
+    type: "string",
+    enum: ["UPSTREAM", "DOWNSTREAM"],
+    description: "Where data comes from, or where it goes",
+  },
+  entities: search.entityTypes,
+  input: search.input,
+  maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1,000 when absent" },
+  ...search.looking,
+  startTimeMillis: { type: "integer", description: "Not supported: leave it out, or send 0" },
+  endTimeMillis: { type: "integer", description: "Not supported: leave it out, or send 0" },
+};
+
+const lineageErrors = [
+  {
+    code: "malformed",
+    when: "a parameter is missing or mistyped, the urn does not parse, or the query or filter cannot be asked",
+  },
+  { code: "invalid", when: "an entity type is unknown, or times are given" },
+  {
+    code: "unavailable",
+    when: "a view did not come to the position that the answer needs in time",
+  },
+] as const;
+
+const metadata = {
+  aggregations: [
+    {
+      name: "degree",
+      displayName: "Degree of Dependencies",
+      aggregations: { 1: 1, 2: 0, "3+": 0 },
+      filterValues: [
+        { value: "1", facetCount: 1, filtered: false },
+        { value: "2", facetCount: 0, filtered: false },
+        { value: "3+", facetCount: 0, filtered: false },
+      ],
+    },
+  ],
+  suggestions: [],
+};
+const entities = [
+  {
+    entity: orders,
+    matchedFields: [],
+    score: 1,
+    features: { SEARCH_BACKEND_SCORE: 1 },
+    degree: 1,
+    degrees: [1],
+    paths: [[revenue, orders]],
+    explored: true,
+    truncatedChildren: false,
+    ignoredAsHop: false,
+  },
+];
+const found = { numEntities: 1, lineageSearchPath: "TORTOISE", isPartial: false };
+
+const searchAcrossLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "searchAcrossLineage",
+  summary: "Search what lies up- or downstream of an entity",
+  about:
+    "Nearest first, unless words are looked for or a sort is asked. `degree` is a field of filters here (1, 2, 3+), and a facet. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `isPartial`.",
+  body: {
+    type: "object",
+    required: ["urn", "direction", "start", "count"],
+    properties: { ...where, start: search.start, count: search.count },
+  },
+  reply: valueReply(search.lineageSearchResult),
+  reads: "search",
+  example: {
+    path: "/entities?action=searchAcrossLineage",
+    body: { urn: revenue, direction: "UPSTREAM", input: "*", start: 0, count: 10 },
+    reply: { value: { from: 0, pageSize: 10, ...found, metadata, entities } },
+  },
+  errors: lineageErrors,
+  async handle({ body }, { catalog }) {
+    const { start, count } = body as LineageBody;
+    return lineageAnswer(await catalog.searchLineage(requestOf(body), { start, count }));
+  },
+};
+
+const scrollAcrossLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "scrollAcrossLineage",
+  summary: "Read all that lies up- or downstream of an entity",
+  about:
+    "As `searchAcrossLineage`, page by page: each answer has the `scrollId` with which the next one goes on.",
+  body: {
+    type: "object",
+    required: ["urn", "direction", "count"],
+    properties: { ...where, ...search.scrolling, count: search.count },
+  },
+  reply: valueReply(search.lineageScrollResult),
+  reads: "search",
+  example: {
+    path: "/entities?action=scrollAcrossLineage",
+    body: { urn: revenue, direction: "UPSTREAM", count: 1 },
+    reply: { value: { pageSize: 1, ...found, scrollId: "WyJbMV0iLCJ4Il0", metadata, entities } },
+  },
+  errors: lineageErrors,
+  async handle({ body }, { catalog }) {
+    const { scrollId, count } = body as LineageBody;
+    return lineageAnswer(await catalog.scrollLineage(requestOf(body), { scrollId, count }));
+  },
+};
+
+export const searchLineageRoutes: readonly Endpoint[] = [searchAcrossLineage, scrollAcrossLineage];

@@ -1,0 +1,223 @@
+/** What requests and answers of searches are made of (schemas.ts for all others). */
+import type { Schema } from "./endpoint.ts";
+import * as schemas from "./schemas.ts";
+
+const text = (description: string): Schema => ({ type: "string", description });
+const integer = (description: string): Schema => ({ type: "integer", description });
+const flag = (description: string): Schema => ({ type: "boolean", description });
+const listOf = (items: Schema): Schema => ({ type: "array", items });
+
+export const searchFlags: Schema = {
+  type: "object",
+  description: "How to answer. Others of the reference's flags are understood as no wish.",
+  properties: {
+    skipHighlighting: flag("Do not tell what hits were found by"),
+    skipAggregates: flag("Tell no facets"),
+    includeDefaultFacets: flag("False: no facets but those of the filter"),
+    maxAggValues: integer("Most values of a facet: 20 when absent, 1,000 at most"),
+    includeSoftDeleted: flag("Find entities whose status says removed, too"),
+    filterNonLatestVersions: flag("False: find members of a version set that are not its latest"),
+    customHighlightingFields: {
+      ...listOf({ type: "string" }),
+      description: "Only these fields are told among what a hit was found by",
+    },
+    explain: flag("Tell of each hit how its score came to be"),
+    fulltext: flag("Accepted: there is one way of searching"),
+  },
+};
+
+export const entityType = text("Type of the entities, in any letter case: `dataset`");
+
+export const entityTypes: Schema = {
+  type: "array",
+  items: { type: "string" },
+  description: "Types of the entities; none, or absent: all",
+};
+
+export const input = text(
+  'Words, `"phrases"`, `<field>:<value>`, AND, OR, NOT and brackets; `*` and nothing find everything',
+);
+
+/** Members of what is looked for. */
+export const looking = {
+  filter: schemas.filter,
+  sort: { ...schemas.sort, description: "Then by score, then by urn" },
+  sortCriteria: { ...listOf(schemas.sort), description: "Several, the first decides first" },
+  searchFlags,
+};
+
+export const start = integer("How many to leave out: at most 10,000; a scroll goes on beyond");
+export const count = integer("How many to tell: 5,000 when it is negative or more than 10,000");
+
+export const scrolling = {
+  scrollId: text("Of the answer before; absent: from the beginning"),
+  keepAlive: text("Accepted: a scroll id does not expire"),
+};
+
+const matchedFields: Schema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["name", "value"],
+    properties: {
+      name: text("The field"),
+      value: text("The value; of a long one what surrounds the match"),
+    },
+  },
+};
+
+export const searchEntity: Schema = {
+  type: ["object", "string"],
+  description: "A hit; its urn alone for clients that do not send X-RestLi-Protocol-Version.",
+  required: ["entity", "matchedFields"],
+  properties: {
+    entity: schemas.urn,
+    matchedFields,
+    score: { type: "number" },
+    features: { type: "object" },
+    explanation: {
+      type: "object",
+      description: "With `explain`: how the score came to be",
+      properties: {
+        score: { type: "number" },
+        matches: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              field: { type: "string" },
+              value: { type: "string" },
+              how: { enum: ["word", "prefix", "phrase", "whole", "beginning", "value"] },
+              score: { type: "number", description: "What the match is worth by itself" },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+export const lineageEntity: Schema = {
+  type: "object",
+  description: "A hit up- or downstream, and how it was reached.",
+  required: ["entity", "matchedFields", "degree", "paths"],
+  properties: {
+    entity: schemas.urn,
+    matchedFields,
+    score: { type: "number" },
+    degree: integer("Steps from the start"),
+    degrees: listOf({ type: "integer" }),
+    paths: { ...listOf(listOf(schemas.urn)), description: "From the start to the entity" },
+    explored: flag("The walk went on from here"),
+    truncatedChildren: flag("Not all that is beyond could be followed"),
+  },
+};
+
+const counts: Schema = {
+  type: "object",
+  additionalProperties: { type: "integer" },
+  description: "How many hits have a value, over the whole result",
+};
+
+export const searchMetadata: Schema = {
+  type: "object",
+  description: "What is told of a whole result.",
+  properties: {
+    aggregations: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["name", "aggregations", "filterValues"],
+        properties: {
+          name: { type: "string" },
+          displayName: { type: "string" },
+          aggregations: counts,
+          filterValues: {
+            type: "array",
+            items: {
+              type: "object",
+              required: ["value", "facetCount"],
+              properties: {
+                value: { type: "string" },
+                entity: schemas.urn,
+                facetCount: { type: "integer" },
+                filtered: flag("Only the filter names it: no hit has it"),
+              },
+            },
+          },
+        },
+      },
+    },
+    searchResultMetadatas: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { name: { type: "string" }, aggregations: counts },
+      },
+      description: "The same facets",
+    },
+    urns: { ...listOf(schemas.urn), description: "Of the hits of this page" },
+    matches: {
+      type: "array",
+      items: { type: "object", properties: { matchedFields } },
+      description: "Of the same hits",
+    },
+    suggestions: { type: "array", description: "None" },
+  },
+};
+
+const page = {
+  pageSize: integer("The count that was applied"),
+  numEntities: integer("How many were found"),
+  metadata: searchMetadata,
+};
+
+export const searchResult: Schema = {
+  type: "object",
+  description: "One page of what was found.",
+  required: ["from", "pageSize", "numEntities", "metadata", "entities"],
+  properties: { from: integer("As asked for"), ...page, entities: listOf(searchEntity) },
+};
+
+const scrollId = text("What goes on from here; absent at the end");
+
+export const scrollResult: Schema = {
+  type: "object",
+  description: "One page of all that was found.",
+  required: ["pageSize", "numEntities", "metadata", "entities"],
+  properties: { scrollId, ...page, entities: listOf(searchEntity) },
+};
+
+const isPartial = flag("A bound of the service ended the walk: there may be more");
+
+export const lineageSearchResult: Schema = {
+  type: "object",
+  description: "One page of what was found up- or downstream.",
+  required: ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
+  properties: {
+    from: integer("As asked for"),
+    ...page,
+    isPartial,
+    lineageSearchPath: { type: "string" },
+    entities: listOf(lineageEntity),
+  },
+};
+
+export const lineageScrollResult: Schema = {
+  type: "object",
+  description: "One page of all that was found up- or downstream.",
+  required: ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
+  properties: { scrollId, ...page, isPartial, entities: listOf(lineageEntity) },
+};
+
+/** Names of the records in the OpenAPI document. */
+export const namedSearchSchemas: readonly (readonly [Schema, string])[] = [
+  [searchFlags, "SearchFlags"],
+  [searchEntity, "SearchEntity"],
+  [lineageEntity, "LineageSearchEntity"],
+  [searchMetadata, "SearchResultMetadata"],
+  [searchResult, "SearchResult"],
+  [scrollResult, "ScrollResult"],
+  [lineageSearchResult, "LineageSearchResult"],
+  [lineageScrollResult, "LineageScrollResult"],
+];

@@ -1,0 +1,203 @@
+/** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { openTestDoor, refusal } from "./test-door.ts";
+
+const { app, catalog } = openTestDoor();
+afterAll(() => app.close());
+beforeEach(() => {
+  catalog.calls.length = 0;
+  catalog.fault = undefined;
+});
+
+const URN = "urn:li:tag:tides";
+const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
+const act = (action: string, payload: object, headers: Record<string, string> = {}) =>
+  app.inject({ method: "POST", url: `/entities?action=${action}`, payload, headers });
+const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+
+const entity = {
+  entity: URN,
+  matchedFields: [{ name: "name", value: "tides" }],
+  score: 12.5,
+  features: { SEARCH_BACKEND_SCORE: 12.5 },
+};
+const facet = {
+  name: "_entityType",
+  displayName: "Type",
+  aggregations: { "urn:li:tag:x": 1 },
+  filterValues: [{ value: "urn:li:tag:x", entity: "urn:li:tag:x", facetCount: 1, filtered: false }],
+};
+const told = { name: "_entityType", aggregations: { "urn:li:tag:x": 1 } };
+const metadata = {
+  aggregations: [facet],
+  suggestions: [],
+  urns: [URN],
+  matches: [{ matchedFields: entity.matchedFields }],
+  searchResultMetadatas: [told],
+};
+const both = {
+  ...metadata,
+  aggregations: [facet, { ...facet, name: "entity" }],
+  searchResultMetadatas: [told, { ...told, name: "entity" }],
+};
+
+describe("a search", () => {
+  const body = { entity: "dataset", input: "tides", start: 0, count: 10 };
+
+  test("is one call, with all that was asked for", async () => {
+    const filter = { or: [{ and: [{ field: "name", value: "x" }] }] };
+    const sort = { field: "name", order: "DESCENDING" };
+    const first = { field: "urn", order: "ASCENDING" };
+    const flags = { skipHighlighting: true, explain: true };
+    await act("search", { ...body, filter, sort, sortCriteria: [first], searchFlags: flags });
+    await act("searchAcrossEntities", { ...body, entity: undefined, entities: ["tag"] });
+    await act("scrollAcrossEntities", { input: "*", count: 3, scrollId: "s", keepAlive: "5m" });
+    await act("filter", { ...body, input: undefined, filter });
+    expect(asked()).toEqual([
+      [
+        "search",
+        { entities: ["dataset"], input: "tides", filter, sort: [first, sort], flags },
+        { start: 0, count: 10 },
+      ],
+      ["search", { entities: ["tag"], input: "tides", sort: [] }, { start: 0, count: 10 }],
+      ["scroll", { input: "*", sort: [] }, { scrollId: "s", count: 3 }],
+      ["filter", { entities: ["dataset"], filter, sort: [] }, { start: 0, count: 10 }],
+    ]);
+  });
+
+  test("is answered in two dialects, that differ in the entities alone", async () => {
+    const page = { from: 0, pageSize: 10, numEntities: 1 };
+    for (const action of ["search", "filter"]) {
+      const request = { ...body, filter: {} };
+      const plain = await act(action, request);
+      expect(plain.json()).toEqual({ value: { ...page, metadata, entities: [URN] } });
+      const known = await act(action, request, reference);
+      expect(known.json()).toEqual({ value: { ...page, metadata, entities: [entity] } });
+    }
+    const across = await act("searchAcrossEntities", body, reference);
+    expect(across.json()).toEqual({ value: { ...page, metadata: both, entities: [entity] } });
+    const scroll = await act("scrollAcrossEntities", { input: "*", count: 1 }, reference);
+    expect(scroll.json()).toEqual({
+      value: { pageSize: 10, numEntities: 1, scrollId: "next", metadata: both, entities: [entity] },
+    });
+  });
+
+  test("of lineage tells the way", async () => {
+    const request = { urn: URN, direction: "UPSTREAM", input: "x", maxHops: 2 };
+    const hit = {
+      ...entity,
+      ...{ degree: 1, degrees: [1], paths: [["urn:li:tag:a", URN]] },
+      ...{ explored: true, truncatedChildren: false, ignoredAsHop: false },
+    };
+    const answer = { pageSize: 10, numEntities: 1, lineageSearchPath: "TORTOISE" };
+    const page = await act("searchAcrossLineage", { ...request, start: 0, count: 10 });
+    expect(page.json()).toEqual({
+      value: { from: 0, ...answer, isPartial: false, metadata: both, entities: [hit] },
+    });
+    const scroll = await act("scrollAcrossLineage", { ...request, count: 10 }, reference);
+    expect(scroll.json()).toEqual({
+      value: { ...answer, isPartial: true, scrollId: "next", metadata: both, entities: [hit] },
+    });
+    expect(asked()).toEqual([
+      ["searchLineage", { ...request, sort: [] }, { start: 0, count: 10 }],
+      ["scrollLineage", { ...request, sort: [] }, { count: 10 }],
+    ]);
+  });
+
+  test("may be a list of urns, a suggestion, or a folder", async () => {
+    const list = await act("list", body);
+    expect(list.json()).toEqual({ value: { entities: [URN], start: 0, count: 10, total: 1 } });
+    const typed = { entity: "tag", query: "ti", field: "name", start: 1, limit: 5 };
+    const suggestions = await act("autocomplete", typed);
+    expect(suggestions.json()).toEqual({
+      value: { query: "ti", suggestions: ["tides"], entities: [{ urn: URN }] },
+    });
+    const folder = { entity: "tag", path: "/prod", start: 0, limit: 10 };
+    const browse = await act("browse", folder);
+    const groups = [{ name: "hive", count: 2 }];
+    expect(browse.json()).toEqual({
+      value: {
+        ...{ from: 0, pageSize: 10, numEntities: 1, numGroups: 1, numElements: 2, groups },
+        metadata: { path: "/prod", totalNumEntities: 2, groups },
+        entities: [{ name: URN, urn: URN }],
+      },
+    });
+    const newer = await act("browseV2", {
+      entities: ["tag"],
+      path: ["a", "b"],
+      start: 0,
+      count: 10,
+    });
+    expect(newer.json()).toEqual({
+      value: {
+        ...{ start: 0, count: 10, total: 1 },
+        groups: [{ name: "b", count: 2, hasSubGroups: true }],
+        metadata: { path: "␟a", totalNumEntities: 2 },
+      },
+    });
+    await act("browseV2", { entity: "tag", path: "␟a", start: 0, count: 10 });
+    expect((await act("getBrowsePaths", { urn: URN })).json()).toEqual({ value: ["/prod/hive"] });
+    expect(asked()).toEqual([
+      [
+        "filter",
+        { entities: ["dataset"], input: "tides", sort: [], flags: { skipAggregates: true } },
+        { start: 0, count: 10 },
+      ],
+      ["autocomplete", typed],
+      ["browse", folder],
+      ["browseV2", { entities: ["tag"], sort: [], path: "␟a␟b", start: 0, count: 10 }],
+      ["browseV2", { entities: ["tag"], sort: [], path: "␟a", start: 0, count: 10 }],
+      ["getBrowsePaths", URN],
+    ]);
+  });
+});
+
+describe("positions", () => {
+  const exists = (headers: Record<string, string>) => act("exists", { urn: URN }, headers);
+  const search = (headers: Record<string, string> = {}) =>
+    act("search", { entity: "tag", input: "x", start: 0, count: 1 }, headers);
+  const least = { "X-Annals-Min-Position": "42" };
+
+  test("are told by every read: that of its own answer, or what its view shows", async () => {
+    expect((await search()).headers["x-annals-position"]).toBe("12");
+    expect((await exists({})).headers["x-annals-position"]).toBe("6");
+    const health = await app.inject({ method: "GET", url: "/health" });
+    expect(health.headers).not.toHaveProperty("x-annals-position");
+  });
+
+  test("are waited for before the read, when a request asks for one", async () => {
+    await search(least);
+    await exists(least);
+    await app.inject({
+      method: "GET",
+      url: `/relationships?urn=${URN}&direction=INCOMING&types=A`,
+      headers: least,
+    });
+    expect(catalog.calls.map(({ method, args }) => (method === "reach" ? args : method))).toEqual([
+      ["search", 42],
+      "search",
+      ["entities", 42],
+      "exists",
+      ["relationships", 42],
+      "listRelationships",
+    ]);
+  });
+
+  test("that are none are refused", async () => {
+    for (const value of ["", "-1", "x", "1, 2", "1.0", "9".repeat(16)]) {
+      const reply = await search({ "X-Annals-Min-Position": value });
+      const message = expect.stringContaining("header X-Annals-Min-Position is");
+      expect(reply.json()).toEqual(refusal(400, "malformed", message));
+    }
+    expect(catalog.calls).toEqual([]);
+  });
+
+  test("that do not come in time end in a clear error", async () => {
+    catalog.fault = new CatalogError("unavailable", 'the view "search" is at position 7');
+    const reply = await search(least);
+    expect(reply.json()).toEqual(refusal(503, "unavailable", 'the view "search" is at position 7'));
+    expect(reply.headers["retry-after"]).toBe("1");
+    expect(catalog.calls.map(({ method }) => method)).toEqual(["reach"]);
+  });
+});
