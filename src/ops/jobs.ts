@@ -79,6 +79,8 @@ export interface JobsParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onAppended: (position: Position) => void;
+  /** Milliseconds between two records of how far a job is; 2,000 when absent. */
+  readonly reportedMsMin?: number | undefined;
   readonly logger: {
     info(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -90,7 +92,7 @@ export const runningMax = 16;
 /** How often a job is taken up again that ends with the process. */
 const resumedMax = 3;
 /** Between two records of how far a job is. */
-const reportedMsMin = 2_000;
+const REPORTED_MS_MIN = 2_000;
 const registryPageMax = 200;
 
 export const NOTHING: JobCounts = Object.freeze({
@@ -113,7 +115,7 @@ interface Running {
 
 /** Takes up what the last process left. */
 export async function openJobs(parts: JobsParts): Promise<Jobs> {
-  const { log, nodeId, now, logger } = parts;
+  const { log, nodeId, now, logger, reportedMsMin = REPORTED_MS_MIN } = parts;
   const running = new Map<string, Running>();
   let last = await lastNumber();
   let closing = false;

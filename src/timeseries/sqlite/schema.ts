@@ -28,7 +28,7 @@ CREATE TABLE event (
 ) STRICT;
 
 -- Truncations by the position of their records. Readers pass over what those that are not done
--- will take. series: the last one that is done with. deleted, batches: so far.
+-- will take. series: the last one that is done with. deleted: so far.
 CREATE TABLE truncation (
   position INTEGER PRIMARY KEY,
   entity_type TEXT NOT NULL,
@@ -37,7 +37,6 @@ CREATE TABLE truncation (
   batch_size INTEGER NOT NULL,
   series INTEGER NOT NULL DEFAULT 0,
   deleted INTEGER NOT NULL DEFAULT 0,
-  batches INTEGER NOT NULL DEFAULT 0,
   done INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 `,

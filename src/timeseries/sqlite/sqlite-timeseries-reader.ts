@@ -29,7 +29,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
   const { pageOf, countIn, seriesFrom } = createQueries(db);
   const measuring = createMeasuring(db);
   const findTruncation = db.prepare(
-    "SELECT deleted, batches, done FROM truncation WHERE position = ?",
+    "SELECT deleted, batch_size, done FROM truncation WHERE position = ?",
   );
 
   async function read<T>(query: () => T): Promise<T> {
@@ -42,10 +42,10 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
   async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
     let last: Row | undefined;
     for (;;) {
-      const { rows, end } = await read(() => pageOf(range, ascending, last, size));
-      yield rows;
-      if (end) return;
-      last = rows.at(-1);
+      const page = await read(() => pageOf(range, ascending, last, size));
+      yield page.rows;
+      if (page.end) return;
+      last = page.last;
       await turn();
     }
   }
@@ -87,7 +87,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
         if (row === undefined) return undefined;
         return {
           deleted: Number(row.deleted),
-          batches: Number(row.batches),
+          batches: Math.ceil(Number(row.deleted) / Number(row.batch_size)),
           done: row.done === 1,
         };
       }),
@@ -121,85 +121,101 @@ interface Row {
 
 interface Page {
   readonly rows: readonly Row[];
+  /** What was looked at last; the next page comes after it. */
+  readonly last: Row | undefined;
   /** There is nothing after them. */
   readonly end: boolean;
+}
+
+/** Events of before the position that are older are gone. */
+interface Cut {
+  readonly before: number;
+  readonly position: number;
 }
 
 type Series = Pick<TimeseriesRow, "urn" | "aspect">;
 
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
 
-/** What truncations that are not done will take yet. ?: the entity type. */
+/** Passes over what truncations that are not done will take yet. ?: the entity type. */
 const KEPT = `AND NOT EXISTS (
   SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = event.series
   WHERE t.done = 0 AND t.aspect = s.aspect AND t.entity_type = ?
     AND event.time < t.before AND event.position < t.position)`;
 
 function createQueries(db: DatabaseSync) {
+  const cutsOf = db.prepare(
+    "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
+  );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
-  const plain = prepareQueries(db, "");
-  let passing: ReturnType<typeof prepareQueries> | undefined;
+  const { first, next, count, countKept } = prepareQueries(db);
   const someSeries = db.prepare(`
     SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
 
-  /** The queries, and what they are given last, for the truncations that there are now. */
-  function queries(urn: string): readonly [ReturnType<typeof prepareQueries>, readonly string[]] {
-    if (truncating.get() === undefined) return [plain, []];
-    passing ??= prepareQueries(db, KEPT);
-    return [passing, [typeOf(urn)]];
-  }
-
   return {
-    /** At most so many events; fewer at the end, or where the time is up. */
+    /**
+     * At most so many events; fewer at the end, or where the time is up. What truncations will take
+     * yet is passed over here, a page at a time: there may be a million of them.
+     */
     pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
       const { urn, aspect } = range;
       const { from, to } = boundsOf(range);
-      const [{ first, next }, more] = queries(urn);
+      const cuts = cutsOf.all(typeOf(urn), aspect) as unknown as Cut[];
+      const most = cuts.length === 0 ? size : PAGE_MAX;
       const order = ascending ? "earliest" : "latest";
       const found =
         last === undefined
-          ? first[order].iterate(urn, aspect, from, to, ...more, size)
-          : next[order].iterate(
-              ...[urn, aspect, ascending ? to : from, last.time, last.key, ...more, size],
-            );
+          ? first[order].iterate(urn, aspect, from, to, most)
+          : next[order].iterate(...[urn, aspect, ascending ? to : from, last.time, last.key, most]);
       const rows: Row[] = [];
       const sliceEnd = performance.now() + SLICE_MS_MAX;
-      for (const row of found) {
-        rows.push(row as unknown as Row);
-        if (performance.now() >= sliceEnd) return { rows, end: false };
+      let looked = 0;
+      let at: Row | undefined;
+      for (const row of found as Iterable<unknown> as Iterable<Row>) {
+        looked++;
+        at = row;
+        if (!cuts.some((cut) => row.time < cut.before && row.position < cut.position))
+          rows.push(row);
+        const full = rows.length === size && looked < most;
+        if (full || performance.now() >= sliceEnd) return { rows, last: at, end: false };
       }
-      return { rows, end: rows.length < size };
+      return { rows, last: at, end: looked < most };
     },
     countIn(range: Parameters<TimeseriesReader["count"]>[0]): number {
       const { from, to } = boundsOf(range);
       const aspect = range.aspect ?? null;
-      const [{ count }, more] = queries(range.urn);
-      return Number(count.get(from, to, range.urn, aspect, aspect, ...more)?.count);
+      const asked = [from, to, range.urn, aspect, aspect] as const;
+      const found =
+        truncating.get() === undefined
+          ? count.get(...asked)
+          : countKept.get(...asked, typeOf(range.urn));
+      return Number(found?.count);
     },
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX) as unknown as Series[],
   };
 }
 
-function prepareQueries(db: DatabaseSync, kept: string) {
+function prepareQueries(db: DatabaseSync) {
   const columns = "SELECT time, key, position, system, value FROM event";
   const first = (order: string) =>
     db.prepare(`
-      ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ? ${kept}
-      ORDER BY ${order} LIMIT ?`);
+      ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ? ORDER BY ${order} LIMIT ?`);
+  const counting = `
+    SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
+      (SELECT id FROM series WHERE urn = ? AND (aspect = ? OR ? IS NULL))`;
   return {
     first: { latest: first("time DESC, key DESC"), earliest: first("time, key") },
     next: {
       latest: db.prepare(`
-        ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?) ${kept}
+        ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?)
         ORDER BY time DESC, key DESC LIMIT ?`),
       earliest: db.prepare(`
-        ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?) ${kept}
+        ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?)
         ORDER BY time, key LIMIT ?`),
     },
-    count: db.prepare(`
-      SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
-        (SELECT id FROM series WHERE urn = ? AND (aspect = ? OR ? IS NULL)) ${kept}`),
+    count: db.prepare(counting),
+    countKept: db.prepare(`${counting} ${KEPT}`),
   };
 }
 

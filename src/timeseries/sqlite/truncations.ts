@@ -20,6 +20,8 @@ export interface Truncations {
 
 /** Numbers of series that one part looks through. */
 const SERIES_MAX = 5_000;
+/** Events that one part takes, however many it may: some ten milliseconds. */
+const EVENTS_MAX = 1_000;
 
 interface Pending {
   readonly position: number;
@@ -46,15 +48,15 @@ export function createTruncations(view: SqliteView): Truncations {
     DELETE FROM event WHERE rowid IN
       (SELECT rowid FROM event WHERE series = ? AND time < ? AND position < ? LIMIT ?)`);
   const note = db.prepare(`
-    UPDATE truncation SET series = ?, deleted = deleted + ?, batches = batches + ?, done = ?
-    WHERE position = ?`);
+    UPDATE truncation SET series = ?, deleted = deleted + ?, done = ? WHERE position = ?`);
   /** Undefined: not known. */
   let some: boolean | undefined;
 
   function part({ position, type, aspect, before, batchSize, series }: Pending): void {
     const end = Number(lastSeries.get()?.id);
     const to = Math.min(end, series + SERIES_MAX);
-    let left = batchSize;
+    const most = Math.min(batchSize, EVENTS_MAX);
+    let left = most;
     let at = to;
     for (const { id, urn } of seriesAfter.all(series, to, aspect)) {
       if (typeOf(String(urn)) !== type) continue;
@@ -64,8 +66,7 @@ export function createTruncations(view: SqliteView): Truncations {
       at = Number(id) - 1;
       break;
     }
-    const deleted = batchSize - left;
-    note.run(at, deleted, deleted > 0 ? 1 : 0, at === end ? 1 : 0, position);
+    note.run(at, most - left, at === end ? 1 : 0, position);
   }
 
   return {

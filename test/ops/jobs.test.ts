@@ -1,0 +1,312 @@
+/** Jobs (src/ops/jobs.ts) over a real log. */
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { JOBS, jobStream } from "../../src/core/stream.ts";
+import type { ChangeLog } from "../../src/log/change-log.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import {
+  type Job,
+  type JobRun,
+  type Jobs,
+  type JobWork,
+  NOTHING,
+  openJobs,
+  runningMax,
+} from "../../src/ops/jobs.ts";
+import { readWholeStream } from "../contract/change-log-driver.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+let directory: TemporaryDirectory;
+let log: ChangeLog;
+let opened: Jobs[];
+const logged: string[] = [];
+/** What is to be done with each run of the kind "some". */
+let some: JobWork;
+
+beforeEach(async () => {
+  directory = temporaryDirectory("annals-jobs");
+  log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
+  opened = [];
+  logged.length = 0;
+  some = async () => {};
+});
+
+afterEach(async () => {
+  for (const jobs of opened) await jobs.close();
+  await log.close();
+  directory[Symbol.dispose]();
+});
+
+async function open(
+  nodeId = "node",
+  kinds: readonly string[] = ["some"],
+  reportedMsMin?: number,
+): Promise<Jobs> {
+  const note = (_: object, message: string) => void logged.push(message);
+  const jobs = await openJobs({
+    log,
+    nodeId,
+    kinds: Object.fromEntries(kinds.map((kind) => [kind, (run) => some(run)])),
+    systemActor: "urn:li:corpuser:system",
+    now: () => 1_700_000_000_000,
+    onAppended: () => {},
+    reportedMsMin,
+    logger: { info: note, error: note },
+  });
+  opened.push(jobs);
+  return jobs;
+}
+
+/** A run that goes on until it is told to end. */
+function heldRun(): { readonly work: JobWork; readonly begun: Promise<JobRun>; end(): void } {
+  const begun = Promise.withResolvers<JobRun>();
+  const ending = Promise.withResolvers<void>();
+  return {
+    begun: begun.promise,
+    end: () => ending.resolve(),
+    async work(run) {
+      begun.resolve(run);
+      const aborted = new Promise<never>((_, reject) => {
+        run.signal.addEventListener("abort", () => reject(run.signal.reason));
+      });
+      await Promise.race([ending.promise, aborted]);
+    },
+  };
+}
+
+const counts = (deleted: number) => ({ ...NOTHING, total: 9, deleted });
+const rejectedWith = (code: string) => expect.objectContaining({ code });
+
+describe("a job", () => {
+  test("gets the node's next number, and tells what it was asked and how it ended", async () => {
+    some = (run) => run.report(counts(4));
+    const jobs = await open();
+    const first = await jobs.start("some", { a: 1 }, { actor: "urn:li:corpuser:ada" });
+    const second = await jobs.start("some", { a: 2 }, {});
+    expect([first.id, second.id]).toEqual(["node:1", "node:2"]);
+    const expected = {
+      ...{ id: "node:1", kind: "some", state: "done", actor: "urn:li:corpuser:ada" },
+      ...{ request: { a: 1 }, counts: counts(4), error: undefined },
+      ...{ started: 1_700_000_000_000, ended: 1_700_000_000_000 },
+    };
+    expect(await first.ended).toMatchObject(expected);
+    expect(await jobs.find("node:1")).toEqual(await first.ended);
+    expect(await second.ended).toMatchObject({ actor: "urn:li:corpuser:system" });
+    expect((await first.ended).runNanos).toBeGreaterThan(0);
+  });
+
+  test("tells how far it is while it runs", async () => {
+    const { work, begun, end } = heldRun();
+    some = async (run) => {
+      await run.report(counts(2));
+      await work(run);
+    };
+    const jobs = await open();
+    const { id, ended } = await jobs.start("some", null, {});
+    await begun;
+    const early = (await jobs.find(id)) as Job;
+    expect(early).toMatchObject({ state: "running", ended: undefined, counts: counts(2) });
+    const later = (await jobs.find(id)) as Job;
+    expect(later.runNanos).toBeGreaterThan(early.runNanos);
+    end();
+    expect((await ended).state).toBe("done");
+  });
+
+  test.each([
+    [
+      new CatalogError("invalid", "no such thing", { hint: "Name another" }),
+      "no such thing. Name another",
+    ],
+    [new Error("a secret"), "internal error"],
+    [new CatalogError("internal", "a secret"), "internal error"],
+  ])("that throws has failed, and says why unless it is our fault: %s", async (thrown, error) => {
+    some = async () => {
+      throw thrown;
+    };
+    const jobs = await open();
+    const { ended, id } = await jobs.start("some", null, {});
+    expect(await ended).toMatchObject({ state: "failed", error });
+    expect(await jobs.find(id)).toEqual(await ended);
+    expect(logged).toEqual(error === "internal error" ? ["a job failed"] : []);
+  });
+
+  test("is not, when the log does not take it", async () => {
+    const jobs = await open();
+    await log.close();
+    await expect(jobs.start("some", null, {})).rejects.toEqual(rejectedWith("unavailable"));
+  });
+
+  test("is one of a bounded number", async () => {
+    const held = heldRun();
+    some = held.work;
+    const jobs = await open();
+    const all = [];
+    for (let n = 0; n < runningMax; n++) all.push(await jobs.start("some", n, {}));
+    await expect(jobs.start("some", 99, {})).rejects.toEqual(rejectedWith("rate_limited"));
+    held.end();
+    await Promise.all(all.map(({ ended }) => ended));
+    some = async () => {};
+    expect((await jobs.start("some", 99, {})).id).toBe(`node:${runningMax + 1}`);
+  });
+
+  test("writes a record when it starts and one when it ends", async () => {
+    some = async (run) => {
+      for (let n = 0; n < 100; n++) await run.report(counts(n));
+    };
+    const jobs = await open();
+    const { id, ended } = await jobs.start("some", null, {});
+    await ended;
+    expect(await readWholeStream(log, jobStream(id))).toHaveLength(2);
+    expect(await readWholeStream(log, JOBS)).toHaveLength(1);
+  });
+});
+
+describe("cancelling", () => {
+  test("ends a job that runs", async () => {
+    some = heldRun().work;
+    const jobs = await open();
+    const { id, ended } = await jobs.start("some", null, {});
+    expect(await jobs.cancel(id)).toMatchObject({ id, state: "cancelled", error: undefined });
+    expect(await ended).toEqual(await jobs.find(id));
+  });
+
+  test("is refused to one that has come too far, with the reason", async () => {
+    const { work, begun, end } = heldRun();
+    some = async (run) => {
+      run.commit("It is in the log");
+      await work(run);
+    };
+    const jobs = await open();
+    const { id, ended } = await jobs.start("some", null, {});
+    await begun;
+    await expect(jobs.cancel(id)).rejects.toMatchObject({
+      ...{ code: "conflict", hint: "It is in the log" },
+    });
+    end();
+    expect((await ended).state).toBe("done");
+    await expect(jobs.cancel(id)).rejects.toEqual(rejectedWith("conflict"));
+    await expect(jobs.cancel("node:9")).rejects.toEqual(rejectedWith("not_found"));
+  });
+});
+
+describe("finding", () => {
+  test("knows jobs of earlier processes and of other nodes of the log", async () => {
+    const { ended } = await (await open("older")).start("some", 1, {});
+    const job = await ended;
+    const jobs = await open("newer");
+    expect(await jobs.find("older:1")).toEqual(job);
+    expect((await jobs.start("some", 2, {})).id).toBe("newer:2");
+    for (const id of ["newer:1", "older:2", "older:0", "older:-1", "older:x", "older", "", "x:1e9"])
+      expect(await jobs.find(id), id).toBeUndefined();
+    expect(await jobs.find(`older:${"9".repeat(40)}`)).toBeUndefined();
+  });
+
+  test("lists them, the newest first, page by page", async () => {
+    const jobs = await open();
+    for (let n = 1; n <= 5; n++) await (await jobs.start("some", n, {})).ended;
+    const ids = async (start: number, count: number) =>
+      (await jobs.list({ start, count })).jobs.map(({ id }) => id);
+    expect(await ids(0, 2)).toEqual(["node:5", "node:4"]);
+    expect(await ids(3, 9)).toEqual(["node:2", "node:1"]);
+    expect(await ids(5, 9)).toEqual([]);
+    expect(await ids(0, 0)).toEqual([]);
+    expect((await jobs.list({ start: 0, count: 1 })).total).toBe(5);
+  });
+});
+
+describe("a job that was cut off", () => {
+  /** Starts one that stands at a place when the process ends. */
+  async function cutOff(place?: unknown): Promise<string> {
+    const { work, begun } = heldRun();
+    some = async (run) => {
+      if (place !== undefined) await run.report(counts(3), place);
+      await work(run);
+    };
+    const jobs = await open("node", ["some"], 0);
+    const { id } = await jobs.start("some", { a: 1 }, { actor: "urn:li:corpuser:ada" });
+    await begun;
+    await jobs.close();
+    return id;
+  }
+
+  async function endOf(jobs: Jobs, id: string): Promise<Job> {
+    for (;;) {
+      const job = await jobs.find(id);
+      if (job !== undefined && job.state !== "running") return job;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  test("goes on in the next process, with what it was asked", async () => {
+    const id = await cutOff();
+    const runs: JobRun[] = [];
+    some = async (run) => void runs.push(run);
+    const jobs = await open();
+    expect(await endOf(jobs, id)).toMatchObject({ state: "done", actor: "urn:li:corpuser:ada" });
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({ id, request: { a: 1 }, place: undefined, counts: NOTHING });
+    expect(logged).toEqual(["a job goes on that was cut off"]);
+  });
+
+  test("goes on where it last said that it was", async () => {
+    const id = await cutOff({ at: 7 });
+    const runs: JobRun[] = [];
+    some = async (run) => void runs.push(run);
+    const job = await endOf(await open(), id);
+    expect(runs).toMatchObject([{ place: { at: 7 }, counts: counts(3) }]);
+    expect(job).toMatchObject({ state: "done", counts: counts(3), request: { a: 1 } });
+  });
+
+  test("is not taken up when it had ended, nor cancelled by the end of the process", async () => {
+    const id = await cutOff();
+    some = async () => {};
+    await endOf(await open(), id);
+    let runs = 0;
+    some = async () => void runs++;
+    await open();
+    expect(runs).toBe(0);
+  });
+
+  test("has failed when it ends with the process again and again", async () => {
+    const id = await cutOff();
+    for (let n = 0; n < 3; n++) {
+      const { work, begun } = heldRun();
+      some = work;
+      const jobs = await open();
+      await begun;
+      await jobs.close();
+    }
+    some = async () => {};
+    const jobs = await open();
+    expect(await jobs.find(id)).toMatchObject({
+      ...{ state: "failed", error: "the process ended 4 times while it ran" },
+    });
+  });
+
+  test("of a kind that is not known any more has failed", async () => {
+    const id = await cutOff();
+    const job = await endOf(await open("node", []), id);
+    expect(job).toMatchObject({ state: "failed", error: expect.stringContaining("kind") });
+  });
+
+  test("is found among many that came after it", async () => {
+    const { work, begun } = heldRun();
+    some = (run) => (run.request === 0 ? work(run) : Promise.resolve());
+    const jobs = await open();
+    const { id } = await jobs.start("some", 0, {});
+    await begun;
+    for (let n = 1; n <= 20; n++) await (await jobs.start("some", n, {})).ended;
+    await jobs.close();
+    const again: unknown[] = [];
+    some = async (run) => void again.push(run.request);
+    await endOf(await open(), id);
+    expect(again).toEqual([0]);
+  });
+});
+
+test("nothing is started while the service stops", async () => {
+  const jobs = await open();
+  await jobs.close();
+  await expect(jobs.start("some", null, {})).rejects.toEqual(rejectedWith("unavailable"));
+});
