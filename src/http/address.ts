@@ -11,7 +11,7 @@ export interface Address {
   readonly path: string;
   /** First segment of the path when it is a rest.li resource: `aspects`. */
   readonly resource?: string | undefined;
-  /** All that follows the resource's slash, up to the first `?`; absent when empty. */
+  /** All that follows the resource's slash, up to the first `?`; absent when there are but slashes. */
   readonly rawKey?: string | undefined;
   /** All that follows the first `?`. */
   readonly rawQuery: string;
@@ -30,6 +30,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/graphql": "/api/graphql",
 };
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;
+const ONLY_SLASHES = /^\/*$/;
 const ACTION = /(?:^|&)action=([^&]*)/;
 
 /**
@@ -53,7 +54,8 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
     const known = Object.hasOwn(ALIASES, trimmed) ? ALIASES[trimmed] : undefined;
     return { path: known ?? trimmed, resource: undefined, rawKey: undefined, rawQuery, action };
   }
-  const rawKey = slash < 0 || slash === path.length - 1 ? undefined : path.slice(slash + 1);
+  const rest = slash < 0 ? "" : path.slice(slash + 1);
+  const rawKey = ONLY_SLASHES.test(rest) ? undefined : rest;
   const whole = rawKey === undefined ? `/${first}` : path;
   return { path: whole, resource: first, rawKey, rawQuery, action };
 }

@@ -1,10 +1,11 @@
 /**
- * Requests that node cannot read as HTTP: there is no request to answer, only a connection.
+ * Requests that node refuses before the door sees them. What it cannot read as HTTP is no request
+ * to answer, only a connection.
  *
  * A target with raw blanks or bytes beyond ASCII is one of them. It is not guessed at, since what
  * stands between might read it otherwise, but sent on to its encoded self (RFC 9112 §3).
  */
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorBody } from "./errors.ts";
 
@@ -21,6 +22,32 @@ interface Verdict {
   readonly location?: string | undefined;
 }
 
+/** Node calls it for an `Expect` header that is not 100-continue; the body is not read. */
+export function refuseExpectation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { recordPrefix }: { readonly recordPrefix: string },
+): void {
+  const expected = String(request.headers.expect).slice(0, 120);
+  const message = `the expectation "${expected}" is not known. Leave Expect out, or send 100-continue`;
+  const text = JSON.stringify(bodyOf({ status: 417, message }, recordPrefix));
+  response.writeHead(417, {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(text),
+    "X-RestLi-Error-Response": "true",
+    "X-Content-Type-Options": "nosniff",
+    Connection: "close",
+  });
+  response.end(text);
+}
+
+const bodyOf = ({ status, message }: Verdict, recordPrefix: string): ErrorBody => ({
+  status,
+  message,
+  exceptionClass: `${recordPrefix}.restli.server.RestLiServiceException`,
+  code: "malformed",
+});
+
 /** Answers with the error body, as far as the connection allows, and closes it. */
 export function answerClientError(
   error: ParseError,
@@ -32,14 +59,9 @@ export function answerClientError(
     socket.destroy(error);
     return;
   }
-  const { status, message, location } = judge(error, options.headerBytesMax);
-  const body: ErrorBody = {
-    status,
-    message,
-    exceptionClass: `${options.recordPrefix}.restli.server.RestLiServiceException`,
-    code: "malformed",
-  };
-  const text = JSON.stringify(body);
+  const verdict = judge(error, options.headerBytesMax);
+  const { status, location } = verdict;
+  const text = JSON.stringify(bodyOf(verdict, options.recordPrefix));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...(location === undefined ? [] : [`Location: ${location}`]),

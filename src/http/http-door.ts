@@ -9,10 +9,11 @@
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Catalog } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
 import { ForgedActor } from "./caller.ts";
-import { answerClientError } from "./client-error.ts";
+import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import type { Ask, Backing, Endpoint } from "./endpoint.ts";
@@ -32,6 +33,7 @@ import {
 import { createReplies, type DoorLog, type Replies } from "./reply.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
 import type { GraphqlOptions } from "./routes/graphql.ts";
+import { watchUnfinished } from "./unfinished.ts";
 
 export interface HttpDoorConfig {
   /** Largest request body. */
@@ -110,7 +112,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     bodyLimit: config.bodyBytesMax,
     requestTimeout: requestMillisMax,
     return503OnClosing: false,
-    http: { maxHeaderSize: headerBytesMax },
+    // A missing Host header is refused below, in our form.
+    http: { maxHeaderSize: headerBytesMax, requireHostHeader: false },
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
     frameworkErrors: replies.fail,
@@ -122,6 +125,14 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     },
   });
 
+  app.server.on("checkExpectation", (request, response) =>
+    refuseExpectation(request, response, config),
+  );
+  const unfinished = watchUnfinished(app.server);
+  app.addHook("preClose", async () => unfinished.cut());
+  app.addHook("onRequest", ({ raw }, _, done) =>
+    raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
+  );
   app.decorateRequest("noted", null);
   app.setErrorHandler(replies.fail);
   addBodyParsers(app);
@@ -165,6 +176,11 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   });
   return app;
 }
+
+const hostless = (): CatalogError =>
+  new CatalogError("malformed", "the request has no Host header", {
+    hint: "HTTP/1.1 wants one: Host: <name of the service>",
+  });
 
 interface Surroundings {
   readonly backing: Backing;

@@ -31,6 +31,8 @@ describe("parseTarget", () => {
     ["/entities/..", ".."],
     ["/entities/%2e%2e/%2e%2e", "%2e%2e/%2e%2e"],
     ["/entities/", undefined],
+    ["/entities//", undefined],
+    ["/entities///?action=x", undefined],
     ["/entities", undefined],
     ["/entities?x=/y", undefined],
   ])("the key of %s is %s", (target, key) => {
@@ -49,6 +51,7 @@ describe("parseTarget", () => {
     expect(parse(`${prefix}/entities/a/b?x=y`)).toEqual(parse("/entities/a/b?x=y"));
     expect(parse(`${prefix}/config`)).toEqual(parse("/config"));
     expect(parse(`${prefix}/aspects/?action=x`)).toEqual(parse("/aspects?action=x"));
+    expect(parse(`${prefix}/aspects//?action=x`)).toEqual(parse("/aspects?action=x"));
   });
 
   test.each([

@@ -1,0 +1,67 @@
+/** What node would refuse by itself is refused in the form that everything else is. */
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+
+let door: TestDoor;
+beforeAll(async () => {
+  door = openTestDoor();
+  await door.app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterAll(() => door.app.close());
+
+/** Sends a request as it is written; its answer, taken apart. */
+async function exchange(request: string) {
+  const { port } = door.app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
+  let text = "";
+  socket.on("data", (more) => {
+    text += more;
+  });
+  socket.write(request);
+  await once(socket, "close");
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  return { status: Number(head.split(" ")[1]), head, body };
+}
+
+const POST = "POST /entities?action=exists HTTP/1.1\r\nConnection: close\r\nContent-Length: 22\r\n";
+const BODY = '{"urn":"urn:li:tag:a"}';
+
+test("an expectation that is not known", async () => {
+  const { status, head, body } = await exchange(
+    `${POST}Host: a\r\nContent-Type: application/json\r\nExpect: nope\r\n\r\n${BODY}`,
+  );
+  expect(status).toBe(417);
+  expect(head).toMatch(/content-type: application\/json/i);
+  expect(head).toMatch(/x-restli-error-response: true/i);
+  expect(JSON.parse(body)).toEqual(
+    refusal(417, "malformed", expect.stringMatching(/"nope".*100-continue/)),
+  );
+});
+
+test("an expectation that is", async () => {
+  const { head, body } = await exchange(
+    `${POST}Host: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n\r\n${BODY}`,
+  );
+  expect(head).toBe("HTTP/1.1 100 Continue");
+  expect(body).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test.each([
+  ["POST /entities?action=exists", `Content-Length: 22\r\n\r\n${BODY}`],
+  ["GET /config", "\r\n"],
+  ["GET /nowhere", "\r\n"],
+  ["GET /aspects/x", "\r\n"],
+])("%s without a Host header", async (line, rest) => {
+  const calls = door.catalog.calls.length;
+  const { status, head, body } = await exchange(`${line} HTTP/1.1\r\nConnection: close\r\n${rest}`);
+  expect(status).toBe(400);
+  expect(head).toMatch(/x-restli-error-response: true/i);
+  expect(JSON.parse(body)).toEqual(refusal(400, "malformed", expect.stringMatching(/Host/)));
+  expect(door.catalog.calls).toHaveLength(calls);
+});
+
+test("HTTP/1.0 needs no Host header", async () => {
+  expect((await exchange("GET /config HTTP/1.0\r\n\r\n")).status).toBe(200);
+});

@@ -1,0 +1,73 @@
+/** A stop waits for requests that are there, not for those that never come to their end. */
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTestDoor, type TestDoor } from "./test-door.ts";
+
+let door: TestDoor;
+let sockets: Socket[];
+
+beforeEach(async () => {
+  door = openTestDoor();
+  sockets = [];
+  await door.app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await door.app.close();
+});
+
+/** Sends text on a connection of its own; what comes back is told by `received`. */
+async function send(text: string) {
+  const { port } = door.app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  let received = "";
+  socket.setEncoding("utf8").on("data", (more) => {
+    received += more;
+  });
+  sockets.push(socket);
+  await once(socket, "connect");
+  socket.write(text);
+  return { socket, received: () => received };
+}
+
+const target = "POST /entities?action=exists HTTP/1.1\r\nHost: a\r\n";
+const body = JSON.stringify({ urn: "urn:li:tag:a" });
+
+test("cuts connections whose request is not whole, and waits for the others", async () => {
+  let answer = (_: boolean): void => {};
+  door.catalog.exists = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  await send(`${target}Content-Length: 60000000\r\n\r\n{`);
+  await send(target);
+  await send(`${target}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`);
+  const whole = await send(`${target}Content-Length: ${body.length}\r\n\r\n${body}`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+
+  const begun = performance.now();
+  const closed = door.app.close();
+  let ended = false;
+  void closed.then(() => {
+    ended = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  expect(sockets.map((socket) => socket.closed)).toEqual([true, true, true, false]);
+  expect(ended).toBe(false);
+  answer(true);
+  await closed;
+  await expect.poll(whole.received).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"value":true\}$/);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+});
+
+test("a request that comes to its end in time is answered", async () => {
+  const { socket, received } = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const closed = door.app.close();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  socket.write(body.slice(1));
+  await closed;
+  await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+});
