@@ -52,10 +52,16 @@ export const weights = {
   prefix: 1 / 2,
 };
 
-/** Words and questions about fields in one query. */
-export const termsMax = 250;
+/** Different words of a run, and questions about fields, in one query. */
+export const termsMax = 100;
 /** Beginnings that are too short to mean a longer word. */
 const prefixCharactersMin = 2;
+
+/** Words of a phrase that cost as much as one that is looked for by itself. */
+const phraseWordsOfTerm = 10;
+
+const termsOf = (parts: readonly string[]): number =>
+  Math.max(1, Math.ceil(parts.length / phraseWordsOfTerm));
 
 interface Dependencies {
   readonly fields: SearchFields;
@@ -89,9 +95,13 @@ function createCount() {
     add(more: number): void {
       count += more;
       if (count <= termsMax) return;
-      throw new CatalogError("malformed", `the query has more than ${termsMax} words and values`, {
-        hint: "Ask for less at once; filters take long lists of values",
-      });
+      throw new CatalogError(
+        "malformed",
+        `the query has more than ${termsMax} different words and values`,
+        {
+          hint: "Ask for less at once; filters take long lists of values",
+        },
+      );
     },
   };
 }
@@ -117,10 +127,13 @@ function expressionOf(tree: QueryTree, reading: Reading): Expression {
 
 function ofWords(typed: string, words: readonly QueryWord[], reading: Reading): Expression {
   const tokens = words.flatMap(({ text, open }) => openLast(reading.words.tokensOf(text), open));
-  reading.terms.add(tokens.length);
+  const different = new Map(
+    tokens.map((one) => [JSON.stringify([one.token.parts, one.open]), one]),
+  );
+  for (const { token } of different.values()) reading.terms.add(termsOf(token.parts));
   const folded = reading.words.foldText(withNamespace(typed.trim(), reading.namespace));
   if (tokens.length === 0) return { kind: "whole", text: folded, prefix: true };
-  const leaves = tokens.map(({ token, open }) => ofToken(token, open));
+  const leaves = [...different.values()].map(({ token, open }) => ofToken(token, open));
   const parts = tokens.flatMap(({ token }) => token.parts);
   return {
     kind: "prefer",
@@ -173,7 +186,7 @@ export function otherNumber(word: string): string | undefined {
 
 function ofPhrase(typed: string, { words, terms }: Reading): Expression {
   const parts = words.tokensOf(typed).flatMap((token) => token.parts);
-  terms.add(Math.max(1, parts.length));
+  terms.add(termsOf(parts));
   const text = words.foldText(typed.trim());
   if (parts.length === 0) return { kind: "whole", text, prefix: true };
   return {

@@ -578,8 +578,13 @@ describe("whatever is typed", () => {
   test("is refused when it is too much", async () => {
     const refusal = { code: "malformed" };
     await expect(search("a".repeat(10_001))).rejects.toMatchObject(refusal);
-    await expect(search("a.".repeat(251))).rejects.toMatchObject(refusal);
-    expect((await search("a ".repeat(250))).total).toBe(0);
+    const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}x`).join(".");
+    await expect(search(words(101))).rejects.toMatchObject(refusal);
+    await expect(search("name:a ".repeat(101))).rejects.toMatchObject(refusal);
+    await expect(search("東".repeat(1_001))).rejects.toMatchObject(refusal);
+    expect((await search("東".repeat(1_000))).total).toBe(0);
+    expect((await search(words(100))).total).toBe(0);
+    expect((await search("a ".repeat(5_000))).total).toBe(0);
   });
 });
 

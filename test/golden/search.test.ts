@@ -410,8 +410,9 @@ describe("hostile requests", () => {
       "NOT ".repeat(200),
       "-".repeat(9_999),
       "a*".repeat(200),
+      "a ".repeat(5_000),
     ],
-    ...["(a OR ".repeat(200), "name:*a* ".repeat(200), "x".repeat(10_000), "東".repeat(200)],
+    ...["(a OR ".repeat(90), "name:*a* ".repeat(100), "x".repeat(10_000), "東".repeat(1_000)],
   ])("are answered: %j", async (input) => {
     expect(await search({ input })).toMatchObject({ status: 200 });
     const typed = { entity: "dataset", query: input, limit: 5 };
@@ -429,7 +430,7 @@ describe("hostile requests", () => {
 
   test.each<[object, number, unknown]>([
     [{ input: "a".repeat(10_001) }, 400, "the query has 10001 characters of at most 10000"],
-    [{ input: "a ".repeat(251) }, 400, "more than 250 words"],
+    [{ input: "-a ".repeat(101) }, 400, "more than 100 different words"],
     [{ entity: "starship" }, 422, 'unknown entity type "starship"'],
     [{ entity: "__proto__" }, 422, 'unknown entity type "__proto__"'],
     [{ start: -1 }, 400, "[from] parameter cannot be negative, found [-1]"],
