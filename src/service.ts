@@ -37,6 +37,7 @@ import {
   viewRules,
 } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
 
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
@@ -132,7 +133,20 @@ export async function openService(
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
+    const metrics = createMetrics(async () => {
+      const { log: head, views } = await catalog.health();
+      const figures = Object.entries(views).map(([view, { position, error }]) => [
+        view,
+        { position, failing: error !== undefined },
+      ]);
+      return {
+        head,
+        views: Object.fromEntries(figures),
+        jobsRunning: operations.jobsRunning(),
+      };
+    });
     const door = createHttpDoor({
+      metrics,
       catalog: required ? guarded : catalog,
       access,
       graphql: {

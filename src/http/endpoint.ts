@@ -50,6 +50,8 @@ export interface Answer {
   /** JSON text, or with `html` that; neither: an empty body. */
   readonly json?: string;
   readonly html?: string;
+  /** Text of the row's `replyType`. */
+  readonly text?: string;
   /** False: nobody on the way may keep it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;
@@ -61,6 +63,8 @@ export interface Answer {
 export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
+  /** The service's numbers in the text format of Prometheus. */
+  readonly metrics: () => Promise<string>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

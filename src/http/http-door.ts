@@ -56,6 +56,8 @@ export interface HttpDoorConfig {
 export interface HttpDoorOptions {
   readonly catalog: Catalog;
   readonly operations: Operations;
+  /** Where requests are counted; no numbers are told when absent. */
+  readonly metrics?: DoorMetrics | undefined;
   /** Whether an Authorization header shows the operator's token. */
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly config: HttpDoorConfig;
@@ -65,6 +67,12 @@ export interface HttpDoorOptions {
   readonly graphql?: GraphqlOptions | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+}
+
+export interface DoorMetrics {
+  text(): Promise<string>;
+  /** A request was answered. */
+  observe(request: { route: string; method: string; status: number; seconds: number }): void;
 }
 
 declare module "fastify" {
@@ -90,7 +98,9 @@ const validation = {
 
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
-  const { catalog, operations, config, logger, access, graphql, now = Date.now } = options;
+  const { catalog, operations, metrics, config, logger } = options;
+  const { access, graphql, now = Date.now } = options;
+  const told = metrics?.text ?? (async () => "");
   const table = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
@@ -134,6 +144,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
   );
   app.decorateRequest("noted", null);
+  if (metrics !== undefined) countRequests(app, metrics);
   app.setErrorHandler(replies.fail);
   addBodyParsers(app);
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
@@ -142,7 +153,12 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     done(null, payload);
   });
   for (const endpoint of table.endpoints) {
-    addEndpoint(app, endpoint, { backing: { catalog, operations, now }, replies, rules, access });
+    addEndpoint(app, endpoint, {
+      backing: { catalog, operations, metrics: told, now },
+      replies,
+      rules,
+      access,
+    });
   }
   // What a resource does not offer is refused before its body is read.
   app.all(NOWHERE, {
@@ -181,6 +197,20 @@ const hostless = (): CatalogError =>
   new CatalogError("malformed", "the request has no Host header", {
     hint: "HTTP/1.1 wants one: Host: <name of the service>",
   });
+/** Routes are the table's own, so that nobody can make up new ones. */
+function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const endpoint = request.noted?.endpoint;
+    const action = endpoint?.kind === "action" ? `?action=${endpoint.name}` : "";
+    metrics.observe({
+      route: endpoint === undefined ? "none" : `${endpoint.path}${action}`,
+      method: endpoint?.method ?? "none",
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1_000,
+    });
+    done();
+  });
+}
 
 interface Surroundings {
   readonly backing: Backing;

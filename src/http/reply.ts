@@ -63,6 +63,10 @@ export function createReplies(
         reply.header("content-type", JSON_TYPE);
         return answer.json;
       }
+      if (answer.text !== undefined) {
+        reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
+        return answer.text;
+      }
       if (answer.html === undefined) return undefined;
       reply.header("content-type", HTML_TYPE);
       reply.header("referrer-policy", "no-referrer");

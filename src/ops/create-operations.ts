@@ -11,6 +11,7 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
+import { watchReadiness } from "./readiness.ts";
 import { createRestoring } from "./restore.ts";
 import { taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
@@ -43,7 +44,7 @@ const NODE_ID = /^[\w-]{1,100}$/;
 /** Takes up the jobs that the last process left. */
 export async function openOperations(
   parts: OperationsParts,
-): Promise<Operations & { close(): Promise<void> }> {
+): Promise<Operations & { jobsRunning(): number; close(): Promise<void> }> {
   const { model, log, timeseries, projector, now, logger } = parts;
   const systemActor = `urn:${parts.namespace}:corpuser:__datahub_system`;
   const onAppended = projector.poke;
@@ -63,6 +64,11 @@ export async function openOperations(
     nodeId: nodeId(parts.data),
     kinds: { truncate: truncation.work, restore: restoring.work },
     ...{ systemActor, now, onAppended, logger },
+  });
+
+  const readiness = watchReadiness({
+    look: async () => ({ head: await log.head(), positions: projector.positions() }),
+    now: () => performance.now(),
   });
 
   return {
@@ -92,7 +98,12 @@ export async function openOperations(
       }
       return sizes;
     },
-    close: () => jobs.close(),
+    stalledViews: readiness.stalled,
+    jobsRunning: jobs.running,
+    async close() {
+      readiness.close();
+      await jobs.close();
+    },
   };
 }
 

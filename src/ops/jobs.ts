@@ -67,6 +67,7 @@ export interface Jobs {
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
   /** The job as it was when it had ended; throws `conflict` when it cannot be cancelled. */
   cancel(id: string): Promise<Job>;
+  running(): number;
   /** Jobs that run end here and go on with the next start. */
   close(): Promise<void>;
 }
@@ -333,6 +334,8 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       entry.controller.abort(new CatalogError("conflict", "the job was cancelled"));
       return entry.ended;
     },
+
+    running: () => running.size,
 
     async close() {
       closing = true;

@@ -4,6 +4,7 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import type { Job } from "./jobs.ts";
+import type { Stalled } from "./readiness.ts";
 import type { TaskQuery } from "./task-status.ts";
 
 export type { Job } from "./jobs.ts";
@@ -74,4 +75,6 @@ export interface Operations {
    */
   restoreIndices(request: RestoreRequest, caller: Caller): Promise<string>;
   getIndexSizes(): Promise<readonly IndexSize[]>;
+  /** Views that make no progress (readiness.ts). */
+  stalledViews(): readonly Stalled[];
 }

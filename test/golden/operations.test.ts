@@ -456,6 +456,7 @@ describe("4.2 restoreIndices", () => {
     damage("aspects", "UPDATE aspect_value SET value = '{}', actor = 'nobody'");
     damage("timeseries", "DELETE FROM event WHERE rowid % 2 = 0");
     damage("graph", "UPDATE edge SET updated_on = 7");
+    damage("search", "UPDATE entity SET live = 0");
     const { batches, member } = partsOf(
       await operator.value("restoreIndices", { batchSize: 4 }, reference),
     );
@@ -528,5 +529,28 @@ describe("getIndexSizes", () => {
     expect(profiles).toMatchObject({ entityName: "dataset", aspectName: "datasetprofile" });
     expect(profiles.sizeInMb).toBeGreaterThan(0.0001);
     expect(profiles.sizeMb).toBe(profiles.sizeInMb);
+  });
+});
+
+describe("metrics and readiness", () => {
+  test("are told without a token, and have the log, the views and the routes", async () => {
+    const answer = await fetch(`${service.address}/metrics`);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await answer.text();
+    const value = (name: string) =>
+      Number(
+        text
+          .split("\n")
+          .find((line) => line.startsWith(`${name} `))
+          ?.split(" ")[1],
+      );
+    expect(value("annals_log_position")).toBeGreaterThan(50);
+    for (const view of ["aspects", "timeseries", "graph", "search"]) {
+      expect(value(`annals_view_position{view="${view}"}`)).toBeGreaterThan(50);
+      expect(value(`annals_view_failing{view="${view}"}`)).toBe(0);
+    }
+    const count = `annals_http_request_duration_seconds_count{route="/operations?action=listJobs",method="POST",status="200"}`;
+    expect(value(count)).toBeGreaterThan(0);
+    expect(await service.client.get("/health/ready")).toMatchObject({ status: 200, body: {} });
   });
 });

@@ -1,5 +1,6 @@
 /** /operations at the door: who may ask, and what comes of the forms of a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 
@@ -189,4 +190,36 @@ test.each([
   const reply = await act(action, body);
   expect(reply.json()).toEqual(refusal(400, "malformed", expect.any(String)));
   expect(operations.calls).toEqual([]);
+});
+
+describe("the door counts", () => {
+  test("each request under the route that took it", async () => {
+    const { app: counted, observed } = openTestDoor();
+    await counted.inject({ method: "POST", url: "/gms/operations?action=listJobs", payload: {} });
+    await counted.inject({ url: "/entitiesV2/urn%3Ali%3Atag%3Asecret" });
+    await counted.inject({ url: "/nowhere/urn%3Ali%3Atag%3Asecret" });
+    await counted.inject({ url: "/metrics" });
+    expect(observed).toMatchObject([
+      { route: "/operations?action=listJobs", method: "POST", status: 401 },
+      { route: "/entitiesV2/{urn}", method: "GET", status: 200 },
+      { route: "none", method: "none", status: 404 },
+      { route: "/metrics", method: "GET", status: 200 },
+    ]);
+    for (const { seconds } of observed) expect(seconds).toBeGreaterThan(0);
+    await counted.close();
+  });
+
+  test("nobody in for a view that stands still", async () => {
+    const { app: stalled, operations: stalling } = openTestDoor();
+    stalling.stalledViews = () => [{ view: "graph", position: position(7), head: position(9) }];
+    const reply = await stalled.inject("/health/ready");
+    expect(reply.json()).toEqual(
+      refusal(
+        503,
+        "unavailable",
+        expect.stringContaining('"graph" stands still at position 7 of 9'),
+      ),
+    );
+    await stalled.close();
+  });
 });

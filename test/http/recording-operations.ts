@@ -35,6 +35,7 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     cancelJob: answering("cancelJob", someJob),
     truncateTimeseries: answering("truncateTimeseries", "node:7"),
     restoreIndices: answering("restoreIndices", "{args=…}"),
+    stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },
     ]),

@@ -1,6 +1,6 @@
 /** A door on a recording catalog, as most tests here want it. */
 import type { FastifyInstance } from "fastify";
-import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import { createHttpDoor, type DoorMetrics, type HttpDoorConfig } from "../../src/http/http-door.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";
 
@@ -8,6 +8,8 @@ export interface TestDoor {
   readonly app: FastifyInstance;
   readonly catalog: RecordingCatalog;
   readonly operations: ReturnType<typeof createRecordingOperations>;
+  /** Requests that were counted. */
+  readonly observed: Parameters<DoorMetrics["observe"]>[0][];
   /** What was told to the log: fields and message of each line. */
   readonly log: (readonly [fields: Record<string, unknown>, message: string])[];
 }
@@ -43,15 +45,17 @@ export function openTestDoor(
   const catalog = createRecordingCatalog();
   const operations = createRecordingOperations();
   const log: TestDoor["log"] = [];
+  const observed: TestDoor["observed"] = [];
   const app = createHttpDoor({
     catalog,
     operations,
+    metrics: { text: async () => "annals_log_position 7\n", observe: (one) => observed.push(one) },
     admitsOperator: (authorization) => authorization === asOperator.authorization,
     config: { ...testConfig, ...config },
     logger: { error: (fields, message) => log.push([fields as Record<string, unknown>, message]) },
     now,
   });
-  return { app, catalog, operations, log };
+  return { app, catalog, operations, log, observed };
 }
 
 /** An error body, without saying more of its message than the test wants to. */

@@ -91,7 +91,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   ],
 
   "src/config/": ["src/core/", "node:"],
-  "src/telemetry/": ["pino"],
+  "src/telemetry/": ["pino", "prom-client"],
 
   // The process and its composition roots.
   "src/main.ts": ["src/"],

@@ -79,6 +79,39 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       method: "GET",
       kind: "page",
       open: true,
+      path: "/health/ready",
+      name: "getReadiness",
+      summary: "Whether every view makes progress",
+      about:
+        "A view that is behind and catches up is ready; one that has stood still for 15 seconds, behind where the log was then, is not.",
+      reply: { type: "object" },
+      example: { path: "/health/ready", reply: {} },
+      errors: [{ code: "unavailable", when: "a view stands still; the message says which" }],
+      handle(_, { operations }) {
+        const stalled = operations.stalledViews();
+        if (stalled.length > 0) throw notReady(stalled);
+        return { json: "{}" };
+      },
+    },
+    {
+      method: "GET",
+      kind: "page",
+      open: true,
+      path: "/metrics",
+      name: "getMetrics",
+      summary: "The service's numbers, for Prometheus",
+      about:
+        "`annals_log_position`, `annals_view_position`, `annals_view_lag_records` and `annals_view_failing` by view, `annals_jobs_running`, `annals_http_request_duration_seconds` by route, method and status, and those of the process.",
+      reply: { type: "string" },
+      replyType: "text/plain; version=0.0.4",
+      example: { path: "/metrics", reply: "annals_log_position 126\n…" },
+      errors: [],
+      handle: async (_, { metrics }) => ({ text: await metrics() }),
+    },
+    {
+      method: "GET",
+      kind: "page",
+      open: true,
       path: "/openapi.json",
       name: "getOpenApi",
       summary: "This interface as an OpenAPI 3.1 document",
@@ -141,5 +174,16 @@ function unhealthy(
   const faults = logError === undefined ? ofViews : [logError, ...ofViews];
   return new CatalogError("unavailable", faults.length === 0 ? "not ready" : faults.join("; "), {
     hint: "The service's log says more",
+  });
+}
+
+function notReady(
+  stalled: readonly { readonly view: string; readonly position: number; readonly head: number }[],
+): CatalogError {
+  const texts = stalled.map(
+    ({ view, position, head }) => `view "${view}" stands still at position ${position} of ${head}`,
+  );
+  return new CatalogError("unavailable", texts.join("; "), {
+    hint: "The service's log and /health say more",
   });
 }

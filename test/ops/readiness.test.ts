@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type Position, position } from "../../src/core/position.ts";
+import { watchReadiness } from "../../src/ops/readiness.ts";
+
+describe("a view", () => {
+  let close = () => {};
+  afterEach(() => close());
+
+  /** Looks once a second at what is told of the log and a view; gives what is stalled at the end. */
+  async function stalledAfter(steps: readonly (readonly [head: number, at: number] | "broken")[]) {
+    let time = 0;
+    let step = steps[0];
+    const readiness = watchReadiness({
+      now: () => time,
+      stalledMs: 5_000,
+      async look() {
+        if (step === undefined || step === "broken") throw new Error("no log");
+        const [head, at] = step;
+        return { head: position(head), positions: { a: position(at) as Position } };
+      },
+    });
+    close = readiness.close;
+    for (const next of steps) {
+      step = next;
+      time += 1_000;
+      await readiness.sample();
+    }
+    return readiness.stalled();
+  }
+
+  const again = <T>(times: number, step: T): readonly T[] =>
+    Array.from({ length: times }, () => step);
+
+  test("that is where the log is, is ready however long nothing happens", async () => {
+    expect(await stalledAfter(again(60, [7, 7] as const))).toEqual([]);
+  });
+
+  test("that has just fallen behind is ready, however long it had nothing to do", async () => {
+    expect(await stalledAfter([...again(60, [7, 7] as const), [9, 7], [12, 7]])).toEqual([]);
+  });
+
+  test("that is far behind and moves is ready", async () => {
+    const steps = Array.from({ length: 60 }, (_, n) => [1_000_000, n] as const);
+    expect(await stalledAfter(steps)).toEqual([]);
+  });
+
+  test("that stands still behind where the log was is not", async () => {
+    const stalled = [{ view: "a", position: 7, head: 9 }];
+    expect(await stalledAfter(again(7, [9, 7] as const))).toEqual(stalled);
+    const growing = Array.from({ length: 8 }, (_, n) => [9 + n, 7] as const);
+    expect(await stalledAfter(growing)).toMatchObject([{ view: "a", position: 7 }]);
+    expect(await stalledAfter([...again(20, [9, 7] as const), [9, 9]])).toEqual([]);
+  });
+
+  test("is not judged before there is anything to compare with", async () => {
+    expect(await stalledAfter(again(4, [9, 7] as const))).toEqual([]);
+    expect(await stalledAfter([])).toEqual([]);
+  });
+
+  test("is judged by what was seen, where the log cannot be read now and then", async () => {
+    const steps = [[9, 7], "broken", "broken", [9, 7], "broken", "broken", [9, 7]] as const;
+    expect(await stalledAfter(steps)).toMatchObject([{ view: "a" }]);
+  });
+});
