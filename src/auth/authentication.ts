@@ -103,6 +103,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const bearer = BEARER.exec(authorization);
       if (bearer === null) {
         if (!required && !/^Bearer\b/i.test(authorization)) return undefined;
+        failures.check(address);
         throw refuse("scheme", address);
       }
       const token = bearer[1] ?? "";

@@ -4,9 +4,8 @@
  * policies, users, operations) and an answer from before an edit would be wrong.
  */
 
-import { defaultPolicies } from "./default-policies.ts";
-import type { Policy } from "./policy.ts";
-import { meets } from "./policy.ts";
+import { defaultPolicies, rootUserId } from "./default-policies.ts";
+import { meets, type Policy, type Principal } from "./policy.ts";
 import { findPrincipal, findResource } from "./principals.ts";
 import type { Demand } from "./privileges.ts";
 import type { StoredEntities } from "./stored-entities.ts";
@@ -32,6 +31,9 @@ export function createAuthority(
       policy,
     ]),
   );
+  const root = `urn:${namespace}:corpuser:${rootUserId}`;
+  // Access tokens of a suspended root user are refused like any; the operator's token is not one.
+  const alone: Principal = { urn: root, groups: [], roles: [] };
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
 
   async function policies(): Promise<readonly Policy[]> {
@@ -47,7 +49,8 @@ export function createAuthority(
     async allows(actor, demand, about) {
       if (actor === undefined) return false;
       if (actor === systemActor) return true;
-      const principal = await findPrincipal(entities, actor);
+      const principal =
+        (await findPrincipal(entities, actor)) ?? (actor === root ? alone : undefined);
       if (principal === undefined) return false;
       const resource = about && (await findResource(entities, about.urn, about.entityType));
       return meets(await policies(), principal, demand, resource);

@@ -26,6 +26,8 @@ export type Outcome =
 export interface ClientOptions {
   /** Without a slash at the end. */
   readonly server: string;
+  /** Access token to send. */
+  readonly token?: string | undefined;
   readonly signal: AbortSignal;
   /** Delay before the second try; doubles with each. */
   readonly retryDelayMs?: number | undefined;
@@ -64,7 +66,14 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
         await response.arrayBuffer(); // Frees the connection.
         return { accepted: true, position: Number(response.headers.get("x-annals-position") ?? 0) };
       }
-      return { accepted: false, reason: await reasonOf(response) };
+      const reason = await reasonOf(response);
+      // Not about these records: all others would be told the same.
+      if (response.status === 401) {
+        throw new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
+          hint: "Name a file with an access token with --token-file",
+        });
+      }
+      return { accepted: false, reason };
     },
   };
 }
@@ -91,17 +100,21 @@ function requestFor(members: readonly Submission[]): { path: string; body: strin
 }
 
 async function attempt(
-  { server, signal, onWait, retryDelayMs = retryDelayMsDefault }: ClientOptions,
+  { server, token, signal, onWait, retryDelayMs = retryDelayMsDefault }: ClientOptions,
   path: string,
   request: RequestInit,
 ): Promise<Response> {
   let cause: unknown;
+  const headers = {
+    ...(request.headers as Readonly<Record<string, string>> | undefined),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
   for (let tried = 0; tried < triesMax; tried++) {
     signal.throwIfAborted();
     let delay = Math.min(retryDelayMs * 2 ** tried, retryDelayMsMax);
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMsMax)]);
-      const response = await fetch(`${server}${path}`, { ...request, signal: limit });
+      const response = await fetch(`${server}${path}`, { ...request, headers, signal: limit });
       if (!later.has(response.status)) return response;
       cause = new Error(`status ${response.status}: ${await reasonOf(response)}`);
       const asked = Number(response.headers.get("retry-after") ?? 0) * 1000;

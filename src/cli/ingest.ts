@@ -16,6 +16,8 @@ export interface IngestOptions {
   readonly files: readonly string[];
   /** Without a slash at the end. */
   readonly server: string;
+  /** Access token to send. */
+  readonly token?: string | undefined;
   /** Replaces the run id of every record. */
   readonly runId?: string | undefined;
   /** Records in one request, at most. */

@@ -25,6 +25,7 @@ import type { Operations } from "./operations.ts";
 import { rebuild } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { openTerminal } from "./terminal.ts";
+import { createToken, type TokenOptions, tokenDurations, tokenIn } from "./token.ts";
 
 const exitCodesHelp = `
 Exit codes:
@@ -74,6 +75,10 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .command("ingest <file...>")
     .description("send records from files to a running catalog; - is stdin")
     .addOption(new Option("--server <url>", serverHelp).argParser(serverUrl))
+    .option(
+      "--token-file <file>",
+      "file with the access token to send, where the catalog needs one",
+    )
     .option("--run-id <id>", "run id of every record (default: its own, or a new one)")
     .addOption(limit("--batch <records>", "records in one request", 500, 10_000))
     .addOption(limit("--concurrency <requests>", "requests under way at a time", 4, 64))
@@ -81,7 +86,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .action(async (files: readonly string[], options: IngestFlags) => {
       const server = options.server ?? defaultServer(configOf({}));
       const signal = interrupted();
-      finish(await ingest({ ...options, files, server }, { terminal, signal }));
+      const token =
+        options.tokenFile === undefined
+          ? undefined
+          : tokenIn(options.tokenFile, "Name another file with --token-file");
+      finish(await ingest({ ...options, files, server, token }, { terminal, signal }));
     });
 
   settingsCommand(program, "rebuild")
@@ -108,6 +117,24 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await printLog(configOf(flags), query, { operations, terminal }));
     });
 
+  const tokens = program.command("token").description("access tokens of a running catalog");
+  settingsCommand(tokens, "create", "token")
+    .description("make an access token, as the root user; it is printed this once")
+    .addOption(new Option("--server <url>", serverHelp).argParser(serverUrl))
+    .requiredOption("--name <name>", "what it is for")
+    .option("--description <text>", "more about it")
+    .addOption(
+      new Option("--duration <duration>", "how long it lives")
+        .choices(tokenDurations)
+        .default("ONE_MONTH"),
+    )
+    .option("--actor <urn>", "the user that it acts for (default: the root user)")
+    .action(async ({ server, name, description, duration, actor, ...flags }: TokenFlags) => {
+      const config = configOf(flags);
+      const asked = { name, description, duration, actor, server: server ?? defaultServer(config) };
+      finish(await createToken(config, asked, { terminal }));
+    });
+
   program
     .command("settings")
     .description("print every setting with its value and where that comes from")
@@ -121,10 +148,13 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
 
 interface IngestFlags {
   readonly server?: string;
+  readonly tokenFile?: string;
   readonly runId?: string;
   readonly batch: number;
   readonly concurrency: number;
 }
+
+type TokenFlags = Flags & Omit<TokenOptions, "server"> & { readonly server?: string };
 
 interface LogFlags extends Flags {
   readonly from?: number;
@@ -142,12 +172,12 @@ snapshot. Records about one urn are sent in the order of the files; every record
 told in a line on stderr.
 ${exitCodesHelp}`;
 
-/** A command with a flag for each setting that has one there. */
-function settingsCommand(program: Command, name: CommandName): Command {
+/** A command with a flag for each setting that has one there; `of` where it goes by another name. */
+function settingsCommand(program: Command, name: string, of = name as CommandName): Command {
   const command = program.command(name).addHelpText("after", exitCodesHelp);
   for (const key of settingKeys) {
     const { kind, about, commands } = settings[key];
-    if (!commands.includes(name)) continue;
+    if (!commands.includes(of)) continue;
     const option = new Option(
       `${flagOf(key)} <${kind.placeholder}>`,
       `${about} (default: ${defaultOf(key)}; ${variableOf(key)})`,

@@ -27,11 +27,12 @@ export interface Setting<T> {
   readonly commands: readonly Command[];
 }
 
-export type Command = "serve" | "ingest" | "rebuild" | "log";
+export type Command = "serve" | "ingest" | "rebuild" | "log" | "token";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
 
 const server: readonly Command[] = ["serve"];
+const placed: readonly Command[] = ["serve", "rebuild", "log", "token"];
 const offline: readonly Command[] = ["serve", "rebuild", "log"];
 const modelled: readonly Command[] = ["serve", "rebuild"];
 
@@ -46,7 +47,7 @@ export const settings = {
   }),
   data: setting(directory, "./data", {
     about: "Directory of the log and its views; made when it is not there",
-    commands: offline,
+    commands: placed,
   }),
   model: setting(directory, ownModel, {
     shownDefault: "the project's own avro/",
@@ -78,7 +79,7 @@ export const settings = {
     shownDefault: "operator.token in the data directory",
     about:
       "File with the bearer token of the operations; the default one is made at the first start",
-    commands: server,
+    commands: ["serve", "token"],
   }),
   auth: setting(choice("when", ["auto", "on", "off"]), "auto", {
     shownDefault: "on, unless bound to loopback",

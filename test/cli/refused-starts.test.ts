@@ -110,8 +110,8 @@ describe("what may go another time ends with 1", () => {
   });
 });
 
-test("a service for all says its real address, and that everybody may do everything", async () => {
-  const service = await startService(data, { args: ["--host", "0.0.0.0"] });
+test("a service for all that asks for no tokens says so, and its real address", async () => {
+  const service = await startService(data, { args: ["--host", "0.0.0.0", "--auth", "off"] });
   expect(service.address).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
   await service.stop();
   const [line, ...others] = service.stderr().trim().split("\n");
@@ -121,9 +121,28 @@ test("a service for all says its real address, and that everybody may do everyth
     address: service.address,
     msg: expect.stringContaining("whoever reaches it may read and write"),
   });
-  const own = await startService(data);
-  await own.stop();
-  expect(own.stderr()).toBe("");
+  for (const args of [[], ["--host", "0.0.0.0"]]) {
+    const own = await startService(data, { args });
+    await own.stop();
+    expect(own.stderr()).toBe("");
+  }
+});
+
+test("a service for all asks for tokens by default", async () => {
+  const service = await startService(data, { args: ["--host", "0.0.0.0"] });
+  const client = createClient(service.address);
+  expect((await client.get("/health")).status).toBe(200);
+  expect((await client.get("/entitiesV2/urn:li:tag:a")).status).toBe(401);
+  await service.stop();
+});
+
+test("a service that is told of no keys, or of unfit ones, does not start", async () => {
+  for (const args of [
+    ["--signing-key-file", join(data, "none")],
+    ["--auth", "maybe"],
+  ]) {
+    await expect(startService(data, { args })).rejects.toThrow("ended with 2");
+  }
 });
 
 test("entities of types that the model lacks are told of at the start", async () => {

@@ -1,0 +1,179 @@
+/** What decides about access is written by those who may, whatever the way it is written. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asBearer, makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { proposal } from "../support/client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const POLICY = "urn:li:dataHubPolicy:mine";
+let service: GuardedService;
+let mina: Record<string, string>;
+let tokenUrn: string;
+beforeAll(async () => {
+  service = await guardedService();
+  const { token, id } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
+  mina = asBearer(token);
+  tokenUrn = `urn:li:dataHubAccessToken:${id}`;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const post = (path: string, body: object, headers: Record<string, string>) =>
+  service.client.call("POST", path, body, headers);
+const ingest = (one: object, headers: Record<string, string>) =>
+  post("/aspects?action=ingestProposal", { proposal: one }, headers);
+
+const everything = {
+  displayName: "mine",
+  description: "",
+  type: "PLATFORM",
+  state: "ACTIVE",
+  privileges: ["MANAGE_POLICIES", "MANAGE_ACCESS_TOKENS", "RESTORE_INDICES_PRIVILEGE"],
+  actors: { allUsers: true },
+};
+const stamp = { time: 1, actor: ROOT };
+
+const guarded: readonly (readonly [string, object])[] = [
+  ["a policy", proposal(POLICY, "dataHubPolicyInfo", everything)],
+  [
+    "a policy in another namespace and letter case",
+    {
+      ...proposal("urn:acme:dataHubPolicy:mine", "dataHubPolicyInfo", everything),
+      entityType: "DATAHUBPOLICY",
+    },
+  ],
+  [
+    "a policy named by its key alone",
+    {
+      ...proposal(POLICY, "dataHubPolicyInfo", everything),
+      entityUrn: undefined,
+      entityKeyAspect: { value: '{"id":"mine"}', contentType: "application/json" },
+    },
+  ],
+  [
+    "a role",
+    proposal("urn:li:dataHubRole:Admin", "dataHubRoleInfo", { name: "a", description: "" }),
+  ],
+  [
+    "a token",
+    proposal(tokenUrnOf("x"), "dataHubAccessTokenInfo", {
+      name: "x",
+      actorUrn: MINA,
+      ownerUrn: MINA,
+      createdAt: 1,
+    }),
+  ],
+  ["roles of oneself", proposal(MINA, "roleMembership", { roles: ["urn:li:dataHubRole:Admin"] })],
+  ["groups of oneself", proposal(MINA, "groupMembership", { groups: ["urn:li:corpGroup:admins"] })],
+  ["native groups", proposal(MINA, "nativeGroupMembership", { nativeGroups: [] })],
+  [
+    "the state of a user",
+    proposal(ROOT, "corpUserStatus", { status: "SUSPENDED", lastModified: stamp }),
+  ],
+  ["the removal of a user", proposal(ROOT, "status", { removed: true })],
+  ["what makes a service account", proposal(MINA, "subTypes", { typeNames: ["SERVICE_ACCOUNT"] })],
+  ["roles of a group", proposal("urn:li:corpGroup:g", "roleMembership", { roles: [] })],
+  ["the end of a user", { ...proposal(ROOT, "corpUserKey", {}), changeType: "DELETE" }],
+  [
+    "a patch of roles",
+    {
+      ...proposal(MINA, "roleMembership", []),
+      changeType: "PATCH",
+      aspect: {
+        value: JSON.stringify([{ op: "add", path: "/roles", value: ["urn:li:dataHubRole:Admin"] }]),
+        contentType: "application/json-patch+json",
+      },
+    },
+  ],
+];
+
+function tokenUrnOf(id: string): string {
+  return `urn:li:dataHubAccessToken:${id}`;
+}
+
+describe("who has no privilege may not write", () => {
+  test.each(guarded)("%s", async (_, one) => {
+    const refused = { status: 403, code: "forbidden" };
+    const single = await ingest(one, mina);
+    expect({ status: single.status, code: single.body.code }).toEqual(refused);
+    // Nor hidden among others, which are then not written either.
+    const tag = proposal("urn:li:tag:beside", "tagProperties", { name: "beside" });
+    const batch = await post(
+      "/aspects?action=ingestProposalBatch",
+      { proposals: [tag, one] },
+      mina,
+    );
+    expect({ status: batch.status, code: batch.body.code }).toEqual(refused);
+    const beside = await post("/entities?action=exists", { urn: "urn:li:tag:beside" }, mina);
+    expect(beside.body.value).toBe(false);
+  });
+
+  test("a snapshot of a policy or of a user's groups", async () => {
+    const policy = {
+      "com.linkedin.metadata.snapshot.DataHubPolicySnapshot": {
+        urn: POLICY,
+        aspects: [{ "com.linkedin.policy.DataHubPolicyInfo": everything }],
+      },
+    };
+    const user = {
+      "com.linkedin.metadata.snapshot.CorpUserSnapshot": {
+        urn: MINA,
+        aspects: [
+          { "com.linkedin.identity.GroupMembership": { groups: ["urn:li:corpGroup:admins"] } },
+        ],
+      },
+    };
+    for (const value of [policy, user]) {
+      expect((await post("/entities?action=ingest", { entity: { value } }, mina)).status).toBe(403);
+      expect(
+        (await post("/entities?action=batchIngest", { entities: [{ value }] }, mina)).status,
+      ).toBe(403);
+    }
+  });
+
+  test("a delete of a token, a user or a policy, or of what refers to them", async () => {
+    for (const urn of [tokenUrn, ROOT, "urn:acme:corpuser:datahub", "urn:li:dataHubPolicy:0"]) {
+      expect((await post("/entities?action=delete", { urn }, mina)).status, urn).toBe(403);
+      expect((await post("/entities?action=deleteReferences", { urn }, mina)).status, urn).toBe(
+        403,
+      );
+    }
+  });
+});
+
+describe("who has it may", () => {
+  test.each(guarded)("%s", async (_, one) => {
+    const reply = await ingest(one, service.operator);
+    expect([200, 404, 422], JSON.stringify(reply.body)).toContain(reply.status);
+    expect(reply.status === 404 || reply.status === 422 ? reply.body.message : "").not.toContain(
+      "privilege",
+    );
+  });
+
+  test("and everybody may write the rest", async () => {
+    for (const one of [
+      proposal("urn:li:tag:a", "tagProperties", { name: "a" }),
+      proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" }),
+      proposal("urn:li:corpGroup:g", "corpGroupInfo", { admins: [], members: [], groups: [] }),
+    ]) {
+      expect((await ingest(one, mina)).status).toBe(200);
+    }
+  });
+});
+
+test("the defaults of the root user are not undone by what is stored", async () => {
+  await ingest(
+    proposal("urn:li:dataHubPolicy:0", "dataHubPolicyInfo", { ...everything, state: "INACTIVE" }),
+    service.operator,
+  );
+  await ingest(
+    proposal("urn:li:dataHubPolicy:1", "dataHubPolicyInfo", { ...everything, state: "INACTIVE" }),
+    service.operator,
+  );
+  const reply = await ingest(
+    proposal(POLICY, "dataHubPolicyInfo", { ...everything, state: "INACTIVE" }),
+    service.operator,
+  );
+  expect(reply.status).toBe(200);
+});

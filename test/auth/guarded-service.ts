@@ -1,0 +1,56 @@
+/** A service that asks for tokens, and what tests need to get past it: or to try to. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SignJWT } from "jose";
+import { asBearer, ask } from "../graphql/graphql-client.ts";
+import type { Client } from "../support/client.ts";
+import { tokenOf } from "../support/operator.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+export interface GuardedService extends RunningService {
+  /** Headers with the operator's token. */
+  readonly operator: Record<string, string>;
+  /** The key that signs its tokens. */
+  readonly key: Uint8Array;
+}
+
+export async function guardedService(
+  flags: Parameters<typeof runningService>[0] = {},
+): Promise<GuardedService> {
+  const service = await runningService({ auth: "on", ...flags });
+  const key = readFileSync(join(service.directory, "signing.key"), "utf8").trim();
+  return Object.assign(service, {
+    operator: tokenOf(service.directory),
+    key: Buffer.from(key, "utf8"),
+  });
+}
+
+/** Who the service takes the bearer of a token for; the status where it does not let them in. */
+export async function whoIs(client: Client, token: string): Promise<string | number> {
+  const query = "{ me { corpUser { urn } } }";
+  const { status, body } = await ask(client, query, {}, asBearer(token));
+  return status === 200 ? body.data.me.corpUser.urn : status;
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+export const encodedPart = (part: Part | string): string =>
+  Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+
+export function partsOf(token: string): { head: Part; claims: Part; signature: string } {
+  const [head = "", claims = "", signature = ""] = token.split(".");
+  const read = (part: string): Part => JSON.parse(Buffer.from(part, "base64url").toString());
+  return { head: read(head), claims: read(claims), signature };
+}
+
+/** Signs claims with any key, under a head of that token with changes. */
+export function resigned(
+  token: string,
+  change: { readonly head?: Part; readonly claims?: Part; readonly key: Uint8Array },
+): Promise<string> {
+  const { head, claims } = partsOf(token);
+  const alg = String(change.head?.alg ?? head.alg);
+  return new SignJWT({ ...claims, ...change.claims })
+    .setProtectedHeader({ ...head, ...change.head, alg })
+    .sign(change.key);
+}

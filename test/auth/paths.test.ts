@@ -1,0 +1,212 @@
+/**
+ * Ways around authentication: paths that look open and lead elsewhere, headers given twice or by
+ * strangers. What is open is said of the endpoint that answers, never of a path.
+ */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRouteTable } from "../../src/http/route-table.ts";
+import { makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+let service: GuardedService;
+let token: string;
+beforeAll(async () => {
+  service = await guardedService();
+  ({ token } = await makeToken(service.client, { actorUrn: MINA }, service.operator));
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+/** Sends a head as it is; gives status and body. */
+function send(
+  line: string,
+  headers: readonly string[] = [],
+): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(service.address);
+  const request = [line, "Host: h", "Connection: close", "Content-Length: 0", ...headers, "", ""];
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request.join("\r\n")));
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.on("error", reject);
+    socket.on("close", () => {
+      const [head = "", body = ""] = text.split("\r\n\r\n");
+      resolve({ status: Number(head.split(" ")[1]), body });
+    });
+  });
+}
+
+describe("a path that looks open", () => {
+  const targets = [
+    "/config;/../entitiesV2/urn:li:tag:a",
+    "/config;x=y",
+    "/config/../entitiesV2/urn:li:tag:a",
+    "/config/..;/entitiesV2/urn:li:tag:a",
+    "/config%2f..%2fentitiesV2%2furn:li:tag:a",
+    "/config%252f..%252fentitiesV2",
+    "/health/%2e%2e/entitiesV2/urn:li:tag:a",
+    "/health/../../entitiesV2/urn:li:tag:a",
+    "/health/live/../../aspects/urn:li:tag:a?aspect=status",
+    "/restli/docs/..%5c..%5centitiesV2",
+    "/entitiesV2/urn:li:tag:a?/config",
+    "/entitiesV2/urn:li:tag:a#/config",
+    "/entitiesV2/..%2f..%2fconfig",
+    "/entitiesV2/../config",
+    "/entitiesV2;/config",
+    "/%65ntitiesV2/get",
+    "/%61spects/action/ingestProposal",
+    "//entitiesV2/urn:li:tag:a",
+    "/./entitiesV2/urn:li:tag:a",
+    "/gms/entitiesV2/urn:li:tag:a",
+    "/api/gms/entitiesV2/urn:li:tag:a",
+    "/gms//entitiesV2/urn:li:tag:a",
+    "/gms/gms/entitiesV2/urn:li:tag:a",
+    "/gms;/entitiesV2/urn:li:tag:a",
+    "/CONFIG/../entitiesV2/urn:li:tag:a",
+    "/openapi.json/../entitiesV2/urn:li:tag:a",
+    "/openapi.json%00/entitiesV2",
+    "http://127.0.0.1/entitiesV2/urn:li:tag:a",
+    "http://127.0.0.1@evil.example/entitiesV2/urn:li:tag:a",
+    "/api/gms@evil.example/entitiesV2",
+    "*",
+    "/-",
+    "/nowhere",
+  ];
+  test.each(targets)("%s is as closed as any", async (target) => {
+    for (const method of ["GET", "POST", "DELETE", "HEAD", "PUT", "OPTIONS"]) {
+      const { status, body } = await send(`${method} ${target} HTTP/1.1`);
+      expect([400, 401], `${method} ${status} ${body}`).toContain(status);
+      expect(body).not.toContain("urn:li:tag:a");
+    }
+  });
+
+  test("a write is not done either way", async () => {
+    for (const target of [
+      "/config/../aspects?action=ingestProposal",
+      "/aspects?action=ingestProposal&/config",
+      "/aspects/action/ingestProposal",
+    ]) {
+      expect((await send(`POST ${target} HTTP/1.1`)).status).toBe(401);
+    }
+  });
+});
+
+describe("header smuggling", () => {
+  const me = "POST /api/graphql HTTP/1.1";
+  const bearer = (value: string) => `Authorization: Bearer ${value}`;
+
+  test("Authorization given twice is refused, in any letter case and order", async () => {
+    const operator = service.operator.Authorization?.slice("Bearer ".length) ?? "";
+    for (const headers of [
+      [bearer(token), bearer(token)],
+      [bearer(token), bearer(operator)],
+      [bearer("x"), bearer(token)],
+      [bearer(token), "authorization: Basic x"],
+      [bearer(token), "AUTHORIZATION:"],
+    ]) {
+      const { status, body } = await send("GET /config HTTP/1.1", headers);
+      expect(status, body).toBe(400);
+      expect(JSON.parse(body).message).toContain("given twice");
+    }
+  });
+
+  test("an actor header without a token is nobody's", async () => {
+    for (const name of ["X-Service-Actor", "X-DataHub-Actor", "x-datahub-ACTOR"]) {
+      expect((await send(me, [`${name}: ${ROOT}`])).status).toBe(401);
+    }
+  });
+
+  test("an actor header that names another than the token's user is refused", async () => {
+    for (const headers of [
+      [`X-Service-Actor: ${ROOT}`],
+      ["X-DataHub-Actor: datahub"],
+      [`X-Service-Actor: ${MINA}`, `X-DataHub-Actor: ${ROOT}`],
+      [`X-Service-Actor: ${MINA}`, `x-service-actor: ${ROOT}`],
+      ["X-DataHub-Actor: urn:li:corpuser:__datahub_system"],
+    ]) {
+      const { status, body } = await send("GET /entitiesV2/urn:li:tag:a HTTP/1.1", [
+        bearer(token),
+        ...headers,
+      ]);
+      expect([400, 403], body).toContain(status);
+    }
+    const own = await send("GET /entitiesV2/urn:li:tag:a HTTP/1.1", [
+      bearer(token),
+      "X-DataHub-Actor: mina",
+    ]);
+    expect(own.status).toBe(200);
+  });
+
+  test("names with blanks or underscores are not the header", async () => {
+    for (const name of [
+      "Authorization ",
+      "Authorization_",
+      "X-Authorization",
+      "HTTP_AUTHORIZATION",
+      "Proxy-Authorization",
+    ]) {
+      const { status } = await send("GET /entitiesV2/urn:li:tag:a HTTP/1.1", [
+        `${name}: Bearer ${token}`,
+      ]);
+      expect([400, 401]).toContain(status);
+    }
+  });
+});
+
+describe("every endpoint of the route table", () => {
+  const table = createRouteTable({
+    version: "0",
+    modelFingerprint: "0",
+    openApi: () => "",
+    docs: () => ({}),
+    graphql: { door: { execute: async () => "" }, explorer: {} },
+  });
+  /** All that is open, said once more, so that nothing becomes open in passing. */
+  const open = [
+    "GET /config",
+    "GET /health",
+    "GET /health/live",
+    "GET /openapi.json",
+    "GET /restli/docs",
+    "GET /",
+    "GET /api/graphql",
+  ];
+
+  test("is closed unless it is listed here", () => {
+    const found = table.endpoints.filter((endpoint) => endpoint.open === true);
+    expect(found.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...open].sort());
+    expect(found.filter(({ access }) => access !== undefined)).toEqual([]);
+  });
+
+  test("of the operations asks for a privilege, also where tokens are not asked for", () => {
+    const found = table.endpoints.filter(({ path }) => /^\/(operations|runs)/.test(path));
+    expect(found.length).toBeGreaterThan(3);
+    expect(found.filter(({ access }) => access !== "operator")).toEqual([]);
+  });
+
+  for (const endpoint of table.endpoints) {
+    const { method, path, example } = endpoint;
+    if (endpoint.open === true) continue;
+    test(`${method} ${path} ${endpoint.name}`, async () => {
+      for (const prefix of ["", "/gms", "/api/gms"]) {
+        const without = await service.client.call(method, prefix + example.path, example.body);
+        expect({ status: without.status, code: without.body.code }).toEqual({
+          status: 401,
+          code: "unauthenticated",
+        });
+      }
+      if (endpoint.access === undefined) return;
+      const lacking = await service.client.call(method, example.path, example.body, {
+        Authorization: `Bearer ${token}`,
+      });
+      expect({ status: lacking.status, code: lacking.body.code }).toEqual({
+        status: 403,
+        code: "forbidden",
+      });
+    });
+  }
+});

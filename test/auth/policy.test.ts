@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { defaultPolicies } from "../../src/auth/default-policies.ts";
+import { meets, type Policy, type Principal, type Resource } from "../../src/auth/policy.ts";
+import type { Demand } from "../../src/auth/privileges.ts";
+
+const mira: Principal = {
+  urn: "urn:li:corpuser:mira",
+  groups: ["urn:li:corpGroup:growers"],
+  roles: ["urn:li:dataHubRole:Editor"],
+};
+const demand: Demand = [["MANAGE_POLICIES"]];
+const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy => ({
+  type: "PLATFORM",
+  state: "ACTIVE",
+  privileges: ["MANAGE_POLICIES"],
+  actors,
+  ...over,
+});
+const everybody = { allUsers: true };
+const dataset: Resource = {
+  owners: [{ owner: mira.urn, types: ["DATAOWNER"] }],
+  fields: {
+    TYPE: ["dataset"],
+    URN: ["urn:li:dataset:(urn:li:dataPlatform:hive,beds.rows,PROD)"],
+    TAG: ["urn:li:tag:Soil"],
+    OWNER: [mira.urn],
+  },
+};
+
+describe("actors", () => {
+  test.each<[string, Policy["actors"], boolean]>([
+    ["nobody", {}, false],
+    ["all users", { allUsers: true }, true],
+    ["the user", { users: [mira.urn] }, true],
+    ["another user", { users: ["urn:li:corpuser:mira2"] }, false],
+    ["one of the user's groups", { groups: ["urn:li:corpGroup:growers"] }, true],
+    ["another group", { groups: ["urn:li:corpGroup:sowers"] }, false],
+    ["all groups", { allGroups: true }, true],
+    ["the user's role", { roles: ["urn:li:dataHubRole:Editor"] }, true],
+    ["another role", { roles: ["urn:li:dataHubRole:Admin"] }, false],
+    ["owners, of nothing in particular", { resourceOwners: true }, false],
+  ])("%s: %s", (_, actors, expected) => {
+    expect(meets([policy(actors)], mira, demand)).toBe(expected);
+  });
+
+  test("in all groups are those alone who are in one", () => {
+    expect(meets([policy({ allGroups: true })], { ...mira, groups: [] }, demand)).toBe(false);
+  });
+
+  test.each<[string, Policy["actors"], Principal, boolean]>([
+    ["the owner", { resourceOwners: true }, mira, true],
+    ["a stranger", { resourceOwners: true }, { ...mira, urn: "urn:li:corpuser:otto" }, false],
+    ["an owner of that kind", ofKind("DATAOWNER"), mira, true],
+    ["an owner of another kind", ofKind("PRODUCER"), mira, false],
+  ])("who own it: %s", (_, actors, principal, expected) => {
+    const metadata = policy(actors, { type: "METADATA" });
+    expect(meets([metadata], principal, demand, dataset)).toBe(expected);
+  });
+});
+
+function ofKind(kind: string): Policy["actors"] {
+  return { resourceOwners: true, resourceOwnersTypes: [kind] };
+}
+
+describe("policies", () => {
+  test.each<[string, Partial<Policy>, boolean]>([
+    ["that are inactive allow nothing", { state: "INACTIVE" }, false],
+    ["of a state that there is not allow nothing", { state: "active" }, false],
+    ["of a type that there is not allow nothing", { type: "platform" }, false],
+    ["without the privilege allow nothing", { privileges: ["EDIT_ENTITY"] }, false],
+    ["of the platform do not look at resources", { resources: { type: "chart" } }, true],
+  ])("%s", (_, over, expected) => {
+    expect(meets([policy(everybody, over)], mira, demand)).toBe(expected);
+  });
+
+  test("a demand is met by any of its lists, each as a whole, from several policies", () => {
+    const either: Demand = [["MANAGE_POLICIES"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+    const edit = policy(everybody, { privileges: ["EDIT_ENTITY"] });
+    const remove = policy(everybody, { privileges: ["DELETE_ENTITY"] });
+    expect(meets([edit], mira, either)).toBe(false);
+    expect(meets([edit, remove], mira, either)).toBe(true);
+    expect(meets([edit, remove], mira, [])).toBe(false);
+    expect(meets([edit, remove], mira, [[]])).toBe(false);
+  });
+});
+
+describe("resources", () => {
+  const criteria = (...all: [string, string[], string?][]): Policy["resources"] => ({
+    filter: { criteria: all.map(([field, values, condition]) => ({ field, values, condition })) },
+  });
+  test.each<[string, Policy["resources"], boolean]>([
+    ["none: all", undefined, true],
+    ["no criteria: all", criteria(), true],
+    ["its type", criteria(["TYPE", ["chart", "dataset"]]), true],
+    ["its type by the older name", criteria(["RESOURCE_TYPE", ["dataset"]]), true],
+    ["another type", criteria(["TYPE", ["chart"]]), false],
+    ["its type and another tag", criteria(["TYPE", ["dataset"]], ["TAG", ["x"]]), false],
+    ["the beginning of its urn", criteria(["URN", ["urn:li:dataset:"], "STARTS_WITH"]), true],
+    ["another beginning", criteria(["URN", ["urn:li:chart:"], "STARTS_WITH"]), false],
+    ["not its tag", criteria(["TAG", ["urn:li:tag:Soil"], "NOT_EQUALS"]), false],
+    ["not another tag", criteria(["TAG", ["urn:li:tag:Clay"], "NOT_EQUALS"]), true],
+    ["a domain, which it has not", criteria(["DOMAIN", ["urn:li:domain:d"]]), false],
+    ["a condition that there is not", criteria(["TYPE", ["dataset"], "LIKE"]), false],
+    ["its type, as it was told once", { type: "dataset", allResources: true }, true],
+    ["its urn, as it was told once", { resources: dataset.fields.URN }, true],
+    ["no urn, as it was told once", { type: "dataset", resources: [] }, false],
+  ])("%s: %s", (_, resources, expected) => {
+    const metadata = policy(everybody, { type: "METADATA", resources });
+    expect(meets([metadata], mira, demand, dataset)).toBe(expected);
+  });
+
+  test("are not matched by a filter when nothing in particular is asked about", () => {
+    const filtered = policy(everybody, {
+      type: "METADATA",
+      resources: criteria(["TYPE", ["a"], "NOT_EQUALS"]),
+    });
+    expect(meets([filtered], mira, demand)).toBe(false);
+  });
+});
+
+describe("the defaults", () => {
+  const defaults = defaultPolicies("li");
+  const root = { urn: "urn:li:corpuser:datahub", groups: [], roles: [] };
+
+  test("allow everything to the root user and administrators, nothing to others", () => {
+    const admin = { ...mira, roles: ["urn:li:dataHubRole:Admin"] };
+    for (const demand of [
+      [["MANAGE_ACCESS_TOKENS"]],
+      [["EDIT_ENTITY", "RESTORE_INDICES_PRIVILEGE"]],
+    ] as Demand[]) {
+      expect(meets(defaults, root, demand, dataset)).toBe(true);
+      expect(meets(defaults, admin, demand, dataset)).toBe(true);
+      expect(meets(defaults, mira, demand, dataset)).toBe(false);
+    }
+    expect(meets(defaults, mira, [["GENERATE_PERSONAL_ACCESS_TOKENS"]])).toBe(false);
+  });
+
+  test("have one that gives all users their own tokens, inactive", () => {
+    const active = defaults.map((one) => ({ ...one, state: "ACTIVE" }));
+    expect(meets(active, mira, [["GENERATE_PERSONAL_ACCESS_TOKENS"]])).toBe(true);
+    expect(meets(active, mira, [["MANAGE_ACCESS_TOKENS"]])).toBe(false);
+  });
+});

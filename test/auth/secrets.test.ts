@@ -1,0 +1,58 @@
+/**
+ * Secrets are nowhere but where they belong: a token is told once, keys lie in their files. Looked for
+ * in everything that the service wrote and said, with all its logging on.
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
+import { createClient } from "../support/client.ts";
+import { tokenOf } from "../support/operator.ts";
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+test("no token and no key is in the log, the views, the service's own log or its answers", async () => {
+  using directory = temporaryDirectory();
+  const env = { ANNALS_LOG_LEVEL: "trace" };
+  const service = await startService(directory.path, { args: ["--auth", "on"], env });
+  const client = createClient(service.address);
+  const operator = tokenOf(directory.path);
+  const { token, id } = await makeToken(client, { name: "secret" }, operator);
+  const key = readFileSync(join(directory.path, "signing.key"), "utf8").trim();
+  const secrets = [token, token.split(".")[2] ?? "", key, operator.Authorization?.slice(7) ?? ""];
+
+  // Everything that might tell a token back, or to the log.
+  const said: string[] = [];
+  const hear = async (path: string, body: unknown, headers: Record<string, string>) => {
+    said.push(JSON.stringify((await client.call("POST", path, body, headers)).body));
+  };
+  const list = "{ listAccessTokens(input: {}) { tokens { id name description } } }";
+  await hear("/api/graphql", { query: list }, asBearer(token));
+  await hear("/api/graphql", { query: list }, asBearer(`${token}x`));
+  await hear("/api/graphql", "{", asBearer(token));
+  await hear("/operations?action=getIndexSizes", {}, { Authorization: `Basic ${token}` });
+  await hear("/operations?action=getIndexSizes", {}, operator);
+  await hear("/entitiesV2/nothing", {}, asBearer(token));
+  const forged = { "X-DataHub-Actor": "otto", ...asBearer(token) };
+  await hear("/aspects?action=ingestProposal", { proposal: {} }, forged);
+  for (const path of [`/entitiesV2/urn:li:dataHubAccessToken:${id}`, "/config", "/openapi.json"]) {
+    said.push(JSON.stringify((await client.call("GET", path, undefined, asBearer(token))).body));
+  }
+  await ask(client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, operator);
+  await hear("/api/graphql", { query: list }, asBearer(token));
+  expect(await service.stop()).toBe(0);
+
+  said.push(service.stderr());
+  expect(service.stderr()).toContain("token refused");
+  const whereTheyBelong = ["signing.key", "operator.token"];
+  for (const name of readdirSync(directory.path)) {
+    const path = join(directory.path, name);
+    if (whereTheyBelong.includes(name)) expect(statSync(path).mode & 0o777).toBe(0o600);
+    else said.push(readFileSync(path, "latin1"));
+  }
+  expect(said.join("\n")).toContain(id);
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(40);
+    expect(said.filter((text) => text.includes(secret))).toEqual([]);
+  }
+});

@@ -1,0 +1,80 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSigningKeys } from "../../src/auth/signing-keys.ts";
+import { createTokenFormat } from "../../src/auth/token-format.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const one = "one-key-that-is-long-enough-to-be-one";
+const two = "two-keys-that-are-long-enough-to-be-some";
+
+function keysIn(...lines: readonly string[]) {
+  const file = join(directory.path, "keys");
+  writeFileSync(file, lines.join("\n"));
+  return openSigningKeys({ data: directory.path, given: file });
+}
+const formatWith = (...lines: readonly string[]) =>
+  createTokenFormat(keysIn(...lines), { namespace: "li" });
+
+describe("the key of a data directory", () => {
+  test("is made at the first start, for its owner alone, and stays", () => {
+    mkdirSync(directory.path, { recursive: true });
+    const place = { data: directory.path, given: "" };
+    const { file, current } = openSigningKeys(place);
+    expect(file).toBe(join(directory.path, "signing.key"));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8").trim()).toHaveLength(43);
+    expect(openSigningKeys(place).current).toEqual(current);
+  });
+});
+
+describe("keys rotate with overlap", () => {
+  const claims = { type: "PERSONAL", actor: "urn:li:corpuser:mina" } as const;
+
+  test("the first signs, all are believed, and those that are gone are not", async () => {
+    const now = Date.now();
+    const old = await formatWith(one).sign(claims, now);
+    const both = formatWith(two, "", `  ${one}  `);
+    const fresh = await both.sign(claims, now);
+    expect(await both.verify(old, now)).toMatchObject({ ok: true, claims });
+    expect(await formatWith(two).verify(fresh, now)).toMatchObject({ ok: true });
+    expect(await formatWith(two).verify(old, now)).toEqual({ ok: false, why: "foreign" });
+    expect(await formatWith(one).verify(fresh, now)).toEqual({ ok: false, why: "foreign" });
+  });
+
+  test("a token is believed up to its last millisecond", async () => {
+    const format = formatWith(one);
+    const now = 1_772_409_600_000;
+    const token = await format.sign({ ...claims, expiresAt: now + 1000 }, now);
+    expect(await format.verify(token, now + 999)).toMatchObject({ ok: true });
+    expect(await format.verify(token, now + 1000)).toEqual({ ok: false, why: "expired" });
+  });
+});
+
+test.each([
+  ["is empty", []],
+  ["holds a line that is no key", ["short"]],
+  ["holds a line that is no key", [one, "with blanks in it, though it is long enough"]],
+  ["holds a key that everybody knows", ["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]],
+  ["holds a key twice", [one, two, one]],
+])("a file that %s stops the start, without telling the key: %j", (why, lines) => {
+  let message = "";
+  try {
+    keysIn(...lines);
+  } catch (error) {
+    message = (error as { text: string }).text;
+  }
+  expect(message).toContain(why);
+  for (const line of lines) expect(message).not.toContain(line);
+});
+
+test("a file that is not there stops the start", () => {
+  const given = join(directory.path, "none");
+  expect(() => openSigningKeys({ data: directory.path, given })).toThrow("cannot read the signing");
+});

@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ingest } from "../../src/cli/ingest.ts";
+import { createToken, type TokenOptions, tokenIn } from "../../src/cli/token.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { type GuardedService, guardedService, whoIs } from "../auth/guarded-service.ts";
+
+let service: GuardedService;
+beforeAll(async () => {
+  service = await guardedService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const printed: string[] = [];
+const told: string[] = [];
+const terminal = {
+  print: async (line: string) => void printed.push(line),
+  tell: (line: string) => void told.push(line),
+  startBar: () => ({ update: () => {}, stop: () => {} }),
+};
+
+function create(options: Partial<TokenOptions> = {}, flags: { operatorTokenFile?: string } = {}) {
+  printed.length = 0;
+  told.length = 0;
+  const config = readConfig({ data: service.directory, ...flags }, {});
+  const whole = { server: service.address, name: "cli", duration: "ONE_DAY", ...options } as const;
+  return createToken(config, whole, { terminal });
+}
+
+test("prints a token of the root user alone on stdout, and says what it is", async () => {
+  expect(await create()).toBe(0);
+  const [token = "", ...others] = printed;
+  expect(others).toEqual([]);
+  expect(await whoIs(service.client, token)).toBe("urn:li:corpuser:datahub");
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^token \S+ acts for urn:li:corpuser:datahub and expires 20\S+Z; it is shown this once$/,
+    ),
+  ]);
+});
+
+test("prints one of another user, without an end", async () => {
+  expect(await create({ actor: "urn:li:corpuser:mina", duration: "NO_EXPIRY" })).toBe(0);
+  expect(await whoIs(service.client, printed[0] ?? "")).toBe("urn:li:corpuser:mina");
+  expect(told[0]).toContain("never expires");
+});
+
+test("says why there is none", async () => {
+  await expect(create({ actor: "urn:li:tag:a" })).rejects.toThrow("is no user");
+  const wrong = join(service.directory, "wrong.token");
+  writeFileSync(wrong, "not-the-token-of-this-service");
+  await expect(create({}, { operatorTokenFile: wrong })).rejects.toThrow("not one of this service");
+  await expect(create({}, { operatorTokenFile: `${wrong}s` })).rejects.toThrow(
+    "cannot read the token",
+  );
+  await expect(create({ server: "http://127.0.0.1:9" })).rejects.toThrow("did not answer");
+});
+
+test("ingest sends the token, and without one stops at the first refusal", async () => {
+  await create();
+  const token = printed[0];
+  const record = join(service.directory, "record.json");
+  const tag = {
+    entityType: "tag",
+    entityUrn: "urn:li:tag:a",
+    changeType: "UPSERT",
+    aspectName: "tagProperties",
+    aspect: { json: { name: "a" } },
+  };
+  writeFileSync(record, JSON.stringify(tag));
+  const options = {
+    files: [record],
+    server: service.address,
+    batch: 10,
+    concurrency: 1,
+    retryDelayMs: 1,
+  };
+  const signal = new AbortController().signal;
+  expect(await ingest({ ...options, token }, { terminal, signal })).toBe(0);
+  told.length = 0;
+  expect(await ingest(options, { terminal, signal })).toBe(1);
+  expect(told.join("\n")).toContain("Name a file with an access token with --token-file");
+});
+
+test("the operator's token is read from its file without the end of the line", () => {
+  const file = join(service.directory, "operator.token");
+  expect(readFileSync(file, "utf8")).toBe(`${tokenIn(file, "")}\n`);
+});

@@ -1,0 +1,162 @@
+/** The schema, its rules and its limits. */
+import { buildClientSchema, getIntrospectionQuery, isObjectType } from "graphql";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSchema } from "../../src/graphql/create-schema.ts";
+import { rules } from "../../src/graphql/rules.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { ask, faultOf, ROOT } from "./graphql-client.ts";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService({ graphqlExplorer: "on" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+describe("every operation of the schema", () => {
+  const schema = createSchema();
+
+  test("has a rule, and every rule an operation", () => {
+    const found = [schema.getQueryType(), schema.getMutationType()].map((type) => [
+      type?.name,
+      Object.keys(type?.getFields() ?? {}).sort(),
+    ]);
+    const ruled = Object.entries(rules).map(([type, own]) => [type, Object.keys(own).sort()]);
+    expect(found).toEqual(ruled);
+    expect(schema.getSubscriptionType()).toBeUndefined();
+  });
+
+  test("is refused to nobody in particular", async () => {
+    const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
+    const calls: Readonly<Record<string, string>> = {
+      me: "{ me { corpUser { urn } } }",
+      listAccessTokens: "{ listAccessTokens(input: {}) { total } }",
+      getAccessTokenMetadata: '{ getAccessTokenMetadata(token: "x") { id } }',
+      createAccessToken: `mutation { createAccessToken(input: ${input}) { accessToken } }`,
+      revokeAccessToken: 'mutation { revokeAccessToken(tokenId: "x") }',
+    };
+    const operations = Object.values(rules).flatMap((own) => Object.keys(own));
+    expect(Object.keys(calls).sort()).toEqual(operations.sort());
+    for (const query of Object.values(calls)) {
+      expect(faultOf(await ask(service.client, query, {}, {})).extensions, query).toEqual({
+        code: 403,
+        type: "UNAUTHORIZED",
+        classification: "DataFetchingException",
+      });
+    }
+  });
+
+  test("is told by introspection, in one query", async () => {
+    const { body } = await ask(service.client, getIntrospectionQuery(), {}, {});
+    const told = buildClientSchema(body.data);
+    expect(Object.keys(told.getTypeMap()).sort()).toEqual(Object.keys(schema.getTypeMap()).sort());
+    const metadata = told.getType("AccessTokenMetadata");
+    expect(isObjectType(metadata) && metadata.getInterfaces().map(({ name }) => name)).toEqual([
+      "Entity",
+    ]);
+  });
+});
+
+describe("a query is bounded", () => {
+  const nested = (depth: number): string =>
+    depth === 0 ? "name" : `ofType { ${nested(depth - 1)} }`;
+  const deep = (depth: number) => `{ __type(name: "Query") { ${nested(depth - 2)} } }`;
+  const many = (count: number, field: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => field(i)).join(" ");
+  const spread = (count: number) =>
+    `query { ...f0 } ${many(count, (i) => `fragment f${i} on Query { ...f${i + 1} ...f${i + 1} }`)} fragment f${count} on Query { __typename }`;
+
+  test.each([
+    ["depth", deep(17), "goes 17 levels deep of at most 16"],
+    [
+      "aliases",
+      `{ __schema { ${many(31, (i) => `a${i}: __typename`)} } }`,
+      "has 31 aliases of at most 30",
+    ],
+    [
+      "aliased mutations",
+      `mutation { ${many(21, (i) => `revokeAccessToken(tokenId: "${i}")`)} }`,
+      "has 21 root fields",
+    ],
+    [
+      "fields",
+      `{ __schema { ${many(1001, () => "__typename")} } }`,
+      "has 1002 fields of at most 1000",
+    ],
+    ["fragments within fragments", spread(30), "fields of at most 1000"],
+    ["characters", `# ${"x".repeat(50_000)}`, "has 50002 characters of at most 50000"],
+  ])("in %s: 400", async (_, query, message) => {
+    const reply = await ask(service.client, query);
+    expect({ status: reply.status, code: reply.body.code }).toEqual({
+      status: 400,
+      code: "malformed",
+    });
+    expect(reply.body.message).toContain(message);
+  });
+
+  test("in tokens, and cycles of fragments end", async () => {
+    const wide = await ask(service.client, `{ ${many(5001, () => "a")} }`);
+    expect(faultOf(wide).extensions.classification).toBe("InvalidSyntax");
+    const cycle = "{ ...a } fragment a on Query { ...b } fragment b on Query { ...a __typename }";
+    expect(faultOf(await ask(service.client, cycle)).extensions.classification).toBe(
+      "ValidationError",
+    );
+  });
+
+  test("but not too narrowly", async () => {
+    expect((await ask(service.client, deep(16))).body.errors).toBeUndefined();
+    const { body } = await ask(service.client, `{ ${many(20, (i) => `a${i}: __typename`)} }`);
+    expect(Object.keys(body.data)).toHaveLength(20);
+  });
+});
+
+describe("the explorer", () => {
+  test("is a page that can run nothing but its own script, and call nothing but its own service", async () => {
+    const reply = await service.client.get("/api/graphql");
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get("content-type")).toContain("text/html");
+    const policy = reply.headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; connect-src 'self';/,
+    );
+    expect(policy).not.toContain("unsafe");
+    expect(reply.headers.get("x-frame-options")).toBe("DENY");
+    expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
+    const { createHash } = await import("node:crypto");
+    const [, script = ""] = /<script>([\s\S]*)<\/script>/.exec(reply.body) ?? [];
+    expect(policy).toContain(createHash("sha256").update(script).digest("base64"));
+    expect(reply.body).not.toMatch(/https?:\/\//);
+  });
+});
+
+describe("other sites", () => {
+  const query = { query: "{ __typename }" };
+  const call = (headers: Record<string, string>) =>
+    service.client.call("POST", "/api/graphql", query, headers);
+
+  test("get no permission to read answers", async () => {
+    const reply = await call({});
+    expect([...reply.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual(
+      [],
+    );
+    const preflight = await service.client.call("OPTIONS", "/api/graphql", undefined, {
+      Origin: "https://evil.example",
+      "Access-Control-Request-Method": "POST",
+    });
+    expect(preflight.status).toBeGreaterThanOrEqual(400);
+  });
+
+  test("may not write, under a name that was made to lead here either", async () => {
+    expect((await call({ "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+    expect(
+      (await call({ Origin: "http://rebound.example:8080", "Sec-Fetch-Site": "same-origin" }))
+        .status,
+    ).toBe(403);
+    expect((await call({ Origin: "http://localhost.evil.example" })).status).toBe(403);
+    expect((await call({ Origin: "null" })).status).toBe(403);
+    expect((await call({ Origin: service.address, "Sec-Fetch-Site": "same-origin" })).status).toBe(
+      200,
+    );
+  });
+});
