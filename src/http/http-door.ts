@@ -197,6 +197,7 @@ const hostless = (): CatalogError =>
   new CatalogError("malformed", "the request has no Host header", {
     hint: "HTTP/1.1 wants one: Host: <name of the service>",
   });
+
 /** Routes are the table's own, so that nobody can make up new ones. */
 function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
