@@ -59,7 +59,7 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
     })),
     {
       name: "Service",
-      about: "The service itself. These need no authentication.",
+      about: "The service itself, and access tokens.",
       endpoints: table.endpoints.filter(({ kind }) => kind === "page"),
     },
   ];
@@ -97,7 +97,8 @@ const introduction = `<section id="basics"><h2>Basics</h2>
 <li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
 <li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>
 <li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
-<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address alone; elsewhere a request that carries it is refused with 403.</li>
+<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address and asks for no tokens; elsewhere a request that carries it is refused, unless it names the user of the token that it shows.</li>
+<li><code>Authorization: Bearer &lt;token&gt;</code> shows an access token: its user acts. It is needed where the service listens on other than a loopback address, and by the operations always; a bad one is refused everywhere. <code>createAccessToken</code> makes them.</li>
 <li>With an <code>Idempotency-Key</code> header a write that is sent again happens once.</li>
 <li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
 </ul></section>`;

@@ -170,6 +170,7 @@ describe("every endpoint of the route table", () => {
     "GET /config",
     "GET /health",
     "GET /health/live",
+    "GET /health/ready",
     "GET /openapi.json",
     "GET /restli/docs",
     "GET /",

@@ -96,7 +96,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
     {
       method: "GET",
       kind: "page",
-      open: true,
       path: "/metrics",
       name: "getMetrics",
       summary: "The service's numbers, for Prometheus",
