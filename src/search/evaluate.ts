@@ -152,8 +152,9 @@ function hasPhrase(words: readonly string[], phrase: readonly string[]): boolean
 
 function matchOfWhole(
   text: DocumentText,
-  { text: asked, prefix }: Extract<Expression, { kind: "whole" }>,
+  { text: asked, prefix, within }: Extract<Expression, { kind: "whole" }>,
 ): readonly Match[] {
+  if (within === "suggested" && !text.suggested) return [];
   const own = text.folded.toWellFormed();
   const wanted = asked.toWellFormed();
   if (own === wanted) return [matchOf(text, prefix ? "beginning" : "whole", 1)];

@@ -59,7 +59,7 @@ export interface SearchSink extends Sink<SearchWrite> {
  *             greatest weight × boost of those that hold. `within` "suggested": only suggested texts
  *   phrase    a text has the words one after the other; score: the greatest boost
  *   whole     a text's folded value is the text, or with `prefix` begins with it; score: the
- *             greatest boost
+ *             greatest boost. `within` as for a word
  *   condition the condition holds; score 1
  *   and       all hold; score: the sum. An empty one holds, with score 0
  *   or        at least one holds; score: the greatest
@@ -77,7 +77,12 @@ export type Expression =
       readonly within?: "suggested" | undefined;
     }
   | { readonly kind: "phrase"; readonly words: readonly string[] }
-  | { readonly kind: "whole"; readonly text: string; readonly prefix: boolean }
+  | {
+      readonly kind: "whole";
+      readonly text: string;
+      readonly prefix: boolean;
+      readonly within?: "suggested" | undefined;
+    }
   | { readonly kind: "condition"; readonly condition: Condition }
   | { readonly kind: "and"; readonly all: readonly Expression[] }
   | { readonly kind: "or"; readonly any: readonly Expression[] }

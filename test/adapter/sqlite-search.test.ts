@@ -1,8 +1,21 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import type {
+  Condition,
+  Expression,
+  FieldValue,
+  SearchDocument,
+  SearchQuery,
+  SearchWrite,
+} from "../../src/search/search.ts";
+import { touchedMax } from "../../src/search/sqlite/schema.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
 import { searchContract } from "../contract/search.contract.ts";
-import { searchHistories } from "../contract/search-model.ts";
+import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
@@ -23,11 +36,153 @@ sinkContract("sqlite search", {
   damages: [
     ["removed", (urn) => `DELETE FROM document WHERE ${documentOf(urn)}`],
     ["forgotten", (urn) => `DELETE FROM entity WHERE ${entityOf(urn)}`],
-    ["taken for removed", (urn) => `UPDATE entity SET live = 0 WHERE ${entityOf(urn)}`],
+    ["taken for removed", (urn) => `UPDATE written SET live = 0 WHERE ${documentOf(urn)}`],
     ["changed", (urn) => `UPDATE document SET json = '["tag",{},[]]' WHERE ${documentOf(urn)}`],
     [
       "moved to another place",
-      (urn) => `UPDATE entity SET position = position + 5 WHERE ${entityOf(urn)}`,
+      (urn) => `UPDATE written SET position = position + 5 WHERE ${documentOf(urn)}`,
     ],
   ],
+});
+
+describe("search on sqlite", () => {
+  const unavailable = expect.objectContaining({ code: "unavailable" });
+  const all: SearchQuery = {
+    entityTypes: ["dataset"],
+    expression: { kind: "all" },
+    sort: [],
+    start: 0,
+    count: 10,
+    facets: [],
+  };
+  const word = (text: string, prefix = false): Expression => ({
+    kind: "word",
+    any: [{ word: text, prefix, weight: 1 }],
+  });
+
+  /** Of words and values that are in all documents, in one of 30, and in few. */
+  const numbered = (n: number, turn = 0): SearchDocument => {
+    const words = ["common", `middle${n % 30}`, `rare${(n * 7) % 5_000}`];
+    const value = words.join(" ");
+    return {
+      urn: `urn:li:dataset:${(n * 7_919) % 100_003}`,
+      entityType: "dataset",
+      values: { part: [(n + turn) % 3], tags: [`t${n % 700}`, `u${n % 11}`], name: [`${n}`] },
+      texts: [
+        { field: "name", value, folded: value, words, boost: n % 4 === 0 ? 4 : 1, suggested: true },
+      ],
+    };
+  };
+  const writesOf = (documents: readonly SearchDocument[], after: number): readonly SearchWrite[] =>
+    documents.map((document, n) => ({ op: "put", document, position: position(after + n + 1) }));
+
+  test("finds the same among many documents, also after many changes", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const size = touchedMax + 2_000;
+    const model = createSearchModel();
+    const put = async (turn: number) => {
+      const documents = Array.from({ length: size }, (_, n) => numbered(n, turn));
+      const writes = writesOf(documents, turn * size);
+      const upTo = position((turn + 1) * size);
+      model.apply(writes, upTo);
+      await sink.apply(writes, upTo);
+    };
+    const facets = [{ fields: ["part"] as const, limit: 5 }];
+    const equal = (field: string, value: FieldValue): Condition => ({
+      kind: "equal",
+      field,
+      values: [value],
+    });
+    const questions: readonly Partial<SearchQuery>[] = [
+      { facets },
+      { expression: word("common") },
+      { expression: { kind: "and", all: [word("common"), word("middle7")] }, facets },
+      { expression: { kind: "and", all: [word("common"), { kind: "not", not: word("middle7") }] } },
+      { expression: { kind: "or", any: [word("middle7"), word("rare77"), word("mid", true)] } },
+      { expression: word("rar", true), condition: equal("tags", "t9") },
+      { condition: equal("part", 1), sort: [{ field: "name", order: "DESCENDING" }] },
+      { condition: { kind: "like", field: "name", how: "ends", texts: ["99"] }, facets },
+      {
+        expression: {
+          kind: "prefer",
+          base: word("common"),
+          preferred: [
+            { weight: 2, when: { kind: "phrase", words: ["common", "middle3"] } },
+            { weight: 4, when: { kind: "whole", text: "common middle1", prefix: true } },
+          ],
+        },
+      },
+    ];
+    const reader = await place.openReader();
+    for (const turn of [0, 1]) {
+      await put(turn);
+      for (const question of questions) {
+        const asked = { ...all, ...question };
+        const expected = model.search(asked);
+        expect(await reader.search(asked)).toEqual(expected);
+        const after = expected.hits.at(-1)?.cursor;
+        const next = { ...asked, after, facets: [] };
+        expect((await reader.search(next)).hits).toEqual(model.search(next).hits);
+      }
+    }
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
+  test("sees that the view was regrown under it", async () => {
+    using directory = temporaryDirectory("annals-search");
+    const path = join(directory.path, "search.sqlite");
+    const sink = openSqliteSearchSink({ path });
+    await sink.apply(writesOf([numbered(1)], 0), position(1));
+    const reader = openSqliteSearchReader(path);
+    expect((await reader.search(all)).total).toBe(1);
+    await sink.close();
+    const regrown = openSqliteSearchSink({ path, bulk: true });
+    await regrown.apply(writesOf([numbered(2), numbered(3)], 0), position(5));
+    await regrown.close();
+    expect(await reader.search(all)).toMatchObject({ total: 2, position: 5 });
+    await reader.close();
+  });
+
+  test("restores what the index has lost", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const reader = await place.openReader();
+    const writes = writesOf([numbered(1), numbered(2)], 0);
+    await sink.apply(writes, position(2));
+    await place.change("DELETE FROM term WHERE rowid = 1");
+    const asked = { ...all, expression: word("common") };
+    expect((await reader.search(asked)).total).toBe(1);
+    await sink.restore(numbered(1).urn, writes.slice(0, 1));
+    expect((await reader.search(asked)).total).toBe(2);
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
+  test("refuses the questions that it still has when it is closed", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const reader = await place.openReader();
+    const asked = [reader.search(all), reader.documents(["urn:li:dataset:1"])];
+    const outcomes = Promise.allSettled(asked);
+    await reader.close();
+    for (const outcome of await outcomes) {
+      expect(outcome).toEqual({ status: "rejected", reason: unavailable });
+    }
+    await sink.close();
+    await place.remove();
+  });
+
+  test("says how to come by a view that is not there", async () => {
+    using directory = temporaryDirectory("annals-search");
+    expect(() => openSqliteSearchReader(join(directory.path, "search.sqlite"))).toThrow(
+      expect.objectContaining({
+        code: "unavailable",
+        hint: expect.stringContaining("rebuild search"),
+      }),
+    );
+  });
 });

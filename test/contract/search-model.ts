@@ -355,11 +355,18 @@ const phrase = fc
   .array(someWord, { maxLength: 3 })
   .map((all) => ({ kind: "phrase" as const, words: all }));
 
-const whole = fc.record({
-  kind: fc.constant("whole" as const),
-  text: fc.constantFrom(...oddTexts.map((text) => text.toLowerCase()), "abc", "l", "long l"),
-  prefix: fc.boolean(),
-});
+const whole = fc.record(
+  {
+    kind: fc.constant("whole" as const),
+    text: fc.constantFrom(
+      ...oddTexts.map((text) => text.toLowerCase()),
+      ...["abc", "a", "l", "it", "lo", "long l", "\u{1F600}", "\ud83d"],
+    ),
+    prefix: fc.boolean(),
+    within: fc.constant("suggested" as const),
+  },
+  { requiredKeys: ["kind", "text", "prefix"] },
+);
 
 export const { expression } = fc.letrec<{ expression: Expression }>((tie) => {
   const some = fc.array(tie("expression"), { maxLength: 3 });

@@ -336,6 +336,27 @@ export function searchContract(
         expect(await find(whole("Daily Orders"))).toEqual([]);
       });
 
+      test("whole: within suggested texts, those alone count", async () => {
+        await put(
+          documentOf("a", {}, [{ value: "Daily Orders", boost: 4 }]),
+          documentOf("b", {}, [
+            { value: "Daily", boost: 4 },
+            { value: "Daily", suggested: true },
+          ]),
+          documentOf("c", {}, [{ value: "days", suggested: true }]),
+        );
+        const suggested = (text: string, prefix: boolean): Expression => ({
+          kind: "whole",
+          text,
+          prefix,
+          within: "suggested",
+        });
+        expect(await scores(suggested("daily", false))).toEqual({ b: 1 });
+        expect(await scores(suggested("da", true))).toEqual({ b: 1, c: 1 });
+        expect(await scores(suggested("dail", true))).toEqual({ b: 1 });
+        expect(await scores(suggested("", true))).toEqual({ b: 1, c: 1 });
+      });
+
       test("whole: texts that differ where they are long", async () => {
         const long = "x".repeat(5_000);
         await put(

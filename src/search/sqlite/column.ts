@@ -18,6 +18,8 @@ export interface Column {
   has(doc: number): boolean;
   /** Whether the document has a value that is marked, by its number. */
   some(doc: number, marked: Uint8Array): boolean;
+  /** Of each document the least of its values' numbers in `of`; Infinity without a value. */
+  least(docs: Uint32Array, of: Float64Array): Float64Array;
   /** In how many of the documents each value is. */
   count(docs: Uint32Array): Uint32Array;
   set(doc: number, values: readonly FieldValue[]): void;
@@ -63,26 +65,31 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
   const firstListsEnd = listsEnd;
 
   function load(): void {
+    let several = false;
+    for (let at = 0; at < docs.length; at++) {
+      const doc = docs[at] ?? 0;
+      several ||= codes[doc] !== 0;
+      codes[doc] = (numbers[at] ?? 0) + 1;
+    }
+    if (several) loadLists();
+  }
+
+  function loadLists(): void {
     const counts = new Uint32Array(docsMax + 1);
     for (const doc of docs) counts[doc] = (counts[doc] ?? 0) + 1;
-    let end = 1;
     for (let doc = 0; doc <= docsMax; doc++) {
       const count = counts[doc] ?? 0;
       if (count < 2) continue;
-      codes[doc] = -end;
-      end += count + 1;
+      codes[doc] = -listsEnd;
+      listsEnd += count + 1;
     }
-    lists = new Int32Array(end);
-    listsEnd = end;
+    lists = new Int32Array(listsEnd);
     for (let at = 0; at < docs.length; at++) {
-      const doc = docs[at] ?? 0;
-      const number = numbers[at] ?? 0;
-      const code = codes[doc] ?? 0;
-      if (code < 0) {
-        const length = (lists[-code] ?? 0) + 1;
-        lists[-code] = length;
-        lists[-code + length] = number;
-      } else codes[doc] = number + 1;
+      const code = codes[docs[at] ?? 0] ?? 0;
+      if (code >= 0) continue;
+      const length = (lists[-code] ?? 0) + 1;
+      lists[-code] = length;
+      lists[length - code] = numbers[at] ?? 0;
     }
   }
 
@@ -125,6 +132,20 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
       const length = lists[-code] ?? 0;
       for (let n = 1; n <= length; n++) if (marked[lists[n - code] ?? 0] === 1) return true;
       return false;
+    },
+    least(some, of) {
+      const least = new Float64Array(some.length);
+      for (let at = 0; at < some.length; at++) {
+        const code = codes[some[at] ?? 0] ?? 0;
+        let key = code > 0 ? (of[code - 1] ?? Infinity) : Infinity;
+        const length = code < 0 ? (lists[-code] ?? 0) : 0;
+        for (let n = 1; n <= length; n++) {
+          const other = of[lists[n - code] ?? 0] ?? Infinity;
+          if (other < key) key = other;
+        }
+        least[at] = key;
+      }
+      return least;
     },
     count(some) {
       const counts = new Uint32Array(values.length);

@@ -64,35 +64,38 @@ export function createColumns(source: ColumnSource): Columns {
 function readColumn(field: string, source: ColumnSource): Column {
   const number = source.fieldNumber(field);
   if (number === undefined) return createColumn(empty, source.last());
-  const tokens = source.postings.tokens(...valueRange(number));
-  const total = tokens.reduce((sum, [, docs]) => sum + docs, 0);
-  const docs = new Uint32Array(total);
+  const { tokens, counts } = source.postings.tokens(...valueRange(number));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const docs = docsOf(tokens, counts, total, number, source.postings);
   const numbers = new Uint32Array(total);
-  const values: FieldValue[] = [];
   let end = 0;
-  const begin = (token: string, doc: number) =>
-    values.push(valueOfToken(token) ?? longValue(field, number, token, source.valuesOf(doc)));
-
-  if (total >= tokens.length * FEW_VALUES) {
-    for (const [token] of tokens) {
-      const some = source.postings.docs(quoted(token));
-      begin(token, some[0] ?? 0);
-      docs.set(some, end);
-      numbers.fill(values.length - 1, end, end + some.length);
-      end += some.length;
-    }
-  } else {
-    let last: string | undefined;
-    for (const [token, doc] of source.postings.pairs(...valueRange(number))) {
-      if (token !== last) begin(token, doc);
-      // A value that a document has twice is there twice.
-      else if (docs[end - 1] === doc) continue;
-      last = token;
-      docs[end] = doc;
-      numbers[end++] = values.length - 1;
-    }
-  }
+  const values = tokens.map((token, value): FieldValue => {
+    const begin = end;
+    end += counts[value] ?? 0;
+    numbers.fill(value, begin, end);
+    return (
+      valueOfToken(token) ?? longValue(field, number, token, source.valuesOf(docs[begin] ?? 0))
+    );
+  });
   return createColumn({ values, docs, numbers }, source.last());
+}
+
+/** The documents of one token after the other. */
+function docsOf(
+  tokens: readonly string[],
+  counts: Uint32Array,
+  total: number,
+  field: FieldNumber,
+  postings: Postings,
+): Uint32Array {
+  if (total < tokens.length * FEW_VALUES) return postings.docsOfTokens(...valueRange(field));
+  const docs = new Uint32Array(total);
+  let end = 0;
+  for (const [value, token] of tokens.entries()) {
+    docs.set(postings.docs(quoted(token)), end);
+    end += counts[value] ?? 0;
+  }
+  return docs;
 }
 
 const empty = { values: [], docs: new Uint32Array(), numbers: new Uint32Array() };

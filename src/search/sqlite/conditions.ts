@@ -39,7 +39,7 @@ export const lookedAtMax = 64;
 /** So few are looked at rather than reading a column for them. */
 const LOOKED_AT_FOR_COLUMN_MAX = 2_000;
 /** A query is narrowed by another that so few documents fulfil. */
-export const narrowingMax = 20_000;
+export const narrowingMax = 50_000;
 /** Alternatives of one query. */
 export const alternativesMax = 256;
 /** Alternatives of a query that narrows others. */

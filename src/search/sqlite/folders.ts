@@ -36,17 +36,21 @@ export function countFolders(
   const hasFolders = new Uint8Array(names.length + 1);
   const lastDoc = new Uint32Array(names.length + 1);
   let total = 0;
-  for (const doc of docs) {
-    let counted = false;
-    column.each(doc, (value) => {
-      const folder = folderOf[value] ?? 0;
-      if (folder === 0) return;
-      counted = true;
-      if (deeper[value] === 1) hasFolders[folder] = 1;
-      if (lastDoc[folder] === doc) return;
-      lastDoc[folder] = doc;
-      counts[folder] = (counts[folder] ?? 0) + 1;
-    });
+  let doc = 0;
+  let counted = false;
+  const count = (value: number): void => {
+    const folder = folderOf[value] ?? 0;
+    if (folder === 0) return;
+    counted = true;
+    if (deeper[value] === 1) hasFolders[folder] = 1;
+    if (lastDoc[folder] === doc) return;
+    lastDoc[folder] = doc;
+    counts[folder] = (counts[folder] ?? 0) + 1;
+  };
+  for (let at = 0; at < docs.length; at++) {
+    doc = docs[at] ?? 0;
+    counted = false;
+    column.each(doc, count);
     if (counted) total++;
   }
 

@@ -10,6 +10,7 @@ import {
   gramUnitsMax,
   type KindNumber,
   quoted,
+  wholeGramToken,
   wholeToken,
   wholeUnitsMax,
   wordToken,
@@ -53,7 +54,7 @@ export function levelsOf(leaf: TextLeaf, kinds: readonly Kind[], postings: Posti
     case "phrase":
       return phraseLevels(leaf.words, kinds);
     case "whole":
-      return wholeLevels(leaf, kinds);
+      return wholeLevels(leaf, kinds, postings);
   }
 }
 
@@ -76,22 +77,28 @@ function wordLevels(
   return { levels: scores.levels(), uncertain, broad };
 }
 
-function wordMatches(
-  { word, prefix }: WordChoice,
-  kind: Kind,
-  postings: Postings,
-): { readonly matches: readonly string[]; readonly broad: boolean } {
+function wordMatches({ word, prefix }: WordChoice, kind: Kind, postings: Postings): Matches {
   const wanted = word.toWellFormed();
   const token = wordToken(kind.number, wanted);
   // A longer word is indexed as if it were no longer than this.
   if (!prefix || wanted.length >= wordUnitsMax) return { matches: [quoted(token)], broad: false };
-  if (kind.suggested && wanted.length > 0 && wanted.length <= gramUnitsMax) {
+  if (kind.suggested && isGram(wanted)) {
     return { matches: [quoted(gramToken(kind.number, wanted))], broad: false };
   }
-  const expansions = postings.expansions(token, EXPANSIONS_MAX);
-  return expansions === undefined
+  return beginnings(token, postings);
+}
+
+interface Matches {
+  readonly matches: readonly string[];
+  readonly broad: boolean;
+}
+
+/** A few tokens are rather asked for one by one. */
+function beginnings(token: string, postings: Postings): Matches {
+  const longer = postings.longer(token, EXPANSIONS_MAX);
+  return longer === undefined
     ? { matches: [beginning(token)], broad: true }
-    : { matches: expansions.map(quoted), broad: false };
+    : { matches: [token, ...longer].map(quoted), broad: false };
 }
 
 function phraseLevels(words: readonly string[], kinds: readonly Kind[]): Levels {
@@ -108,18 +115,29 @@ function phraseLevels(words: readonly string[], kinds: readonly Kind[]): Levels 
 }
 
 function wholeLevels(
-  { text, prefix }: Extract<TextLeaf, { kind: "whole" }>,
+  { text, prefix, within }: Extract<TextLeaf, { kind: "whole" }>,
   kinds: readonly Kind[],
+  postings: Postings,
 ): Levels {
   const scores = createScores();
   const asked = text.toWellFormed();
   const uncertain = asked.length >= wholeUnitsMax;
-  for (const { number, boost } of kinds) {
+  let broad = false;
+  for (const { number, boost, suggested } of kinds) {
+    if (within === "suggested" && !suggested) continue;
     const token = wholeToken(number, asked);
-    scores.add(boost, [prefix && !uncertain ? beginning(token) : quoted(token)]);
+    if (!prefix || uncertain) scores.add(boost, [quoted(token)]);
+    else if (suggested && isGram(asked)) scores.add(boost, [quoted(wholeGramToken(number, asked))]);
+    else {
+      const matches = beginnings(token, postings);
+      scores.add(boost, matches.matches);
+      broad ||= matches.broad;
+    }
   }
-  return { levels: scores.levels(), uncertain, broad: prefix && !uncertain };
+  return { levels: scores.levels(), uncertain, broad };
 }
+
+const isGram = (text: string): boolean => text.length > 0 && text.length <= gramUnitsMax;
 
 /** What is asked for with several scores counts with the greatest. */
 function createScores() {

@@ -32,6 +32,9 @@ export interface MatchingSources {
   live(): Uint32Array;
 }
 
+/** So few are looked at rather than finding everything that begins with something. */
+const lookedAtForBroadMax = 2_000;
+
 /** With a limit, documents beyond it may be found or not. */
 export type Matching = (expression: Expression, limit?: Limit) => Matched;
 
@@ -82,8 +85,14 @@ export function createMatching(sources: MatchingSources): Matching {
     return { docs: held, scores: Float64Array.from(scores) };
   }
 
-  function findText(leaf: TextLeaf, limit: Limit | undefined): Matched {
-    const levels = levelsOf(leaf, sources.kinds(), postings);
+  function findText(
+    leaf: TextLeaf,
+    limit: Limit | undefined,
+    levels = levelsOf(leaf, sources.kinds(), postings),
+  ): Matched {
+    if (levels.broad && limit !== undefined && limit.docs.length <= lookedAtForBroadMax) {
+      return { ...lookedAt(leaf, limit.docs), match: limit.match };
+    }
     return matched(leaf, levels, limit, (match) => postings.docs(match)) ?? nothing;
   }
 
@@ -114,19 +123,19 @@ export function createMatching(sources: MatchingSources): Matching {
   }
 
   /** The leaf's documents, if it takes no time to learn that they are few. */
-  function sip(leaf: TextLeaf, limit: Limit | undefined): Matched | undefined {
-    const levels = levelsOf(leaf, sources.kinds(), postings);
+  function sip(leaf: TextLeaf, levels: Levels, limit: Limit | undefined): Matched | undefined {
     if (levels.broad || levels.uncertain) return undefined;
     return matched(leaf, levels, limit, (match) => postings.fewDocs(match, narrowingMax));
   }
 
   function findAll({ all }: Of<"and">, limit: Limit | undefined): Matched {
-    const texts = all.filter(isTextLeaf);
-    const few = all.length > 1 ? new Map(texts.map((leaf) => [leaf, sip(leaf, limit)])) : undefined;
-    const rarestFirst = texts.toSorted(
-      (a, b) =>
-        (few?.get(a)?.docs.length ?? Infinity) - (few?.get(b)?.docs.length ?? Infinity) || 0,
-    );
+    const texts = all.filter(isTextLeaf).map((leaf) => {
+      const levels = levelsOf(leaf, sources.kinds(), postings);
+      return { leaf, levels, few: all.length > 1 ? sip(leaf, levels, limit) : undefined };
+    });
+    const size = ({ few }: { readonly few: Found | undefined }) => few?.docs.length ?? Infinity;
+    // Two that are not known to be few are not apart.
+    const rarestFirst = texts.sort((a, b) => size(a) - size(b) || 0);
     let current: Matched | undefined = limit && { ...limit, scores: 0 };
     const take = (next: Matched) => {
       current =
@@ -134,7 +143,7 @@ export function createMatching(sources: MatchingSources): Matching {
           ? next
           : { ...intersect(current, next), match: matchOfBoth(current, next) };
     };
-    for (const leaf of rarestFirst) take(few?.get(leaf) ?? findText(leaf, current));
+    for (const { leaf, levels, few } of rarestFirst) take(few ?? findText(leaf, current, levels));
     for (const one of all) {
       if (!isTextLeaf(one) && one.kind !== "not") take(find(one, current));
     }

@@ -1,18 +1,24 @@
 /** Documents by token, from the index: the only file that asks MATCH. */
 import type { DatabaseSync } from "node:sqlite";
 import { listedNumbers } from "./listed-numbers.ts";
+import { afterAll } from "./tokens.ts";
 
 export interface Postings {
   /** Numbers of the documents, ascending. */
   docs(match: string): Uint32Array;
   /** The same, unless there are more than `max`. */
   fewDocs(match: string, max: number): Uint32Array | undefined;
-  /** The tokens that begin so; undefined when there are more than `max`. */
-  expansions(token: string, max: number): readonly string[] | undefined;
+  /** Longer tokens that begin so; undefined when there are more than `max`. */
+  longer(token: string, max: number): readonly string[] | undefined;
   /** The tokens of a range, and in how many documents each is. */
-  tokens(from: string, before: string): readonly (readonly [token: string, docs: number])[];
-  /** Every token of a range with every document that it is in. */
-  pairs(from: string, before: string): Iterable<readonly [token: string, doc: number]>;
+  tokens(from: string, before: string): TokenCounts;
+  /** Documents of each token of a range, one token after the other, in the order of `tokens`. */
+  docsOfTokens(from: string, before: string): Uint32Array;
+}
+
+export interface TokenCounts {
+  readonly tokens: readonly string[];
+  readonly counts: Uint32Array;
 }
 
 export function createPostings(db: DatabaseSync): Postings {
@@ -23,9 +29,13 @@ export function createPostings(db: DatabaseSync): Postings {
   const few = db.prepare(
     "SELECT group_concat(rowid) FROM (SELECT rowid FROM term WHERE term MATCH ? LIMIT ?)",
   );
-  const beginning = db.prepare("SELECT term FROM temp.token WHERE term >= ? LIMIT ?");
-  const range = db.prepare("SELECT term, doc FROM temp.token WHERE term >= ? AND term < ?");
-  const instances = db.prepare("SELECT term, doc FROM temp.posting WHERE term >= ? AND term < ?");
+  const beginning = db.prepare("SELECT term FROM temp.token WHERE term > ? AND term < ? LIMIT ?");
+  const range = db.prepare(`
+    SELECT group_concat(term, ' '), group_concat(doc)
+    FROM temp.token WHERE term >= ? AND term < ?`);
+  const instances = db.prepare(
+    "SELECT group_concat(doc) FROM temp.posting WHERE term >= ? AND term < ?",
+  );
   for (const statement of [all, few, beginning, range, instances]) statement.setReturnArrays(true);
 
   const listed = (row: unknown): Uint32Array => {
@@ -39,13 +49,14 @@ export function createPostings(db: DatabaseSync): Postings {
       const docs = listed(few.get(match, max + 1));
       return docs.length > max ? undefined : docs;
     },
-    expansions(token, max) {
-      const rows = beginning.all(token, max + 1) as unknown as [string][];
-      const terms = rows.map(([term]) => term).filter((term) => term.startsWith(token));
-      return terms.length > max ? undefined : terms;
+    longer(token, max) {
+      const rows = beginning.all(token, afterAll(token), max + 1) as unknown as [string][];
+      return rows.length > max ? undefined : rows.map(([term]) => term);
     },
-    tokens: (from, before) => range.all(from, before) as unknown as [string, number][],
-    pairs: (from, before) =>
-      instances.iterate(from, before) as unknown as Iterable<[string, number]>,
+    tokens(from, before) {
+      const [terms, counts] = range.get(from, before) as unknown as [string | null, string | null];
+      return { tokens: terms?.split(" ") ?? [], counts: listedNumbers(counts) };
+    },
+    docsOfTokens: (from, before) => listed(instances.get(from, before)),
   };
 }

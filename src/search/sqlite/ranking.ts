@@ -91,19 +91,16 @@ function createCriterion({ order }: SortBy, column: Column): Criterion {
   const { places, keys } = column.order();
   const sign = order === "ASCENDING" ? 1 : -1;
 
-  function keyOfDoc(doc: number): number {
-    let least = Infinity;
-    column.each(doc, (value) => {
-      least = Math.min(least, sign * 2 * (places[value] ?? 0));
-    });
-    return least;
+  const ofValues = new Float64Array(places.length);
+  for (let value = 0; value < places.length; value++) {
+    ofValues[value] = sign * 2 * (places[value] ?? 0);
   }
 
   return {
-    keysOf: (docs) => Float64Array.from(docs, keyOfDoc),
+    keysOf: (docs) => column.least(docs, ofValues),
     keyOf: (cursor) => (cursor === null ? Infinity : sign * placeOfKey(keys, sortKey(cursor))),
     cursorOf(doc) {
-      const key = keyOfDoc(doc);
+      const [key = Infinity] = column.least(Uint32Array.of(doc), ofValues);
       return key === Infinity ? null : (keys[Math.abs(key) / 2] ?? null);
     },
   };

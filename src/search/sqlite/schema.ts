@@ -14,9 +14,16 @@ export const touchedMax = 50_000;
 
 /** Tokens of a batch in memory before they are written: those of the largest batch. */
 const HASH_BYTES = 8 * 1024 * 1024;
+/** A leaf of the index on a page of the view (sqlite-view.ts), with room for its row. */
+const LEAF_BYTES = 8_000;
 /** Segments of one size that are merged: fewer mean quicker questions and slower changes. */
 const MERGED_SEGMENTS = 8;
 const SEGMENTS_MAX = 32;
+/**
+ * Part of a segment that is out of use when it is merged for that reason alone, in percent. At the
+ * default of 10 each change of a document costs writing ten others again.
+ */
+const UNUSED_PERCENT_MAX = 40;
 
 export const searchSchema: ViewSchema = {
   view: "search",
@@ -28,14 +35,19 @@ CREATE TABLE entity (
   id INTEGER PRIMARY KEY,
   hash INTEGER NOT NULL,
   urn TEXT NOT NULL,
-  position INTEGER NOT NULL,
-  live INTEGER NOT NULL,
   wide INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX entity_hash ON entity (hash);
 CREATE INDEX entity_wide ON entity (id) WHERE wide = 1;
 
--- Apart from entities, because most writes of an entity change its position alone.
+-- Each entity's last write. Apart from it and from the document, because it changes more often and
+-- many go on a page. live: whether there is a document.
+CREATE TABLE written (
+  id INTEGER PRIMARY KEY,
+  position INTEGER NOT NULL,
+  live INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE document (
   id INTEGER PRIMARY KEY,
   json TEXT NOT NULL
@@ -65,12 +77,14 @@ CREATE VIRTUAL TABLE term USING fts5 (
   tokens, tokenize = ${tokenizer}, content = '', contentless_delete = 1
 );
 INSERT INTO term (term, rank) VALUES ('hashsize', ${HASH_BYTES});
+INSERT INTO term (term, rank) VALUES ('pgsz', ${LEAF_BYTES});
+INSERT INTO term (term, rank) VALUES ('deletemerge', ${UNUSED_PERCENT_MAX});
 INSERT INTO term (term, rank) VALUES ('automerge', ${MERGED_SEGMENTS});
 INSERT INTO term (term, rank) VALUES ('crisismerge', ${SEGMENTS_MAX});
 `,
   // Fields and kinds keep their numbers; a reader sees by the generation that all others are void.
   reset: `
-DELETE FROM entity; DELETE FROM document; DELETE FROM touched;
+DELETE FROM entity; DELETE FROM written; DELETE FROM document; DELETE FROM touched;
 INSERT INTO term (term) VALUES ('delete-all');
 `,
 };

@@ -98,6 +98,8 @@ function openFile(path: string): OpenFile {
 
 const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).ino : 0);
 
+/** A filter limits the search when it leaves no more than this part of all documents. */
+const LIMITING_PART = 8;
 /** Filters that are tried for whether they leave few documents. */
 const TRIED_MAX = 4;
 
@@ -116,8 +118,9 @@ function createAnswers(snapshot: Snapshot) {
       least = { docs: snapshot.live().filter(types.has), match };
     }
     const matches = condition === undefined ? [] : conditions.matchesOf(condition);
+    const max = Math.max(narrowingMax, snapshot.live().length / LIMITING_PART);
     for (const match of matches.slice(0, TRIED_MAX)) {
-      const docs = snapshot.postings.fewDocs(match, (least?.docs.length ?? narrowingMax + 1) - 1);
+      const docs = snapshot.postings.fewDocs(match, (least?.docs.length ?? Math.ceil(max)) - 1);
       if (docs !== undefined) least = { docs, match };
     }
     return least;

@@ -89,7 +89,7 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
     types.clear();
     counts = [0];
     typeOf = new Uint16Array(last + 1);
-    for (const [token] of postings.tokens(...valueRange(TYPE_FIELD))) {
+    for (const token of postings.tokens(...valueRange(TYPE_FIELD)).tokens) {
       const docs = postings.docs(quoted(token));
       const type = typeNumber(typeOfToken(token, docs[0] ?? 0));
       for (const doc of docs) typeOf[doc] = type;

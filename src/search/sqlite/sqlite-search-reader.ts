@@ -118,7 +118,7 @@ const ROWS_PER_SLICE_MAX = 500;
 async function* dump(path: string): AsyncGenerator<SearchRow> {
   const db = openSqliteViewReader(searchSchema, path);
   const slice = db.prepare(`
-    SELECT hash, urn, position, json FROM entity JOIN document USING (id)
+    SELECT hash, urn, position, json FROM entity JOIN written USING (id) JOIN document USING (id)
     WHERE live = 1 AND (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${ROWS_PER_SLICE_MAX}`);
   try {
     let after: readonly [hash: number, urn: string] | undefined = [-1, ""];

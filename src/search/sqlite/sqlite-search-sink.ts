@@ -22,14 +22,18 @@ import {
   TYPE_FIELD,
   valueToken,
   wholeToken,
-  wordToken,
+  wordTokens,
 } from "./tokens.ts";
 
 /** Fields and boosts are the model's; the fields of structured properties have no end. */
 const FIELDS_MAX = 10_000;
 
+/** Pages in the write-ahead log that start a checkpoint: changes go all over the file. */
+const WAL_PAGES_MAX = 8_000;
+
 export function openSqliteSearchSink(file: ViewFile): SearchSink {
   const view = openSqliteView(searchSchema, file);
+  view.db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
   const writer = createWriter(view, file.bulk === true);
   return {
     async apply(writes, upTo) {
@@ -65,8 +69,8 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
 
 interface Entity {
   readonly id: number;
-  readonly position: number;
-  readonly live: number;
+  readonly position: number | null;
+  readonly live: number | null;
 }
 
 /** An entity's last write of a batch, and the entity's row. */
@@ -124,7 +128,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
       const before = entities.find(urn.toWellFormed());
       if (before !== undefined) {
         documents.remove(before.id);
-        entities.update(before.id, position(before.position), false);
+        entities.update(before.id, position(Number(before.position)), false);
       }
       const told = await Array.fromAsync(writes);
       for (const last of lastOnes(told, START)) apply(last);
@@ -133,7 +137,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
     },
     positionOf(urn: string): Position | undefined {
       const entity = entities.find(urn.toWellFormed());
-      return entity?.live === 1 ? position(entity.position) : undefined;
+      return entity?.live === 1 ? position(Number(entity.position)) : undefined;
     },
     forget() {
       entities.forget();
@@ -149,13 +153,13 @@ const urnOf = (write: SearchWrite): string => (write.op === "put" ? write.docume
 type Database = SqliteView["db"];
 
 function createEntities(db: Database) {
-  const select = db.prepare("SELECT id, position, live FROM entity WHERE hash = ? AND urn = ?");
+  const select = db.prepare(`
+    SELECT entity.id AS id, position, live FROM entity LEFT JOIN written USING (id)
+    WHERE hash = ? AND urn = ?`);
   const greatest = db.prepare(`
     SELECT max(id) AS id FROM (SELECT max(id) AS id FROM entity UNION SELECT max(id) FROM document)`);
-  const insert = db.prepare(
-    "INSERT INTO entity (id, hash, urn, position, live, wide) VALUES (?, ?, ?, 0, 0, ?)",
-  );
-  const change = db.prepare("UPDATE entity SET position = ?, live = ? WHERE id = ?");
+  const insert = db.prepare("INSERT INTO entity (id, hash, urn, wide) VALUES (?, ?, ?, ?)");
+  const write = db.prepare("INSERT OR REPLACE INTO written (id, position, live) VALUES (?, ?, ?)");
   let last: number | undefined;
   return {
     find: (urn: string) => select.get(hash32(urn), urn) as Entity | undefined,
@@ -165,7 +169,7 @@ function createEntities(db: Database) {
       return last;
     },
     update(id: number, at: Position, live: boolean): void {
-      change.run(at, live ? 1 : 0, id);
+      write.run(id, at, live ? 1 : 0);
     },
     forget() {
       last = undefined;
@@ -261,15 +265,15 @@ const createTokens =
     const tokens: string[] = [valueToken(TYPE_FIELD, entityType)];
     for (const { words, folded, boost, suggested } of texts) {
       const kind = kindOf(boost, suggested);
-      for (const word of words) tokens.push(wordToken(kind, word));
-      // Between the words of two texts, so that no phrase reaches from one into the other.
-      tokens.push(wholeToken(kind, folded));
-      if (suggested) for (const word of words) tokens.push(...gramTokens(kind, word));
+      // The whole is between the words of two texts: no phrase reaches from one into the other.
+      tokens.push(wordTokens(kind, words), wholeToken(kind, folded));
+      if (suggested) tokens.push(gramTokens(kind, words, folded));
     }
     for (const [name, some] of Object.entries(values)) {
       if (some.length === 0) continue;
       const field = fieldOf(name);
-      for (const value of some) tokens.push(valueToken(field, value));
+      const own = some.map((value) => valueToken(field, value));
+      tokens.push(...(own.length === 1 ? own : new Set(own)));
     }
     return tokens.join(" ");
   };

@@ -1,15 +1,25 @@
-/** A document as it lies in the file: what search.ts says, in fewer characters. */
+/**
+ * A document as it lies in the file: what search.ts says, in fewer characters. A text is mostly a
+ * value that is there already, its folded form that value in lower case, and of a description the
+ * words are the text.
+ */
+import { fieldValues } from "../evaluate.ts";
 import type { DocumentText, FieldValue, SearchDocument } from "../search.ts";
 
-/** The words are one text; no word has a space. The folded value is null when it is the value. */
 type StoredText = readonly [
   field: string,
-  value: string,
-  folded: string | null,
-  words: string,
+  /** Or its place among the field's values. */
+  value: string | number,
+  /** Or how it follows from the value. */
+  folded: string | typeof SAME | typeof LOWER_CASE,
+  /** With spaces between, which no word has; or how they follow from the folded form. */
+  words: string | typeof SAME,
   boost: number,
   suggested: 0 | 1,
 ];
+
+const SAME = 0;
+const LOWER_CASE = 1;
 
 type Stored = readonly [
   entityType: string,
@@ -17,46 +27,53 @@ type Stored = readonly [
   texts: readonly StoredText[],
 ];
 
-export function encodeDocument({ entityType, values, texts }: SearchDocument): string {
-  const stored: Stored = [
+export const encodeDocument = ({ entityType, values, texts }: SearchDocument): string =>
+  JSON.stringify([
     entityType,
     values,
-    texts.map(({ field, value, folded, words, boost, suggested }) => [
-      field,
-      value,
-      folded === value ? null : folded,
-      words.join(" "),
-      boost,
-      suggested ? 1 : 0,
-    ]),
+    texts.map((text) => encodeText(text, values)),
+  ] satisfies Stored);
+
+function encodeText(
+  { field, value, folded, words, boost, suggested }: DocumentText,
+  values: SearchDocument["values"],
+): StoredText {
+  const place = fieldValues(values, field).indexOf(value);
+  const listed = words.join(" ");
+  return [
+    field,
+    place < 0 ? value : place,
+    folded === value ? SAME : folded === value.toLowerCase() ? LOWER_CASE : folded,
+    listed === folded ? SAME : listed,
+    boost,
+    suggested ? 1 : 0,
   ];
-  return JSON.stringify(stored);
 }
 
 export function decodeDocument(urn: string, json: string): SearchDocument {
   const [entityType, values, texts] = JSON.parse(json) as Stored;
+  return { urn, entityType, values, texts: texts.map((text) => decodeText(text, values)) };
+}
+
+function decodeText(
+  [field, place, fold, listed, boost, suggested]: StoredText,
+  values: SearchDocument["values"],
+): DocumentText {
+  const value = typeof place === "string" ? place : String(fieldValues(values, field)[place]);
+  const folded = fold === SAME ? value : fold === LOWER_CASE ? value.toLowerCase() : fold;
+  const words = listed === SAME ? folded : listed;
   return {
-    urn,
-    entityType,
-    values,
-    texts: texts.map(
-      ([field, value, folded, words, boost, suggested]): DocumentText => ({
-        field,
-        value,
-        folded: folded ?? value,
-        words: words === "" ? [] : words.split(" "),
-        boost,
-        suggested: suggested === 1,
-      }),
-    ),
+    field,
+    value,
+    folded,
+    words: words === "" ? [] : words.split(" "),
+    boost,
+    suggested: suggested === 1,
   };
 }
 
 /** The type and the values alone. */
-export function decodeValues(json: string): {
-  readonly entityType: string;
-  readonly values: SearchDocument["values"];
-} {
+export function decodeValues(json: string): Pick<SearchDocument, "entityType" | "values"> {
   const [entityType, values] = JSON.parse(json) as Stored;
   return { entityType, values };
 }

@@ -22,35 +22,59 @@ export const TYPE_FIELD: FieldNumber = 0;
 /** Longer words and values are indexed by what they begin with; who asks for one has to compare. */
 export const wordUnitsMax = 1_000;
 export const wholeUnitsMax = 200;
-/** Longer values of fields are indexed by their beginning and a fingerprint. */
+/** Longer values of fields are indexed by a fingerprint: no token tells what they are. */
 const valueUnitsMax = 160;
-/** Beginnings of suggested words that have a token of their own: as much as is typed at first. */
+/** Beginnings of suggested texts that have tokens of their own: as much as is typed at first. */
 export const gramUnitsMax = 3;
 
-const MARKS_PER_KIND = 3;
+const MARKS_PER_KIND = 4;
 const FIRST_MARK = 0x100;
 
-const markOf = (kind: KindNumber, form: 0 | 1 | 2): string =>
+const markOf = (kind: KindNumber, form: 0 | 1 | 2 | 3): string =>
   String.fromCharCode(FIRST_MARK + kind * MARKS_PER_KIND + form);
 
 export const wordToken = (kind: KindNumber, word: string): string =>
   markOf(kind, 0) + escaped(cut(word, wordUnitsMax));
 
+/** The tokens of words one after the other; none for none. */
+export function wordTokens(kind: KindNumber, words: readonly string[]): string {
+  if (words.length === 0) return "";
+  const mark = markOf(kind, 0);
+  const joined = words.join(` ${mark}`);
+  // Almost all words are as they have to be: one look at them together tells.
+  return joined.length < wordUnitsMax && !unknownAmongWords.test(joined)
+    ? mark + joined
+    : words.map((word) => wordToken(kind, word)).join(" ");
+}
+
 export const wholeToken = (kind: KindNumber, folded: string): string =>
   markOf(kind, 1) + escaped(cut(folded, wholeUnitsMax));
+
+/** What a whole value begins with, if it is no longer than a gram. */
+export const wholeGramToken = (kind: KindNumber, beginning: string): string =>
+  markOf(kind, 3) + escaped(beginning);
 
 export const gramToken = (kind: KindNumber, beginning: string): string =>
   markOf(kind, 2) + escaped(beginning);
 
-/** The tokens of a word's first characters; none that would cut a character in two. */
-export function gramTokens(kind: KindNumber, word: string): readonly string[] {
-  const tokens: string[] = [];
-  const whole = word.toWellFormed();
+/** The tokens of the first characters of words, and of the whole value. */
+export function gramTokens(kind: KindNumber, words: readonly string[], folded: string): string {
+  const beginnings = new Set(words.flatMap((word) => gramsOf(word)));
+  return [
+    ...Array.from(beginnings, (beginning) => gramToken(kind, beginning)),
+    ...gramsOf(folded).map((beginning) => wholeGramToken(kind, beginning)),
+  ].join(" ");
+}
+
+/** None that would cut a character in two. */
+function gramsOf(text: string): readonly string[] {
+  const whole = text.slice(0, gramUnitsMax + 1).toWellFormed();
+  const grams: string[] = [];
   for (let length = 1; length <= gramUnitsMax && length <= whole.length; length++) {
-    const beginning = whole.slice(0, length);
-    if (beginning.isWellFormed()) tokens.push(gramToken(kind, beginning));
+    const gram = whole.slice(0, length);
+    if (gram.isWellFormed()) grams.push(gram);
   }
-  return tokens;
+  return grams;
 }
 
 /** `:c=` and the value: `s` a text, `l` a long one, `n` a number, `b` a boolean. */
@@ -59,8 +83,7 @@ export function valueToken(field: FieldNumber, value: FieldValue): string {
   if (typeof value === "number") return `${mark}n${escaped(String(value))}`;
   if (typeof value === "boolean") return value ? `${mark}b1` : `${mark}b0`;
   if (value.length <= valueUnitsMax) return `${mark}s${escaped(value.toWellFormed())}`;
-  const whole = value.toWellFormed();
-  return `${mark}l${escaped(cut(whole, valueUnitsMax))}~${fingerprint(whole)}`;
+  return `${mark}l${fingerprint(value.toWellFormed())}`;
 }
 
 /** Where the tokens of a field lie in the order of all: from the first, and before the second. */
@@ -91,9 +114,26 @@ export const quoted = (tokens: string): string => `"${tokens}"`;
 /** Everything that begins with the token. */
 export const beginning = (token: string): string => `"${token}" *`;
 
+/**
+ * The first text after all that begin with the token, in the order of code points. A token has a
+ * mark in front, which has a next one.
+ */
+export function afterAll(token: string): string {
+  const points = Array.from(token, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === LAST_POINT) points.pop();
+  const last = points.pop() ?? LAST_POINT;
+  // Surrogates are no characters.
+  const next = last === 0xd7ff ? 0xe000 : last + 1;
+  return String.fromCodePoint(...points, next);
+}
+
+const LAST_POINT = 0x10ffff;
+
 const cut = (text: string, unitsMax: number): string =>
   (text.length <= unitsMax ? text : text.slice(0, unitsMax)).toWellFormed();
 
+/** Half characters are among the unknown, which costs those of two halves a little. */
+const unknownAmongWords = /[^a-z0-9 \u0080-\ud7ff\ue000-\uffff]/;
 const unknownToTokenizer = /[^a-z0-9!#$%&()*+,\-./:;<=>?@[\]_`{|}~\u0080-\uffff]/;
 const allUnknown = new RegExp(unknownToTokenizer, "g");
 

@@ -1,0 +1,295 @@
+/**
+ * The search view alone: filling it, changing it, and asking it, with documents that are put into
+ * the sink as they are. The words are spread as in real text: one is in four fifths of all
+ * documents, one in a thirtieth, one in three of ten thousand.
+ */
+import { join } from "node:path";
+import { foldText, wordsOf } from "../../projections/search-words.ts";
+import { position } from "../../src/core/position.ts";
+import type {
+  Condition,
+  Expression,
+  FacetQuery,
+  FieldValue,
+  SearchDocument,
+  SearchQuery,
+  SearchReader,
+  SearchSink,
+} from "../../src/search/search.ts";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { median } from "./load.ts";
+import { rate, report } from "./report.ts";
+
+const batchSize = 2_000;
+const updates = 40_000;
+const rounds = 11;
+/** Rounds of a question stop after so long. */
+const roundsMsMax = 6_000;
+
+export async function benchSearch(size: number): Promise<void> {
+  using directory = temporaryDirectory("annals-bench");
+  const path = join(directory.path, "search.sqlite");
+  const documents = createDocuments();
+  let last = 0;
+
+  async function put(sink: SearchSink, numbers: readonly number[]): Promise<number> {
+    const writes = numbers.map((n) => {
+      last++;
+      return { op: "put" as const, position: position(last), document: documents(n) };
+    });
+    const begun = performance.now();
+    await sink.apply(writes, position(last));
+    return performance.now() - begun;
+  }
+
+  const bulk = openSqliteSearchSink({ path, bulk: true });
+  const times: number[] = [];
+  for (let from = 0; from < size; from += batchSize) {
+    times.push(
+      await put(
+        bulk,
+        Array.from({ length: batchSize }, (_, n) => from + n),
+      ),
+    );
+  }
+  const begun = performance.now();
+  await bulk.close();
+  times.push(performance.now() - begun);
+  const tenth = Math.ceil(times.length / 10);
+  report(`put ${size.toLocaleString("en")} new documents`, perSecond(size, times));
+  report("the first tenth", perSecond(tenth * batchSize, times.slice(0, tenth)));
+  report("the last tenth", perSecond(tenth * batchSize, times.slice(-tenth)));
+
+  const sink = openSqliteSearchSink({ path });
+  const reader = openSqliteSearchReader(path);
+  await ask(reader, "before changes");
+  const changes: number[] = [];
+  for (let done = 0; done < updates; done += batchSize) {
+    changes.push(
+      await put(
+        sink,
+        Array.from({ length: batchSize }, () => documents.any(size)),
+      ),
+    );
+  }
+  report(`change documents, ${batchSize} at once`, perSecond(updates, changes));
+  await ask(reader, "after them");
+  await reader.close();
+  await sink.close();
+}
+
+const perSecond = (count: number, milliseconds: readonly number[]): string =>
+  rate((count * 1_000) / milliseconds.reduce((sum, ms) => sum + ms, 0));
+
+/** Facets that answers have by default. */
+const facetFields: readonly (readonly [field: string, values: number])[] = [
+  ["_entityType", 1],
+  ["origin", 3],
+  ["platform", 20],
+  ["env", 3],
+  ["domains", 50],
+  ["owners", 2_000],
+  ["tags", 200],
+  ["glossaryTerms", 500],
+  ["container", 5_000],
+  ["typeNames", 8],
+  ["dataPlatformInstance", 10],
+  ["hasDescription", 2],
+];
+
+async function ask(reader: SearchReader, when: string): Promise<void> {
+  const facets = facetFields.map(([field]): FacetQuery => ({ fields: [field], limit: 20 }));
+  const searches: Readonly<Record<string, Partial<SearchQuery>>> = {
+    "a rare word": { expression: asTyped("rareword") },
+    "a middling word": { expression: asTyped("middleword") },
+    "a common word": { expression: asTyped("commonword") },
+    "a common and a middling word": { expression: asTyped("commonword middleword") },
+    "a common word, with a filter": {
+      expression: asTyped("commonword"),
+      condition: { kind: "equal", field: "tags", values: ["urn:li:tag:tags150"] },
+    },
+    "everything, with a filter": {
+      condition: { kind: "equal", field: "platform", values: ["urn:li:dataPlatform:platform3"] },
+    },
+    everything: {},
+    "a phrase": { expression: { kind: "phrase", words: ["commonword", "wr"] } },
+    "everything, sorted by time": { sort: [{ field: "lastModified", order: "DESCENDING" }] },
+    "a word, sorted by name": {
+      expression: asTyped("middleword"),
+      sort: [{ field: "name", order: "ASCENDING" }],
+    },
+    "names that contain something": {
+      condition: { kind: "like", field: "name", how: "contains", texts: ["_wrs_"] },
+    },
+  };
+  const first = performance.now();
+  await reader.search(query({ facets }));
+  report(`first question ${when}`, `${Math.round(performance.now() - first)} ms`);
+  for (const [name, asked] of Object.entries(searches)) {
+    await time(
+      `${name}, 12 facets`,
+      async () => (await reader.search(query({ facets, ...asked }))).total,
+    );
+  }
+  for (const typed of ["c", "cu", "custo", "wr cu"]) {
+    await time(`completing "${typed}"`, async () => {
+      return (await reader.search(query({ expression: completing(typed) }))).total;
+    });
+  }
+  await time("folders of the root", async () => {
+    const folders = { ...query({}), field: "browsePathV2", separator: "␟", path: "" };
+    return (await reader.folders(folders)).total;
+  });
+}
+
+async function time(name: string, question: () => Promise<number>): Promise<void> {
+  const times: number[] = [];
+  const begun = performance.now();
+  let total = await question();
+  const firstMs = performance.now() - begun;
+  while (times.length < rounds && performance.now() - begun < roundsMsMax) {
+    const from = performance.now();
+    total = await question();
+    times.push(performance.now() - from);
+  }
+  const first = firstMs > 2 * median(times) ? `first ${firstMs.toFixed(0)}, then ` : "";
+  report(`${name}: ${total.toLocaleString("en")}`, `${first}${median(times).toFixed(1)} ms`);
+}
+
+const notRemoved: Condition = {
+  kind: "not",
+  not: { kind: "equal", field: "removed", values: [true] },
+};
+
+function query({ condition, ...asked }: Partial<SearchQuery>): SearchQuery {
+  return {
+    entityTypes: ["dataset"],
+    expression: { kind: "all" },
+    sort: [],
+    start: 0,
+    count: 10,
+    facets: [],
+    condition:
+      condition === undefined ? notRemoved : { kind: "every", every: [condition, notRemoved] },
+    ...asked,
+  };
+}
+
+/** What the catalog makes of plain words. */
+function asTyped(typed: string): Expression {
+  const words = typed.split(" ");
+  const all = words.map(
+    (word): Expression => ({
+      kind: "word",
+      any: [
+        { word, prefix: false, weight: 1 },
+        { word: `${word}s`, prefix: false, weight: 0.75 },
+        { word, prefix: true, weight: 0.5 },
+      ],
+    }),
+  );
+  return {
+    kind: "prefer",
+    base: { kind: "and", all },
+    preferred: [
+      { weight: 16, when: { kind: "whole", text: typed, prefix: false } },
+      { weight: 4, when: { kind: "whole", text: typed, prefix: true } },
+      ...(words.length < 2 ? [] : [{ weight: 2, when: { kind: "phrase", words } } as const]),
+    ],
+  };
+}
+
+function completing(typed: string): Expression {
+  const within = "suggested";
+  const words = typed.split(" ");
+  const all = words.map(
+    (word, n): Expression => ({
+      kind: "word",
+      within,
+      any: [
+        { word, prefix: false, weight: 1 },
+        ...(n === words.length - 1 ? [{ word, prefix: true, weight: 0.5 }] : []),
+      ],
+    }),
+  );
+  return {
+    kind: "prefer",
+    base: { kind: "and", all },
+    preferred: [
+      { weight: 16, when: { kind: "whole", text: typed, prefix: false, within } },
+      { weight: 4, when: { kind: "whole", text: typed, prefix: true, within } },
+    ],
+  };
+}
+
+/** A word for each number: short ones for small numbers. */
+const lettersOf = (n: number): string =>
+  `w${n.toString(26).replace(/[0-9]/g, (digit) => String.fromCharCode(113 + Number(digit)))}`;
+
+/** Document n, another one each time it is asked for. */
+function createDocuments() {
+  let seed = 42;
+  const random = (): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const below = (end: number): number => Math.floor(random() * end);
+  /** Small numbers far more often than large ones. */
+  const spread = (end: number): number => Math.floor(Math.exp(random() * Math.log(end))) - 1;
+  const names = ["customer", "order", "invoice", "event", "session", "account", "ledger", "cart"];
+  const word = (): string => lettersOf(spread(50_000));
+
+  function valuesOf(name: string, description: string): Record<string, readonly FieldValue[]> {
+    const values: Record<string, readonly FieldValue[]> = {
+      name: [name],
+      description: [description],
+      lastModified: [1_700_000_000_000 + below(1e10)],
+      browsePathV2: [`␟container${spread(300)}␟schema${below(20)}`],
+      removed: [random() < 0.01],
+    };
+    for (const [field, count] of facetFields) {
+      const length = ["tags", "owners", "glossaryTerms"].includes(field) ? below(4) : 1;
+      const type = field === "platform" ? "dataPlatform" : field === "tags" ? "tag" : field;
+      values[field] = Array.from({ length }, () => `urn:li:${type}:${field}${spread(count)}`);
+    }
+    values._entityType = ["dataset"];
+    return values;
+  }
+
+  function documentOf(n: number): SearchDocument {
+    // The name follows from the number: an entity that changes keeps its urn.
+    const rank = (Math.imul(n, 2_654_435_761) >>> 0) / 2 ** 32;
+    const other = lettersOf(Math.floor(Math.exp(rank * Math.log(50_000))));
+    const name = `${names[n % names.length]}_${other}_${n}`;
+    const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,shop.public.${name},PROD)`;
+    const told = Array.from({ length: 14 }, word);
+    if (random() < 0.82) told.unshift("commonword");
+    if (random() < 0.033) told.push("middleword");
+    if (random() < 0.0003) told.push("rareword");
+    const description = told.join(" ");
+    const values = valuesOf(name, description);
+    const text = (field: string, value: string, boost: number, suggested = false) => ({
+      field,
+      value,
+      folded: foldText(value),
+      words: wordsOf(value),
+      boost,
+      suggested,
+    });
+    return {
+      urn,
+      entityType: "dataset",
+      values: { ...values, urn: [urn] },
+      texts: [
+        text("urn", urn, 4),
+        text("name", name, 10, true),
+        text("description", description, 1),
+        ...(values.tags ?? []).map((value) => text("tags", String(value), 0.5)),
+      ],
+    };
+  }
+
+  return Object.assign(documentOf, { any: below });
+}
