@@ -78,13 +78,3 @@ WITH RECURSIVE newest (id) AS (
           ORDER BY aspect DESC, version DESC LIMIT 1)
   FROM newest JOIN aspect_value AS last ON last.rowid = newest.id
 )`;
-
-/** urn:li:dataset:(a,b) → urn:li:dataset: and (a,b); what has no third colon is all rest. */
-export function splitUrn(urn: string): { readonly prefix: string; readonly rest: string } {
-  let colon = -1;
-  for (let n = 0; n < 3; n++) {
-    colon = urn.indexOf(":", colon + 1);
-    if (colon < 0) return { prefix: "", rest: urn };
-  }
-  return { prefix: urn.slice(0, colon + 1), rest: urn.slice(colon + 1) };
-}

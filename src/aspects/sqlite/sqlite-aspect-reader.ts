@@ -10,10 +10,11 @@ import { type AspectState, type EntityState, unknownEntity } from "../../core/en
 import { CatalogError } from "../../core/errors.ts";
 import { position, revision } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
+import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
-import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
+import { aspectSchema, NEWEST } from "./schema.ts";
 
 /** Entities read, or urns compared, before others get their turn: some 5 milliseconds. */
 const ENTITIES_PER_SLICE_MAX = 200;

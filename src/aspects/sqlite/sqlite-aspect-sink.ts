@@ -3,14 +3,15 @@
  * (removals, confirmations) touches the rows it is about.
  */
 import { LRUCache } from "lru-cache";
-import type { Position } from "../../core/position.ts";
+import { splitUrn } from "../../projector/sqlite/split-urn.ts";
+import { createSqliteSink, type SqliteWriter } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
   type ViewFile,
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { AspectSink, AspectWrite } from "../aspect-table.ts";
-import { aspectSchema, NEWEST, splitUrn } from "./schema.ts";
+import { aspectSchema, NEWEST } from "./schema.ts";
 
 type Write<Op extends AspectWrite["op"]> = Extract<AspectWrite, { op: Op }>;
 
@@ -22,45 +23,10 @@ const ENTITY_IDS_MAX = 20_000;
 
 export function openSqliteAspectSink(file: ViewFile): AspectSink {
   const view = openSqliteView(aspectSchema, file);
-  const writer = createWriter(view);
-  return {
-    async apply(writes, upTo) {
-      try {
-        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
-      } catch (error) {
-        // The transaction went back: numbers given in it are not taken.
-        writer.forget();
-        throw error;
-      }
-    },
-    async restore(urn, writes) {
-      // Numbers may be part of what is to be mended.
-      writer.forget();
-      try {
-        await view.mend(() => writer.restore(urn, writes));
-      } catch (error) {
-        writer.forget();
-        throw error;
-      }
-    },
-    position: async () => view.position(),
-    async reset() {
-      view.reset();
-      writer.forget();
-    },
-    close: async (outcome = "keep") => view.close(outcome),
-  };
+  return createSqliteSink(view, createWriter(view));
 }
 
-interface Writer {
-  write(writes: readonly AspectWrite[], checkpoint: Position): void;
-  /** Makes the entity what these writes make of none. */
-  restore(urn: string, writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>): Promise<void>;
-  /** Drops what is known of the tables: they are not what they were. */
-  forget(): void;
-}
-
-function createWriter({ db }: SqliteView): Writer {
+function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
   const entities = createEntityNumbers(db);
   const aspects = createAspectNumbers(db);
 

@@ -3,9 +3,10 @@
  * a hub makes that too much for one go, its edges are read page by page.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
-import { splitUrn, typeOf } from "./schema.ts";
+import { typeOf } from "./schema.ts";
 
 /** Edges read before others get their turn: some ten milliseconds. */
 const EDGES_PER_GO_MAX = 4_000;

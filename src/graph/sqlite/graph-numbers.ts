@@ -4,7 +4,8 @@
  * and never change.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { splitUrn, typeOf } from "./schema.ts";
+import { splitUrn } from "../../projector/sqlite/split-urn.ts";
+import { typeOf } from "./schema.ts";
 
 export interface GraphNumbers {
   /** Undefined for a urn that no edge ever named. */

@@ -7,13 +7,15 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Position } from "../../core/position.ts";
+import { splitUrn } from "../../projector/sqlite/split-urn.ts";
+import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
   type ViewFile,
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { Edge, GraphSink, GraphWrite } from "../graph.ts";
-import { graphSchema, splitUrn } from "./schema.ts";
+import { graphSchema } from "./schema.ts";
 
 type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
 
@@ -24,30 +26,7 @@ const KINDS_MAX = 1_000;
 
 export function openSqliteGraphSink(file: ViewFile): GraphSink {
   const view = openSqliteView(graphSchema, file);
-  const writer = createWriter(view);
-  return {
-    async apply(writes, upTo) {
-      try {
-        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
-      } catch (error) {
-        // The transaction went back: numbers given in it are not taken.
-        writer.forget();
-        throw error;
-      }
-    },
-    async restore(urn, writes) {
-      writer.forget();
-      try {
-        await view.mend(() => writer.restore(urn, writes));
-      } catch (error) {
-        writer.forget();
-        throw error;
-      }
-    },
-    position: async () => view.position(),
-    reset: async () => view.reset(),
-    close: async (outcome = "keep") => view.close(outcome),
-  };
+  return createSqliteSink(view, createWriter(view));
 }
 
 /** An edge's row: what it is, what tells it, and the rest. */

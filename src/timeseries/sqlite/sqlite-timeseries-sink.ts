@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { type Position, START } from "../../core/position.ts";
+import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
@@ -24,30 +25,9 @@ const SERIES_MAX = 20_000;
 export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
   const view = openSqliteView(timeseriesSchema, file);
   const truncations = createTruncations(view);
-  const writer = createWriter(view, truncations);
   return {
-    async apply(writes, upTo) {
-      try {
-        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
-      } catch (error) {
-        // The transaction went back: numbers given in it are not taken.
-        writer.forget();
-        throw error;
-      }
-    },
-    async restore(urn, writes) {
-      writer.forget();
-      try {
-        await view.mend(() => writer.restore(urn, writes));
-      } catch (error) {
-        writer.forget();
-        throw error;
-      }
-    },
+    ...createSqliteSink(view, createWriter(view, truncations)),
     tidy: () => truncations.step(),
-    position: async () => view.position(),
-    reset: async () => view.reset(),
-    close: async (outcome = "keep") => view.close(outcome),
   };
 }
 

@@ -1,0 +1,46 @@
+/**
+ * What the sinks of all SQLite views have in common: writes go through a writer, which may remember
+ * what it has found in the tables, and forgets it when they are not what they were.
+ */
+import type { Position } from "../../core/position.ts";
+import type { Sink } from "../sink.ts";
+import type { SqliteView } from "./sqlite-view.ts";
+
+export interface SqliteWriter<W> {
+  /** Applies writes in a transaction; those at or below the checkpoint are passed over. */
+  write(writes: readonly W[], checkpoint: Position): void;
+  /** Makes of the entity, in a transaction, what these writes make of none. */
+  restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
+  /** Drops what is known of the tables. */
+  forget(): void;
+}
+
+export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
+  return {
+    async apply(writes, upTo) {
+      try {
+        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
+      } catch (error) {
+        // The transaction went back: numbers given in it are not taken.
+        writer.forget();
+        throw error;
+      }
+    },
+    async restore(urn, writes) {
+      // What is remembered may be part of what is to be mended.
+      writer.forget();
+      try {
+        await view.mend(() => writer.restore(urn, writes));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
+    position: async () => view.position(),
+    async reset() {
+      view.reset();
+      writer.forget();
+    },
+    close: async (outcome = "keep") => view.close(outcome),
+  };
+}
