@@ -109,8 +109,10 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const token = bearer[1] ?? "";
       const known = verified.get(token);
       // Who was let in before is not shut out by the failures of others behind the same address.
-      if (known === undefined) failures.check(address);
-      if (operatorToken.admits(authorization)) return root;
+      if (known === undefined) {
+        failures.check(address);
+        if (operatorToken.admits(authorization)) return root;
+      }
       if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
       const { urn, claims } = known ?? (await verify(token, address));
       const why = await faultOf(urn, claims);

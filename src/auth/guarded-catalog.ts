@@ -61,8 +61,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
     const rule = entity && guarded[entity.name];
     if (entity === undefined || rule === undefined) return undefined;
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
-    const bears =
-      deletes || aspectName === undefined || rule.aspects?.includes(aspectName) !== false;
+    const bears = deletes || rule.aspects?.includes(aspectName ?? "") !== false;
     return bears ? { entityType: entity.name, urn: entityUrn, rule } : undefined;
   }
 

@@ -18,24 +18,25 @@ export interface StoredEntities {
 const rememberedMax = 2_000;
 const pageMax = 1_000;
 
-type Read = Pick<Catalog, "exists" | "getEntity" | "getEntities" | "listUrns">;
+type Read = Pick<Catalog, "getEntity" | "getEntities" | "listUrns">;
 
 export function createStoredEntities(catalog: Read): StoredEntities {
   const remembered = new LRUCache<string, { readonly json: string; readonly stored: Stored }>({
     max: rememberedMax,
   });
 
-  function parsed(urn: string, json: string): Stored {
+  function parsed(urn: string, json: string): Stored | undefined {
     const found = remembered.get(urn);
     if (found?.json === json) return found.stored;
-    const stored = valuesOf(JSON.parse(json));
-    remembered.set(urn, { json, stored });
-    return stored;
+    const entity = JSON.parse(json) as EntityText;
+    if (!stored(entity)) return undefined;
+    const values = valuesOf(entity);
+    remembered.set(urn, { json, stored: values });
+    return values;
   }
 
   return {
     async find(urn) {
-      if (!(await catalog.exists(urn, { includeSoftDelete: true }))) return undefined;
       return parsed(urn, (await catalog.getEntity(urn, undefined)).json);
     },
 
@@ -55,8 +56,17 @@ export function createStoredEntities(catalog: Read): StoredEntities {
 }
 
 interface EntityText {
-  readonly aspects: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly aspects: Readonly<
+    Record<string, { readonly value: unknown; readonly systemMetadata?: unknown }>
+  >;
 }
+
+/**
+ * What is not there is shown with a key that follows from its urn, and nothing else; only what was
+ * written has system metadata.
+ */
+const stored = ({ aspects }: EntityText): boolean =>
+  Object.values(aspects).some(({ systemMetadata }) => systemMetadata !== undefined);
 
 const valuesOf = ({ aspects }: EntityText): Stored =>
   Object.fromEntries(Object.entries(aspects).map(([name, { value }]) => [name, value]));

@@ -6,13 +6,18 @@ const trusted: CallerRules = { actorHeaderTrusted: true, urnNamespace: "li" };
 const untrusted: CallerRules = { actorHeaderTrusted: false, urnNamespace: "li" };
 
 /** A request with these headers, read as node reads them. */
-function read(lines: readonly (readonly [string, string])[], rules = trusted) {
+function read(
+  lines: readonly (readonly [string, string])[],
+  rules = trusted,
+  subject: string | undefined = undefined,
+) {
   const headers: Record<string, string> = {};
   for (const [name, value] of lines) {
     const lower = name.toLowerCase();
     headers[lower] = headers[lower] === undefined ? value : `${headers[lower]}, ${value}`;
   }
-  return readCaller({ headers, rawHeaders: lines.flat() } as unknown as IncomingMessage, rules);
+  const request = { headers, rawHeaders: lines.flat() } as unknown as IncomingMessage;
+  return readCaller(request, rules, subject);
 }
 
 const refused = (code: string, message: string) =>
@@ -79,6 +84,32 @@ describe("the actor", () => {
     expect(() => read([["X-DataHub-Actor", "mira"]], untrusted)).toThrowError(
       refused("forbidden", "actor header"),
     );
+  });
+});
+
+describe("beside a token", () => {
+  const mira = "urn:li:corpuser:mira";
+  const beside = (lines: readonly (readonly [string, string])[], rules = untrusted) =>
+    read(lines, rules, mira).actor;
+
+  test("the actor is the token's user, whoever may name one", () => {
+    expect(beside([])).toBe(mira);
+    expect(beside([], trusted)).toBe(mira);
+    expect(beside([["X-DataHub-Actor", ""]])).toBe(mira);
+    expect(beside([["Idempotency-Key", "a-1"]])).toBe(mira);
+  });
+
+  test("a header may say the same, in any spelling", () => {
+    expect(beside([["X-DataHub-Actor", "mira"]])).toBe(mira);
+    expect(beside([["X-Service-Actor", "urn:acme:corpuser:mira"]])).toBe(mira);
+  });
+
+  test("a header that names another is refused, trusted or not", () => {
+    for (const rules of [trusted, untrusted]) {
+      expect(() => beside([["X-DataHub-Actor", "otto"]], rules)).toThrowError(
+        refused("forbidden", "another user than the token"),
+      );
+    }
   });
 });
 
