@@ -50,7 +50,14 @@ interface Dependencies {
 const verifiedMax = 1_000;
 /** Ours have some 400. */
 const tokenCharactersMax = 4_096;
-const BEARER = /^Bearer(?: +([\x21-\x7e]*))? *$/i;
+const BEARER = /^Bearer(?: |$)/i;
+
+/** Undefined: it is no bearer token that the header shows. */
+function tokenIn(authorization: string): string | undefined {
+  if (!BEARER.test(authorization)) return undefined;
+  const token = authorization.slice("Bearer ".length).trim();
+  return /[^\x21-\x7e]/.test(token) ? undefined : token;
+}
 
 const reasons = {
   foreign: "the bearer token is not one of this service",
@@ -100,13 +107,12 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     required,
 
     async authenticate({ authorization, address }) {
-      const bearer = BEARER.exec(authorization);
-      if (bearer === null) {
+      const token = tokenIn(authorization);
+      if (token === undefined) {
         if (!required && !/^Bearer\b/i.test(authorization)) return undefined;
         failures.check(address);
         throw refuse("scheme", address);
       }
-      const token = bearer[1] ?? "";
       const known = verified.get(token);
       // Who was let in before is not shut out by the failures of others behind the same address.
       if (known === undefined) {

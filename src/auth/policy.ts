@@ -116,10 +116,14 @@ function criteriaOf({ filter, type, resources, allResources }: ResourceFilter): 
 }
 
 /** Fields by their older names. */
-const RENAMED: Readonly<Record<string, string>> = { RESOURCE_TYPE: "TYPE", RESOURCE_URN: "URN" };
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ["RESOURCE_TYPE", "TYPE"],
+  ["RESOURCE_URN", "URN"],
+]);
 
 function matches({ field, values, condition = "EQUALS" }: PolicyCriterion, of: Resource): boolean {
-  const found = of.fields[RENAMED[field] ?? field] ?? [];
+  const name = RENAMED.get(field) ?? field;
+  const found = Object.hasOwn(of.fields, name) ? (of.fields[name] ?? []) : [];
   switch (condition) {
     case "EQUALS":
       return found.some((value) => values.includes(value));

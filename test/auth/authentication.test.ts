@@ -65,6 +65,15 @@ describe("the text of a token", () => {
   });
 });
 
+test("a header of blanks is looked at in no time", async () => {
+  const { show } = open();
+  const start = performance.now();
+  await expect(show(`${" ".repeat(60_000)}x${" ".repeat(60_000)}y`)).rejects.toMatchObject({
+    code: "unauthenticated",
+  });
+  expect(performance.now() - start).toBeLessThan(100);
+});
+
 describe("a token that was let in before", () => {
   async function letIn(life?: number) {
     const door = open();

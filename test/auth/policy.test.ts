@@ -100,6 +100,7 @@ describe("resources", () => {
     ["not its tag", criteria(["TAG", ["urn:li:tag:Soil"], "NOT_EQUALS"]), false],
     ["not another tag", criteria(["TAG", ["urn:li:tag:Clay"], "NOT_EQUALS"]), true],
     ["a domain, which it has not", criteria(["DOMAIN", ["urn:li:domain:d"]]), false],
+    ["a field that there is not", criteria(["__proto__", ["x"]], ["constructor", ["x"]]), false],
     ["a condition that there is not", criteria(["TYPE", ["dataset"], "LIKE"]), false],
     ["its type, as it was told once", { type: "dataset", allResources: true }, true],
     ["its urn, as it was told once", { resources: dataset.fields.URN }, true],
