@@ -57,7 +57,8 @@ export interface SearchSink extends Sink<SearchWrite> {
  *   all       every document; score 1
  *   word      a text has one of the words, or with `prefix` a word that begins so; score: the
  *             greatest weight × boost of those that hold. `within` "suggested": only suggested texts
- *   phrase    a text has the words one after the other; score: the greatest boost
+ *   phrase    a text has the words, of which there is one at least, one after the other; score:
+ *             the greatest boost
  *   whole     a text's folded value is the text, or with `prefix` begins with it; score: the
  *             greatest boost. `within` as for a word
  *   condition the condition holds; score 1
@@ -67,7 +68,8 @@ export interface SearchSink extends Sink<SearchWrite> {
  *   prefer    `base` holds; score: its own, plus the greatest weight × score of those of
  *             `preferred` that hold (0 for none)
  *
- * Boosts and weights are multiples of 1/64, so that sums are exact.
+ * Boosts and weights are multiples of 1/64 and not below 0, so that sums are exact. Wherever texts
+ * are compared, half a character (a lone surrogate) counts as U+FFFD.
  */
 export type Expression =
   | { readonly kind: "all" }
@@ -106,7 +108,7 @@ export interface WordChoice {
  *   like        a value is a text that, lower-cased, equals, contains, begins or ends with one of
  *               `texts`, which are lower-case
  *   range       a value lies between the ends that are given: numbers with numbers, texts with
- *               texts by UTF-16 code unit
+ *               texts by UTF-16 code unit; a boolean lies nowhere
  *   exists      there is a value
  *   every, any, not   as they say; an empty `every` holds, an empty `any` does not
  */
@@ -191,7 +193,7 @@ export interface SearchAnswer {
   readonly position: Position;
 }
 
-/** One level of a tree of paths, whose folders are joined by a separator. */
+/** One level of a tree of paths, whose folders are joined by a separator. No folder has no name. */
 export interface FolderQuery extends Scope {
   /** The field whose values are paths: `<separator>a<separator>b`. */
   readonly field: string;
@@ -224,5 +226,5 @@ export interface SearchReader {
   close(): Promise<void>;
 }
 
-/** Most hits of one answer; beyond them, `after` goes on. */
+/** Most hits of one answer, also to a greater `count`; beyond them, `after` goes on. */
 export const hitsMax = 10_000;

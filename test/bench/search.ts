@@ -163,9 +163,13 @@ const notRemoved: Condition = {
   not: { kind: "equal", field: "removed", values: [true] },
 };
 
-function query({ condition, ...asked }: Partial<SearchQuery>): SearchQuery {
+let asked = 0;
+
+/** No two are the same, so that no answer is one that was given before. */
+function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery {
+  asked++;
   return {
-    entityTypes: ["dataset"],
+    entityTypes: ["dataset", `unheard${asked}`],
     expression: { kind: "all" },
     sort: [],
     start: 0,
@@ -173,7 +177,7 @@ function query({ condition, ...asked }: Partial<SearchQuery>): SearchQuery {
     facets: [],
     condition:
       condition === undefined ? notRemoved : { kind: "every", every: [condition, notRemoved] },
-    ...asked,
+    ...more,
   };
 }
 
@@ -265,7 +269,7 @@ function createDocuments() {
     const name = `${names[n % names.length]}_${other}_${n}`;
     const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,shop.public.${name},PROD)`;
     const told = Array.from({ length: 14 }, word);
-    if (random() < 0.82) told.unshift("commonword");
+    if (random() < 0.82) told.splice(below(14), 0, "commonword");
     if (random() < 0.033) told.push("middleword");
     if (random() < 0.0003) told.push("rareword");
     const description = told.join(" ");

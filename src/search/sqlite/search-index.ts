@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { LRUCache } from "lru-cache";
 import type { Position } from "../../core/position.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import {
@@ -54,18 +54,19 @@ export function openSearchIndex(path: string): SearchIndex {
   /** A view that was regrown lies in another file of the same name. */
   function current(): OpenFile {
     if (opened.file !== fileNumber(path)) {
-      opened.db.close();
+      if (opened.db.isOpen) opened.db.close();
       opened = openFile(path);
     }
     return opened;
   }
 
-  function ask<T>(question: (answers: Answers, position: Position) => T): T {
+  /** Answers from one state of the view. */
+  function ask<T>(question: (answers: Answers) => T): T {
     return translated(searchSchema, "read", () => {
-      const { db, snapshot, answers } = current();
+      const { db, answers } = current();
       db.exec("BEGIN");
       try {
-        return question(answers, snapshot.follow());
+        return question(answers);
       } finally {
         db.exec("COMMIT");
       }
@@ -73,8 +74,8 @@ export function openSearchIndex(path: string): SearchIndex {
   }
 
   return {
-    search: (query) => ask((answers, position) => answers.search(query, position)),
-    folders: (query) => ask((answers, position) => answers.folders(query, position)),
+    search: (query) => ask((answers) => answers.search(query)),
+    folders: (query) => ask((answers) => answers.folders(query)),
     documents: (urns) => ask((answers) => answers.documents(urns)),
     close() {
       if (opened.db.isOpen) opened.db.close();
@@ -85,19 +86,19 @@ export function openSearchIndex(path: string): SearchIndex {
 interface OpenFile {
   readonly file: number;
   readonly db: DatabaseSync;
-  readonly snapshot: Snapshot;
   readonly answers: Answers;
 }
 
 function openFile(path: string): OpenFile {
   const file = fileNumber(path);
   const db = openSqliteViewReader(searchSchema, path);
-  const snapshot = createSnapshot(db);
-  return { file, db, snapshot, answers: createAnswers(snapshot) };
+  return { file, db, answers: createAnswers(createSnapshot(db)) };
 }
 
 const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).ino : 0);
 
+/** Each takes 12 bytes for every document that was found. */
+const REMEMBERED_MAX = 4;
 /** A filter limits the search when it leaves no more than this part of all documents. */
 const LIMITING_PART = 8;
 /** Filters that are tried for whether they leave few documents. */
@@ -143,9 +144,22 @@ function createAnswers(snapshot: Snapshot) {
     });
   }
 
+  /** What was found for scopes, as long as no document has changed: pages are asked for in turn. */
+  const lately = new LRUCache<string, Found>({ max: REMEMBERED_MAX });
+
+  function findNow(scope: Scope): { readonly found: Found; readonly position: Position } {
+    const { position, changed } = snapshot.follow();
+    if (changed) lately.clear();
+    const { entityTypes, expression, condition } = scope;
+    const key = JSON.stringify([entityTypes, expression, condition]);
+    const found = lately.get(key) ?? findScope(scope);
+    lately.set(key, found);
+    return { found, position };
+  }
+
   return {
-    search(query: SearchQuery, position: Position): StoredAnswer {
-      const found = findScope(query);
+    search(query: SearchQuery): StoredAnswer {
+      const { found, position } = findNow(query);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
       const places = rank(found, page, { column: columns.get, urns });
       const hits = places.flatMap(({ doc, score, cursor }) => {
@@ -155,14 +169,10 @@ function createAnswers(snapshot: Snapshot) {
       const facets = query.facets.map((facet) => countFacet(facet, found.docs, columns.get));
       return { hits, total: found.docs.length, facets, position };
     },
-    folders(query: FolderQuery, position: Position): FolderAnswer {
-      const { docs } = findScope(query);
-      return { ...countFolders(query, docs, columns.get(query.field)), position };
+    folders(query: FolderQuery): FolderAnswer {
+      const { found, position } = findNow(query);
+      return { ...countFolders(query, found.docs, columns.get(query.field)), position };
     },
     documents: (asked: readonly string[]) => asked.map(documents.storedByUrn),
   };
 }
-
-/** A view that cannot be asked any more. */
-export const closedError = (): CatalogError =>
-  new CatalogError("unavailable", `the view "${searchSchema.view}" is closed`);

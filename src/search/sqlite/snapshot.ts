@@ -18,7 +18,8 @@ export interface Snapshot {
   readonly documents: Documents;
   readonly columns: Columns;
   readonly urns: UrnOrder;
-  follow(): Position;
+  /** `changed`: documents are not what they were when it was called before. */
+  follow(): { readonly position: Position; readonly changed: boolean };
   fieldNumber(field: string): FieldNumber | undefined;
   kinds(): readonly Kind[];
   /** All documents, ascending. */
@@ -31,6 +32,13 @@ export interface TypeSelection {
   readonly count: number;
   has(doc: number): boolean;
 }
+
+/**
+ * A changed document costs ten to twenty times as much as one that is read with all others: when
+ * more than this many, or this part of all, have changed, all are read anew.
+ */
+const FOLLOWED_MIN = 1_000;
+const FOLLOWED_PART = 16;
 
 export function createSnapshot(db: DatabaseSync): Snapshot {
   const postings = createPostings(db);
@@ -85,7 +93,6 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
 
   function readAnew(): void {
     columns.clear();
-    urns.clear();
     types.clear();
     counts = [0];
     typeOf = new Uint16Array(last + 1);
@@ -123,17 +130,17 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
       const now = head.get();
       const lastTurn = Number(now?.last_turn ?? 0);
       last = Number(now?.last ?? 0);
-      if (Number(now?.generation) !== generation || Number(now?.first_turn ?? 0) > turn + 1) {
-        readAnew();
-        live = undefined;
-      } else if (lastTurn !== turn) {
-        followChanges();
-        live = undefined;
-      }
+      const begun = Number(now?.generation) !== generation;
+      const missed = Number(now?.first_turn ?? 0) > turn + 1;
+      const changed = begun || lastTurn !== turn;
+      if (begun) urns.clear();
+      if (begun || missed || lastTurn - turn > FOLLOWED_MIN + last / FOLLOWED_PART) readAnew();
+      else if (changed) followChanges();
+      if (changed) live = undefined;
       generation = Number(now?.generation);
       turn = lastTurn;
       urns.grow(last);
-      return position(Number(now?.position ?? 0));
+      return { position: position(Number(now?.position ?? 0)), changed };
     },
     fieldNumber,
     kinds() {
