@@ -145,7 +145,8 @@ function actionsOperation(
       required: true,
       content: {
         "application/json": {
-          schema: { oneOf: bodies },
+          // Not oneOf: what fits one action may fit others, whose parameters are fewer.
+          schema: { anyOf: bodies },
           examples: examples(({ example }) => example.body),
         },
       },
@@ -162,7 +163,7 @@ function actionsOperation(
         },
         content: {
           "application/json": {
-            schema: { oneOf: replies },
+            schema: { anyOf: replies },
             examples: examples(({ example }) => example.reply),
           },
         },

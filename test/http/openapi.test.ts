@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
@@ -49,6 +50,32 @@ describe("the OpenAPI document", () => {
     expect(references.length).toBeGreaterThan(20);
     for (const [, name = ""] of references)
       expect(document.components.schemas).toHaveProperty(name);
+  });
+
+  test("describes its own examples, those of actions too", () => {
+    const ajv = new Ajv2020({ strict: false, allowUnionTypes: true, validateFormats: false });
+    const faults: unknown[] = [];
+    let looked = 0;
+    // biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
+    const look = (where: string, { schema, example, examples = {} }: any): void => {
+      const fits = ajv.compile({ ...schema, components: document.components });
+      const told = example === undefined ? examples : { ...examples, [where]: { value: example } };
+      for (const [name, { value }] of Object.entries<{ value: unknown }>(told)) {
+        looked++;
+        if (!fits(value)) faults.push([where, name, ajv.errorsText(fits.errors)]);
+      }
+    };
+    for (const [path, methods] of Object.entries(document.paths)) {
+      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      for (const { requestBody, responses } of Object.values<any>(methods as object)) {
+        const asked = requestBody?.content["application/json"];
+        const told = responses["200"].content?.["application/json"];
+        if (asked !== undefined) look(`to ${path}`, asked);
+        if (told !== undefined) look(`from ${path}`, told);
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(looked).toBeGreaterThan(60);
   });
 
   test("names records instead of repeating them", () => {

@@ -1,6 +1,8 @@
 /** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
+import { searchRoutes } from "../../src/http/routes/search.ts";
+import { searchLineageRoutes } from "../../src/http/routes/search-lineage.ts";
 import { openTestDoor, refusal } from "./test-door.ts";
 
 const { app, catalog } = openTestDoor();
@@ -103,6 +105,16 @@ describe("a search", () => {
       ["searchLineage", { ...request, sort: [] }, { start: 0, count: 10 }],
       ["scrollLineage", { ...request, sort: [] }, { count: 10 }],
     ]);
+  });
+
+  const documented = [...searchRoutes, ...searchLineageRoutes];
+  test.each(documented)("of $name has the members that its documentation shows", async (route) => {
+    const { body = {}, reply } = route.example;
+    const answer = (await act(route.name, body as object)).json().value;
+    const shown = (reply as { value: typeof answer }).value;
+    const names = (of: object): string[] => Object.keys(of).sort();
+    expect(names(answer)).toEqual(names(shown));
+    expect(names(answer.metadata ?? {})).toEqual(names(shown.metadata ?? {}));
   });
 
   test("may be a list of urns, a suggestion, or a folder", async () => {

@@ -51,12 +51,13 @@ const lineageErrors = [
   },
 ] as const;
 
+const degrees = { 1: 1, 2: 0, "3+": 0 };
 const metadata = {
   aggregations: [
     {
       name: "degree",
       displayName: "Degree of Dependencies",
-      aggregations: { 1: 1, 2: 0, "3+": 0 },
+      aggregations: degrees,
       filterValues: [
         { value: "1", facetCount: 1, filtered: false },
         { value: "2", facetCount: 0, filtered: false },
@@ -65,6 +66,9 @@ const metadata = {
     },
   ],
   suggestions: [],
+  urns: [orders],
+  matches: [{ matchedFields: [] }],
+  searchResultMetadatas: [{ name: "degree", aggregations: degrees }],
 };
 const entities = [
   {
