@@ -423,10 +423,16 @@ export function searchContract(
       });
 
       test("condition: holds with score 1", async () => {
-        await put(documentOf("a", { tags: ["x"] }), documentOf("b"));
+        await put(
+          documentOf("a", { tags: ["x"], f: [1] }),
+          documentOf("b"),
+          documentOf("c", { tags: ["x"] }),
+        );
         const condition: Expression = { kind: "condition", condition: equal("tags", "x") };
-        expect(await scores(condition)).toEqual({ a: 1 });
-        expect(await scores(or(condition, all))).toEqual({ a: 1, b: 1 });
+        expect(await scores(condition)).toEqual({ a: 1, c: 1 });
+        expect(await scores(or(condition, all))).toEqual({ a: 1, b: 1, c: 1 });
+        const every = { kind: "every" as const, every: [equal("tags", "x"), equal("f", 1)] };
+        expect(await scores({ kind: "condition", condition: every })).toEqual({ a: 1 });
       });
     });
 
@@ -955,7 +961,14 @@ export function searchContract(
 
       test("half a character counts as U+FFFD", async () => {
         const text = { value: "\ud83d", folded: "\ud83d", words: ["a\ud83d"] };
-        await put(documentOf("a", { f: ["x\ude00"] }, [text]));
+        const smile = { value: "\u{1F600}", folded: "\u{1F600}", words: ["\u{1F600}"] };
+        await put(
+          documentOf("a", { f: ["x\ude00"] }, [text]),
+          documentOf("b", {}, [{ ...smile, suggested: true }]),
+        );
+        expect(await find(beginning("\ud83d"))).toEqual([]);
+        expect(await find(whole("\ud83d", true))).toEqual(["a"]);
+        expect(await find(beginning("\u{1F600}"))).toEqual(["b"]);
         expect(await find(word("a\ufffd"))).toEqual(["a"]);
         expect(await find(beginning("a\ud83d"))).toEqual(["a"]);
         expect(await find(whole("\ude00"))).toEqual(["a"]);
