@@ -152,11 +152,19 @@ function fieldsOf({ field, modifiedAt }: AspectRule, said: Said): readonly Aspec
   return found;
 }
 
-/** Least boost of a name, so that one found by its name comes before one that speaks of it. */
-const NAME_BOOST = 10;
+/**
+ * Least boost of a name. The beginning of a word in it (half) is worth more than the whole of any
+ * text of boost 1 (1 for the word and 16 for all of it): one found by its name comes before
+ * one that speaks of it, or has a column of that name.
+ */
+const NAME_BOOST = 40;
+
+/** The boost by which the model tells the names of what nobody completes. */
+const NAMED_BY_BOOST = 10;
 
 /** A name is a text that is completed while somebody types; weights are multiples of 1/64. */
 function boostOf({ boost, suggested, fieldType }: Said): number {
-  const least = suggested && texts.has(fieldType) ? NAME_BOOST : 1 / 64;
+  const named = texts.has(fieldType) && (suggested || boost >= NAMED_BY_BOOST);
+  const least = named ? NAME_BOOST : 1 / 64;
   return Math.max(least, Math.round(boost * 64) / 64);
 }

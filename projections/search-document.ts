@@ -25,7 +25,7 @@ export interface Slot {
 export interface Draft {
   /** Adds the values that the field does not have yet. */
   add(slot: Slot, values: readonly FieldValue[]): void;
-  /** The same for `<field>.<key>`. */
+  /** The same for `<field>.<key>`; the field itself has the keys. */
   addKeyed(field: string, key: string, value: FieldValue): void;
   /** One value: that there is something; true once it was told. */
   addFlag(slot: Slot, flag: boolean): void;
@@ -70,15 +70,20 @@ export function createDraft(): Draft {
     }
   }
 
+  function addTo(name: string, whole: FieldValue): void {
+    const value = typeof whole === "string" ? cutText(whole, valueCharsMax) : whole;
+    const list = keyed.get(name) ?? [];
+    if (list.length >= fieldValuesMax || list.includes(value)) return;
+    if (list.length === 0 && keyed.size >= fieldValuesMax) return;
+    keyed.set(name, list);
+    list.push(value);
+  }
+
   return {
     add,
     addKeyed(field, key, value) {
-      const name = `${field}.${key}`;
-      const list = keyed.get(name) ?? [];
-      if (list.length >= fieldValuesMax || list.includes(value)) return;
-      if (list.length === 0 && keyed.size >= fieldValuesMax) return;
-      keyed.set(name, list);
-      list.push(typeof value === "string" ? cutText(value, valueCharsMax) : value);
+      addTo(field, key);
+      addTo(`${field}.${key}`, value);
     },
     addFlag(slot, flag) {
       const list = listOf(slot);

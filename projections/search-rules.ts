@@ -14,7 +14,7 @@ export type SearchFieldType =
   | ("KEYWORD" | "TEXT" | "TEXT_PARTIAL" | "WORD_GRAM" | "URN" | "URN_PARTIAL")
   | ("BROWSE_PATH" | "BROWSE_PATH_V2")
   | ("BOOLEAN" | "COUNT" | "DATETIME" | "DOUBLE")
-  /** Their values lie in fields of their own, one for each key: `<name>.<key>`. */
+  /** Their values lie in fields of their own, one for each key: `<name>.<key>`; theirs are the keys. */
   | ("OBJECT" | "MAP_ARRAY");
 
 /** A field of an entity type's documents. */
@@ -56,7 +56,7 @@ export interface SearchRules {
 }
 
 /**
- * Weight of the words of a urn. A name's is 10 at least and a half for a word that only begins so:
+ * Weight of the words of a urn. A name's is 40 at least and a half for a word that only begins so:
  * a match in the name outranks one in the urn.
  */
 const URN_BOOST = 4;

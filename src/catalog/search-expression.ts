@@ -5,10 +5,10 @@
  *   a word as it is 1, in the other number 3/4, at the beginning of a longer one 1/2, times the
  *   boost of the field; added up over the words
  *   and the greatest of: the whole value is what was typed 16, it begins so 4, it has the words one
- *   after the other 2, times the boost
+ *   after the other 2, times the boost; a whole urn 256, since its words may all be in some name
  *
- * So that exact comes before prefix before partial, and a name, whose boost is greater, before a
- * description. Values of fields are worth 1 each.
+ * So that what has the words in its name comes before what has them elsewhere, and of those exact
+ * before prefix before partial. Values of fields are worth 1 each.
  */
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
@@ -44,6 +44,7 @@ export interface ReadQuery {
 }
 
 export const weights = {
+  urn: 256,
   whole: 16,
   beginning: 4,
   phrase: 2,
@@ -139,7 +140,10 @@ function ofWords(typed: string, words: readonly QueryWord[], reading: Reading): 
     kind: "prefer",
     base: leaves.length === 1 && leaves[0] !== undefined ? leaves[0] : { kind: "and", all: leaves },
     preferred: [
-      { weight: weights.whole, when: { kind: "whole", text: folded, prefix: false } },
+      {
+        weight: folded.startsWith("urn:") ? weights.urn : weights.whole,
+        when: { kind: "whole", text: folded, prefix: false },
+      },
       { weight: weights.beginning, when: { kind: "whole", text: folded, prefix: true } },
       ...(parts.length < 2
         ? []

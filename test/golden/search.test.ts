@@ -219,8 +219,8 @@ describe("clients of the reference", () => {
         { name: "id", value: "harbour.tides" },
         { name: "name", value: "tides" },
       ],
-      score: 170,
-      features: { SEARCH_BACKEND_SCORE: 170 },
+      score: 680,
+      features: { SEARCH_BACKEND_SCORE: 680 },
     });
     expect(body.value.metadata.aggregations).toContainEqual({
       name: "tags",

@@ -91,15 +91,17 @@ describe("weights", () => {
     for (const { boost } of all) expect(boost * 64).toBe(Math.round(boost * 64));
     const queried = all.filter((field) => field.queried).map(({ boost }) => boost);
     expect(rules.boosts).toEqual([...new Set(queried)].sort((a, b) => a - b));
-    expect(rules.boosts).toEqual([6 / 64, 13 / 64, 0.5, 1, 4, 10]);
+    expect(rules.boosts).toEqual([6 / 64, 13 / 64, 0.5, 1, 4, 40]);
   });
 
   test("of names are those of nothing less", () => {
     const names = all.filter(({ suggested, type }) => suggested && !type.startsWith("URN"));
     expect(names.length).toBeGreaterThan(40);
-    expect(Math.min(...names.map(({ boost }) => boost))).toBe(10);
-    expect(fieldOf("corpuser", "ldap")?.boost).toBe(10);
-    expect(fieldOf("mlFeature", "name")?.boost).toBe(10);
+    expect(Math.min(...names.map(({ boost }) => boost))).toBe(40);
+    expect(fieldOf("corpuser", "ldap")?.boost).toBe(40);
+    expect(fieldOf("mlFeature", "name")?.boost).toBe(40);
+    // Nobody completes it, but the model gives it a name's boost.
+    expect(fieldOf("incident", "title")).toMatchObject({ boost: 40, suggested: false });
   });
 
   test("of urns are less than half of a name's", () => {
@@ -168,7 +170,7 @@ describe("fields of one name are one", () => {
     expect(fieldOf("glossaryTerm", "id")).toEqual({
       name: "id",
       type: "WORD_GRAM",
-      boost: 10,
+      boost: 40,
       queried: true,
       suggested: true,
       aspect: "glossaryTermKey",
@@ -181,7 +183,7 @@ describe("fields of one name are one", () => {
     const said = { fieldName: "it", fieldType: "TEXT", queryByDefault: false };
     const more = { fieldName: "it", boostScore: 3, enableAutocomplete: true };
     const fields = compiled(field("a", list, { "/*": said }), field("b", list, { "/*": more }));
-    const expected = { name: "it", type: "TEXT", boost: 10, queried: true, suggested: true };
+    const expected = { name: "it", type: "TEXT", boost: 40, queried: true, suggested: true };
     expect(fields).toEqual([{ ...expected, aspect: "it" }]);
   });
 
