@@ -6,10 +6,17 @@
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
 import { evaluate, fieldValues } from "../search/evaluate.ts";
-import type { Condition, Expression, SearchDocument, WordChoice } from "../search/search.ts";
+import type {
+  Condition,
+  Expression,
+  SearchDocument,
+  SearchQuery,
+  WordChoice,
+} from "../search/search.ts";
 import { hiding, type SearchTools, startOf, typesNamed } from "./search.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
 import { type SearchWords, weights } from "./search-expression.ts";
+import type { KnownField } from "./search-fields.ts";
 import { unknownField } from "./search-filter.ts";
 import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./search-requests.ts";
 
@@ -17,6 +24,8 @@ import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./s
 const limitMax = 1_000;
 /** Many entities may have the same name: so many more are looked at for different ones. */
 const lookedAtTimes = 4;
+/** Looks at further ones, where what was found need not have the words in the field asked for. */
+const looksMax = 5;
 /** Words of what is typed; the rest is passed over. */
 const wordsMax = 30;
 
@@ -43,7 +52,7 @@ export function createAutocomplete(
     if (field !== "") {
       const known = fields.find(plainField(field));
       if (known.length === 0) throw unknownField(field, fields);
-      return ofFields(query, { names: known.map(({ name }) => name), words });
+      return ofFields(query, { fields: known, words });
     }
     const within = fields.suggests(entityType) ? "suggested" : undefined;
     return ofTexts(query, { within, words });
@@ -62,19 +71,29 @@ export function createAutocomplete(
         condition,
       ];
       const nothing = words.tokensOf(request.query).length === 0;
-      const answer = await reader.search({
-        entityTypes: [entityType],
-        expression,
-        condition: everyOf(conditions.filter((one) => one !== undefined)),
-        sort: [],
-        start,
-        count: nothing ? 0 : limit * lookedAtTimes,
-        facets: [],
-      });
-      const found = answer.hits.flatMap(({ document }) => {
-        const text = suggestionOf(document);
-        return text === undefined ? [] : [{ urn: document.urn, text }];
-      });
+      const count = nothing ? 0 : limit * lookedAtTimes;
+      const look = (place: Pick<SearchQuery, "start" | "after">) =>
+        reader.search({
+          entityTypes: [entityType],
+          expression,
+          condition: everyOf(conditions.filter((one) => one !== undefined)),
+          sort: [],
+          ...place,
+          count,
+          facets: [],
+        });
+      const found: { readonly urn: string; readonly text: string }[] = [];
+      let answer = await look({ start });
+      for (let looks = 1; ; looks++) {
+        for (const { document } of answer.hits) {
+          const text = suggestionOf(document);
+          if (text !== undefined) found.push({ urn: document.urn, text });
+        }
+        const last = answer.hits.at(-1);
+        const whole = last === undefined || answer.hits.length < count;
+        if (whole || found.length >= limit || looks >= looksMax) break;
+        answer = await look({ start: 0, after: last.cursor });
+      }
       return {
         suggestions: [...new Set(found.map(({ text }) => text))].slice(0, limit),
         entities: found.slice(0, limit).map(({ urn }) => urn),
@@ -147,29 +166,57 @@ function preferring(query: string, words: SearchWords, base: Expression): Expres
 
 interface Fields {
   readonly words: SearchWords;
-  readonly names: readonly string[];
+  readonly fields: readonly KnownField[];
 }
 
-/** By the values of some fields, which need not be texts that words are looked for in. */
-function ofFields(query: string, { words, names }: Fields): Completion {
+/**
+ * By the values of some fields, which need not be texts that words are looked for in: then letters
+ * have to be typed with their accents.
+ */
+function ofFields(query: string, { words, fields }: Fields): Completion {
+  const names = fields.map(({ name }) => name);
   const typed = words.tokensOf(query).slice(0, wordsMax);
   const parts = [...new Set(typed.flatMap((token) => token.parts))];
   const begins = (value: string): boolean => {
     const own = words.tokensOf(value).flatMap((token) => token.parts);
     return parts.every((part) => own.some((word) => word.startsWith(part)));
   };
+  // More than begin so contain it, or have the words elsewhere: those are told apart by their words.
+  const contained = containing(names, [parts, piecesOf(query)]);
+  const suggestionOf = ({ values }: SearchDocument) =>
+    names
+      .flatMap((name) => fieldValues(values, name))
+      .map(String)
+      .find(begins);
+  if (!fields.some(({ queried }) => queried)) {
+    return {
+      expression: preferring(query, words, { kind: "all" }),
+      condition: contained,
+      suggestionOf,
+    };
+  }
+  const all = parts.map((part): Expression => ({ kind: "word", any: choicesOf(part, true) }));
+  const any: readonly Expression[] = [
+    { kind: "condition", condition: contained },
+    { kind: "and", all },
+  ];
   return {
-    expression: preferring(query, words, { kind: "all" }),
-    // More than begin so contain it: those are told apart by their words.
-    condition: everyOf(
-      parts.map((part) =>
-        anyOf(names.map((field) => ({ kind: "like", field, how: "contains", texts: [part] }))),
-      ),
-    ),
-    suggestionOf: ({ values }) =>
-      names
-        .flatMap((name) => fieldValues(values, name))
-        .map(String)
-        .find(begins),
+    expression: preferring(query, words, { kind: "or", any }),
+    condition: anyOf(names.map((field) => ({ kind: "exists", field }))),
+    suggestionOf,
   };
+}
+
+/** What stands between dividers, with its accents. */
+const piecesOf = (query: string): readonly string[] =>
+  query
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu)
+    ?.slice(0, wordsMax) ?? [];
+
+/** The fields have all the texts of one of the lists in them. */
+function containing(names: readonly string[], lists: readonly (readonly string[])[]): Condition {
+  const has = (text: string): Condition =>
+    anyOf(names.map((field) => ({ kind: "like", field, how: "contains", texts: [text] })));
+  return anyOf(lists.flatMap((list) => everyOf(list.map(has)) ?? []));
 }

@@ -12,13 +12,22 @@ import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
-import { type LineageDirection, pathTo, type Reached, type WalkLineage } from "./lineage.ts";
+import { createInTurn } from "./in-turn.ts";
+import {
+  type LineageDirection,
+  pathTo,
+  type Reached,
+  type WalkLineage,
+  type WalkQuery,
+} from "./lineage.ts";
 
 /** Most relationships of one page, and how many there are when the request does not say. */
 const countMax = 10_000;
 const countDefault = 100;
 /** Most urns in the paths of one answer: some twenty megabytes. */
 const pathUrnsMax = 200_000;
+/** Walks at once: a large one holds some tens of megabytes until it is answered. */
+const walksMax = 4;
 
 /** As projections/graph.ts reads it. */
 const FORGET = "$relationships";
@@ -42,11 +51,29 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
+  const inTurn = createInTurn(walksMax);
   const neighbours = remembering(reader, dependencies.edition);
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
     return { urn, entityType: parseUrn(urn, dependencies.urnLimits).entityType };
+  }
+
+  async function lineageOf(
+    query: WalkQuery,
+    { start, count }: { readonly start: number; readonly count: number },
+  ): Promise<Awaited<ReturnType<Catalog["getLineage"]>>> {
+    const { reached, partial } = await walk(query);
+    const page = reached.slice(start, start + count);
+    const stamps = await reader.stamps(page.map(pairOf));
+    const paths = pathsOf(query.urn, page);
+    return {
+      start,
+      count,
+      total: reached.length,
+      partial: partial || paths.length < page.length,
+      relationships: page.map((one, i) => relationshipOf(one, paths[i], stamps[i])),
+    };
   }
 
   return {
@@ -66,17 +93,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const { start, count } = pageOf(query);
       const hops = atLeast("maxHops", query.maxHops ?? 1, 1);
       await caughtUp();
-      const { reached, partial } = await walk({ urn, direction, hops });
-      const page = reached.slice(start, start + count);
-      const stamps = await reader.stamps(page.map(pairOf));
-      const paths = pathsOf(urn, page);
-      return {
-        start,
-        count,
-        total: reached.length,
-        partial: partial || paths.length < page.length,
-        relationships: page.map((one, i) => relationshipOf(one, paths[i], stamps[i])),
-      };
+      return inTurn(() => lineageOf({ urn, direction, hops }, { start, count }));
     },
 
     async forgetRelationships(text, caller) {

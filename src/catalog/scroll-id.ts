@@ -16,7 +16,10 @@ export function writeScrollId(cursor: Cursor, request: unknown): string {
 export function readScrollId(scrollId: string, request: unknown): Cursor {
   const parsed = parse(Buffer.from(scrollId, "base64url").toString());
   const [place, mark]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
-  if (typeof place === "string" && mark === markOf(place, request)) return JSON.parse(place);
+  if (typeof place === "string" && mark === markOf(place, request)) {
+    const cursor = parse(place);
+    if (isCursor(cursor)) return cursor;
+  }
   throw new CatalogError("malformed", `the scroll id "${shown(scrollId)}" is not of this request`, {
     hint: "Send the scrollId of the answer before, with everything else as it was then; none begins anew",
   });
@@ -28,6 +31,10 @@ const markOf = (place: string, request: unknown): string =>
     .update(`${place}\n${JSON.stringify(request)}`)
     .digest("base64url")
     .slice(0, 16);
+
+/** The mark is no secret: whoever can make one can name any place, but no other thing. */
+const isCursor = (value: unknown): value is Cursor =>
+  Array.isArray(value) && value.every((one) => one === null || typeof one !== "object");
 
 function parse(text: string): unknown {
   try {

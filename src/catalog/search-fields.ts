@@ -16,6 +16,8 @@ export interface FieldRule {
   readonly name: string;
   readonly type: string;
   readonly suggested: boolean;
+  /** Its values are texts of documents, which have words. */
+  readonly queried: boolean;
   /** How it is shown as a facet, if answers have it as one. */
   readonly facet?: string | undefined;
 }
@@ -34,6 +36,8 @@ export interface KnownField {
   readonly kinds: ReadonlySet<FieldKind>;
   /** Of a path: what stands between its folders. */
   readonly separator: string;
+  /** Its values are texts of documents, which have words. */
+  readonly queried: boolean;
 }
 
 export interface SearchFields {
@@ -82,15 +86,16 @@ const kindsOfType: Readonly<Record<string, FieldKind>> = {
 const KEYED = new Set(["OBJECT", "MAP_ARRAY"]);
 
 export function createSearchFields(rules: SearchFieldRules): SearchFields {
-  const known = new Map<string, { kinds: Set<FieldKind>; separator: string }>();
+  const known = new Map<string, { kinds: Set<FieldKind>; separator: string; queried: boolean }>();
   const keyed = new Set<string>();
   const byType = new Map<string, ReadonlyMap<string, FieldRule>>();
   for (const [entityType, fields] of Object.entries(rules.fields)) {
     byType.set(entityType, new Map(fields.map((field) => [field.name, field])));
-    for (const { name, type } of fields) {
+    for (const { name, type, queried } of fields) {
       if (KEYED.has(type)) keyed.add(name);
       const separator = type === "BROWSE_PATH_V2" ? "␟" : "/";
-      const field = known.get(name) ?? { kinds: new Set(), separator };
+      const field = known.get(name) ?? { kinds: new Set(), separator, queried: false };
+      field.queried ||= queried;
       field.kinds.add(name === "_entityType" ? "type" : (kindsOfType[type] ?? "text"));
       known.set(name, field);
     }
@@ -103,7 +108,7 @@ export function createSearchFields(rules: SearchFieldRules): SearchFields {
     if (field !== undefined) return { name, ...field };
     for (let dot = name.indexOf("."); dot > 0; dot = name.indexOf(".", dot + 1)) {
       if (keyed.has(name.slice(0, dot))) {
-        return { name, kinds: new Set(["text", "number"]), separator: "/" };
+        return { name, kinds: new Set(["text", "number"]), separator: "/", queried: false };
       }
     }
     return undefined;

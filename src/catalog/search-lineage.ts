@@ -8,7 +8,8 @@
 import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import type { Condition, Scope, SearchAnswer } from "../search/search.ts";
+import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
+import { createInTurn } from "./in-turn.ts";
 import type { Reached, WalkLineage } from "./lineage.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
@@ -24,16 +25,20 @@ import {
 import { everyOf } from "./search-conditions.ts";
 import type {
   LineageHit,
+  LineagePage,
+  LineageScrollPage,
   LineageSearchRequest,
+  PageRequest,
+  ScrollRequest,
   SearchCatalog,
   SearchFacet,
   SearchHit,
 } from "./search-requests.ts";
 
-/** Steps when the request does not say. */
-const hopsDefault = 1_000;
 /** Entities that are looked up at once when the nearest come first. */
 const chunkMax = 500;
+/** Explorations at once: a large one holds some fifty megabytes until it is answered. */
+const explorationsMax = 4;
 const DEGREE = "degree";
 
 interface Dependencies {
@@ -50,13 +55,15 @@ type LineageSearches = Pick<SearchCatalog, "searchLineage" | "scrollLineage">;
 export function createLineageSearch(dependencies: Dependencies): LineageSearches {
   const { tools, walk } = dependencies;
   const { reader } = tools;
+  const inTurn = createInTurn(explorationsMax);
 
   async function explore(request: LineageSearchRequest): Promise<Exploration> {
     refuseTimes(request);
     const urn = withNamespace(request.urn, dependencies.namespace);
     parseUrn(urn, dependencies.urnLimits);
     const direction = oneOf("direction", request.direction, lineageDirections);
-    const hopsMax = atLeast("maxHops", request.maxHops ?? hopsDefault, 1);
+    const { maxHops } = request;
+    const hopsMax = maxHops === undefined ? Infinity : atLeast("maxHops", maxHops, 1);
     const hops = Math.min(hopsMax, degreeMax(request.filter));
     const types = new Set(typesNamed(request.entities, tools.fields));
     await dependencies.caughtUp();
@@ -77,21 +84,16 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   ): Promise<readonly SearchFacet[]> {
     const facets = plan.facets.read(answer.facets).filter(({ name }) => name !== DEGREE);
     if (plan.facets.queries.length === 0) return facets;
-    const ofFirst = await count(
-      within(
-        plan,
-        among.filter(({ degree }) => degree === 1),
-      ),
-    );
-    const ofSecond = await count(
-      within(
-        plan,
-        among.filter(({ degree }) => degree === 2),
-      ),
-    );
-    const further = answer.total - ofFirst.total - ofSecond.total;
+    const totalOf = async (wanted: number): Promise<number> => {
+      const those = among.filter(({ degree }) => degree === wanted);
+      if (those.length === among.length) return answer.total;
+      return those.length === 0 ? 0 : (await count(within(plan, those))).total;
+    };
+    const ofFirst = await totalOf(1);
+    const ofSecond = await totalOf(2);
     const told = (value: string, n: number) => ({ value, count: n, filtered: false });
-    const values = [told("1", ofFirst.total), told("2", ofSecond.total), told("3+", further)];
+    const further = told("3+", answer.total - ofFirst - ofSecond);
+    const values = [told("1", ofFirst), told("2", ofSecond), further];
     return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...facets];
   }
 
@@ -128,67 +130,75 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     return hits;
   }
 
-  return {
-    async searchLineage(request, page) {
-      const from = startOf(page.start);
-      const pageSize = countOf(page.count);
-      const exploration = await explore(request);
-      const { plan, among, partial } = exploration;
-      const byDistance = nearestFirst(plan);
-      const answer = await reader.search({
-        ...within(plan, among),
-        sort: plan.sort,
-        start: from,
-        count: byDistance ? 0 : pageSize,
-        facets: plan.facets.queries,
-      });
-      const hits = byDistance
-        ? await nearest(exploration, { start: from, pageSize })
-        : plan.hitsOf(answer);
-      return {
-        from,
-        pageSize,
-        total: answer.total,
-        hits: withPaths(exploration, hits),
-        facets: await facetsOf(exploration, answer),
-        position: answer.position,
-        partial,
-      };
-    },
+  async function searchLineage(
+    request: LineageSearchRequest,
+    page: PageRequest,
+  ): Promise<LineagePage> {
+    const from = startOf(page.start);
+    const pageSize = countOf(page.count);
+    const exploration = await explore(request);
+    const { plan, among, partial } = exploration;
+    const byDistance = nearestFirst(plan);
+    const answer = await reader.search({
+      ...within(plan, among),
+      sort: plan.sort,
+      start: from,
+      count: byDistance ? 0 : pageSize,
+      facets: plan.facets.queries,
+    });
+    const hits = byDistance
+      ? await nearest(exploration, { start: from, pageSize })
+      : plan.hitsOf(answer);
+    return {
+      from,
+      pageSize,
+      total: answer.total,
+      hits: withPaths(exploration, hits),
+      facets: await facetsOf(exploration, answer),
+      position: answer.position,
+      partial,
+    };
+  }
 
-    async scrollLineage(request, asked) {
-      const exploration = await explore(request);
-      const { plan, among, partial } = exploration;
-      const scope = within(plan, among);
-      if (!nearestFirst(plan)) {
-        const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
-        return { ...page, hits: withPaths(exploration, page.hits), partial };
-      }
-      const { scrollId } = asked;
-      const none = scrollId === undefined || scrollId === "";
-      const start = none ? 0 : Number(readScrollId(scrollId, request)[0] ?? 0);
-      const pageSize = countOf(asked.count);
-      const queries = plan.facets.queries;
-      const answer = await reader.search({
-        ...scope,
-        sort: [],
-        start: 0,
-        count: 0,
-        facets: queries,
-      });
-      const hits = await nearest(exploration, { start, pageSize });
-      const end = start + hits.length;
-      return {
-        pageSize,
-        total: answer.total,
-        hits: withPaths(exploration, hits),
-        facets: await facetsOf(exploration, answer),
-        position: answer.position,
-        partial,
-        ...(hits.length === pageSize &&
-          pageSize > 0 && { scrollId: writeScrollId([end], request) }),
-      };
-    },
+  async function scrollLineage(
+    request: LineageSearchRequest,
+    asked: ScrollRequest,
+  ): Promise<LineageScrollPage> {
+    const exploration = await explore(request);
+    const { plan, among, partial } = exploration;
+    const scope = within(plan, among);
+    if (!nearestFirst(plan)) {
+      const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
+      return { ...page, hits: withPaths(exploration, page.hits), partial };
+    }
+    const { scrollId } = asked;
+    const none = scrollId === undefined || scrollId === "";
+    const start = none ? 0 : placeOf(readScrollId(scrollId, request));
+    const pageSize = countOf(asked.count);
+    const queries = plan.facets.queries;
+    const answer = await reader.search({
+      ...scope,
+      sort: [],
+      start: 0,
+      count: 0,
+      facets: queries,
+    });
+    const hits = await nearest(exploration, { start, pageSize });
+    const end = start + hits.length;
+    return {
+      pageSize,
+      total: answer.total,
+      hits: withPaths(exploration, hits),
+      facets: await facetsOf(exploration, answer),
+      position: answer.position,
+      partial,
+      ...(hits.length === pageSize && pageSize > 0 && { scrollId: writeScrollId([end], request) }),
+    };
+  }
+
+  return {
+    searchLineage: (request, page) => inTurn(() => searchLineage(request, page)),
+    scrollLineage: (request, asked) => inTurn(() => scrollLineage(request, asked)),
   };
 }
 
@@ -274,6 +284,11 @@ function refuseTimes({ startTimeMillis, endTimeMillis }: LineageSearchRequest): 
   throw new CatalogError("invalid", "lineage cannot be searched between two times", {
     hint: "Leave startTimeMillis and endTimeMillis out: it is that of now",
   });
+}
+
+/** How many hits a scroll has told. */
+function placeOf([told]: Cursor): number {
+  return typeof told === "number" && told > 0 ? Math.trunc(told) : 0;
 }
 
 const typeOf = (urn: string): string => urn.split(":")[2] ?? "";

@@ -1,6 +1,7 @@
 /** Searching among what a walk came to: order, degrees, pages, facets. */
 import { describe, expect, test } from "vitest";
 import type { Reached, WalkQuery } from "../../src/catalog/lineage.ts";
+import { writeScrollId } from "../../src/catalog/scroll-id.ts";
 import type { LineageSearchRequest } from "../../src/catalog/search-requests.ts";
 import type { Filter } from "../../src/core/filter.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
@@ -67,7 +68,7 @@ describe("lineage is searched", () => {
     expect(total).toBe(13);
     expect(position).toBe(documents.length);
     expect(hits[0]).toMatchObject({ degree: 1, paths: [[START, hits[0]?.urn]], explored: true });
-    expect(asked.at(-1)).toEqual({ urn: START, direction: "UPSTREAM", hops: 1_000 });
+    expect(asked.at(-1)).toEqual({ urn: START, direction: "UPSTREAM", hops: Infinity });
   });
 
   test("by page, and by scroll", async () => {
@@ -114,8 +115,8 @@ describe("lineage is searched", () => {
     [["1"], 3, 1],
     [["2"], 3, 2],
     [["1", "2"], 6, 2],
-    [["3+"], 7, 1_000],
-    [["2", "3+"], 10, 1_000],
+    [["3+"], 7, Infinity],
+    [["2", "3+"], 10, Infinity],
     [["4"], 4, 4],
   ])("by degree %j", async (values, total, hops) => {
     expect((await search({ filter: degree(...values) })).total).toBe(total);
@@ -128,7 +129,7 @@ describe("lineage is searched", () => {
     expect(names((await search({ filter })).hits)).toEqual(["d1-1"]);
     const not = { or: [{ and: [{ field: "degree", values: ["1"], negated: true }] }] };
     expect((await search({ filter: not })).total).toBe(10);
-    expect(asked.at(-1)?.hops).toBe(1_000);
+    expect(asked.at(-1)?.hops).toBe(Infinity);
     expect((await search({ filter, maxHops: 3 })).total).toBe(1);
     expect(asked.at(-1)?.hops).toBe(1);
     await search({ maxHops: 3 });
@@ -163,6 +164,32 @@ describe("lineage is searched", () => {
     ]);
     expect((await search({ flags: { skipAggregates: true } })).facets).toEqual([]);
   });
+
+  test("a few at a time, whatever holds the others up", async () => {
+    let underWay = 0;
+    let most = 0;
+    const slow = searchesOver(documents, async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise((done) => setTimeout(done, 1));
+      underWay--;
+      return { reached: [], partial: false };
+    });
+    const page = { start: 0, count: 1 };
+    const many = Array.from({ length: 10 }, () => slow.searchLineage(request(), page));
+    const scrolls = Array.from({ length: 10 }, () => slow.scrollLineage(request(), { count: 1 }));
+    await Promise.all([...many, ...scrolls]);
+    expect(most).toBe(4);
+  });
+
+  test.each([[-5], ["2"], [1.5], [null], [Number.MAX_VALUE], []])(
+    "by scroll from a place that nobody was sent to: %j",
+    async (...cursor) => {
+      const scrollId = writeScrollId(cursor, request());
+      const { hits, total } = await searches.scrollLineage(request(), { scrollId, count: 100 });
+      expect(total).toBe(13);
+      expect(names(hits)).toEqual(names((await search()).hits).slice(total - hits.length));
+    },
+  );
 
   test("and says when there may be more", async () => {
     expect((await search()).partial).toBe(false);

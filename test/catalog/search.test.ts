@@ -1,8 +1,10 @@
 /** Searching as the catalog does it: what a query and a filter find, in which order, and how it is told. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { writeScrollId } from "../../src/catalog/scroll-id.ts";
 import type { SearchFlags, SearchRequest } from "../../src/catalog/search-requests.ts";
 import type { Criterion, Filter } from "../../src/core/filter.ts";
+import type { Cursor } from "../../src/search/search.ts";
 import {
   CROPS,
   DRAFT,
@@ -109,8 +111,57 @@ describe("a query finds", () => {
     );
     const { hits } = await searchesOver(told).search({ input: "tides" }, page);
     expect(hits.map(({ urn }) => urn)).toEqual(
-      ["b", "c", "d", "a", "e", "f"].map((id) => dataset(id)),
+      ["b", "c", "d", "e", "a", "f"].map((id) => dataset(id)),
     );
+  });
+});
+
+describe("names stand over all else", () => {
+  const properties = (name: string, description = "") => ({
+    datasetProperties: { name, description, customProperties: {}, tags: [] },
+  });
+  const order = async (input: string, told: Readonly<Record<string, object>>) => {
+    const entities = Object.entries(told).map(([id, aspects]) => [dataset(id), aspects] as const);
+    const corpus = documentsOf(Object.fromEntries(entities) as Parameters<typeof documentsOf>[0]);
+    const { hits } = await searchesOver(corpus).search({ input }, page);
+    return hits.map(({ urn }) => /,(\w+),/.exec(urn)?.[1]);
+  };
+
+  test("over a column of exactly that name", async () => {
+    const platform = "urn:li:dataPlatform:postgres";
+    const column = (fieldPath: string) => ({
+      schemaMetadata: {
+        schemaName: "x",
+        platform,
+        version: 0,
+        hash: "",
+        platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+        fields: [
+          {
+            fieldPath,
+            nativeDataType: "text",
+            type: { type: { "com.linkedin.schema.StringType": {} } },
+          },
+        ],
+      },
+    });
+    const told = {
+      a: { ...properties("x"), ...column("tides") },
+      b: properties("y", "tides"),
+      c: properties("spring and neap tidesheets"),
+      d: properties("of the north: tides"),
+      e: properties("tides"),
+    };
+    expect(await order("tides", told)).toEqual(["e", "d", "c", "a", "b"]);
+    expect(await order("neap tides", told)).toEqual(["c"]);
+  });
+
+  test("but for a urn that is typed whole", async () => {
+    const told = {
+      a: properties("postgres,tides,PROD"),
+      tides: properties("something else"),
+    };
+    expect(await order(dataset("tides"), told)).toEqual(["tides", "a"]);
   });
 });
 
@@ -340,7 +391,7 @@ describe("an answer tells", () => {
       field: "name",
       value: "yields",
       how: "whole",
-      score: 160,
+      score: 640,
     });
     expect((await search("yields")).hits[0]).not.toHaveProperty("explanation");
   });
@@ -483,6 +534,18 @@ describe("a scroll", () => {
     expect(seen).toEqual(hits.map(({ urn }) => urn));
   });
 
+  test.each<unknown>(["null", 5, "[[]]", {}, [{}], [["x"]]])(
+    "refuses an id that names no place: %j",
+    async (place) => {
+      const asked = { ...request, entities: undefined };
+      const cursor = (typeof place === "string" ? JSON.parse(place) : place) as Cursor;
+      const scrollId = writeScrollId(cursor, asked);
+      await expect(searches.scroll(asked, { scrollId, count: 2 })).rejects.toMatchObject({
+        code: "malformed",
+      });
+    },
+  );
+
   test("refuses an id of another request, and one that was changed", async () => {
     const { scrollId = "" } = await searches.scroll(request, { count: 2 });
     const other = { ...request, input: "farm*" };
@@ -617,6 +680,22 @@ describe("autocomplete", () => {
     ["farm", { limit: 0 }, [], []],
   ])("%s %j", async (query, more, suggestions, urns) => {
     expect(await complete(query, more)).toEqual([suggestions, urns]);
+  });
+
+  test("of one field finds values with accents, typed with them or without", async () => {
+    const named = (id: string, description: string) =>
+      [
+        dataset(id),
+        { datasetProperties: { name: id, description, customProperties: {}, tags: [] } },
+      ] as const;
+    const others = Array.from({ length: 30 }, (_, i) => named(`creme${i}`, "nothing"));
+    const told = documentsOf(Object.fromEntries([...others, named("z", "Crème Brûlée")]));
+    for (const query of ["creme bru", "Crème", "BRÛ", "brul"]) {
+      const asked = { entity: "dataset", query, field: "description", limit: 2 };
+      const answer = await searchesOver(told).autocomplete(asked);
+      expect(answer.suggestions).toEqual(["Crème Brûlée"]);
+      expect(answer.entities).toEqual([dataset("z")]);
+    }
   });
 
   test("tells each text once", async () => {

@@ -1,0 +1,22 @@
+/**
+ * Work that holds much memory while it is under way, a few pieces at a time: the others wait, and
+ * begin in the order in which they came. What fails makes room as what succeeds does.
+ */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createInTurn(atOnceMax: number): InTurn {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  return async (work) => {
+    // Who ends gives the place to the next, so that none that comes meanwhile takes it.
+    if (underWay >= atOnceMax) await new Promise<void>((begin) => waiting.push(begin));
+    else underWay++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) underWay--;
+      else next();
+    }
+  };
+}
