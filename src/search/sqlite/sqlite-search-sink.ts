@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
+import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
@@ -36,34 +37,11 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
   view.db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
   const writer = createWriter(view, file.bulk === true);
   return {
-    async apply(writes, upTo) {
-      try {
-        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
-      } catch (error) {
-        // The transaction went back: numbers given in it are not taken.
-        writer.forget();
-        throw error;
-      }
-    },
-    async restore(urn, writes) {
-      writer.forget();
-      try {
-        await view.mend(() => writer.restore(urn, writes));
-      } catch (error) {
-        writer.forget();
-        throw error;
-      }
-    },
-    position: async () => view.position(),
+    ...createSqliteSink(view, writer),
     async positions(urns) {
       if (!view.db.isOpen) throw new CatalogError("unavailable", 'the view "search" is closed');
       return urns.map(writer.positionOf);
     },
-    async reset() {
-      view.reset();
-      writer.forget();
-    },
-    close: async (outcome = "keep") => view.close(outcome),
   };
 }
 
