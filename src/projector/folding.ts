@@ -82,6 +82,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
 
   return {
     name,
+    costly: true,
     project: ({ timeseries, urn, entityType, position: at }) =>
       timeseries ? [] : [{ urn, entityType, position: at }],
     sink: {

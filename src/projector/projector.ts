@@ -31,7 +31,9 @@
  *      nobody else gets a turn in the thread (one turn).
  *   6. New records are found without a poke too. (rest ends after idleMs)
  *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
- *   8. What a view has put off is done when the others have had their turn. (tidy)
+ *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
+ *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
+ *   9. What a view has put off is done when the others have had their turn. (tidy)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -90,6 +92,9 @@ const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
 
+/** Of so many turns in which other views move, costly ones have one. */
+const COSTLY_TURN = 4;
+
 interface Follower {
   readonly view: View;
   position: Position;
@@ -113,6 +118,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   checkAhead(followers, await log.head());
   let stopping = false;
   let poked = false;
+  let turnsWithout = 0;
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
 
@@ -177,11 +183,20 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await view.sink.apply([], position).catch(() => {});
   }
 
-  /** One batch for every group; whether any record was taken. */
+  /** One batch for every group, costly views when it is their turn; whether any record was taken. */
   async function turn(): Promise<boolean> {
+    const [costly, others] = partition(await ready(), ({ view }) => view.costly === true);
+    const moved = await advanceAll(others);
+    turnsWithout = moved ? turnsWithout + 1 : COSTLY_TURN;
+    if (turnsWithout < COSTLY_TURN) return moved;
+    turnsWithout = 0;
+    return (await advanceAll(costly)) || moved;
+  }
+
+  async function advanceAll(due: readonly Follower[]): Promise<boolean> {
     let moved = false;
     let ahead: Position | undefined;
-    const groups = groupsOf(await ready());
+    const groups = groupsOf(due);
     for (const [n, group] of groups.entries()) {
       if (stopping) return moved;
       const met = isWithin(batchMax, group, groups[n + 1]);
@@ -330,6 +345,10 @@ interface Wanted {
 }
 
 const stopped = (): CatalogError => new CatalogError("unavailable", "the projector has stopped");
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
+}
 
 /** Views at the same position together, the foremost first. */
 function groupsOf(followers: readonly Follower[]): readonly (readonly Follower[])[] {

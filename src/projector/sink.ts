@@ -55,4 +55,9 @@ export interface View<W = unknown> {
    * there are none. Sink.restore is given their writes, too.
    */
   readonly bearing?: ((write: W) => readonly StreamName[]) | undefined;
+  /**
+   * It costs much more than others, which must not wait for it: it follows in batches of its own,
+   * and mostly while they have nothing to do.
+   */
+  readonly costly?: boolean | undefined;
 }

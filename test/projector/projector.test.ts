@@ -171,6 +171,43 @@ describe("a view that is behind", () => {
   });
 });
 
+describe("a costly view", () => {
+  const costly = (view: RecordingView) => Object.assign(view, { costly: true });
+
+  test("has one turn in four while others move, and the rest when they do not", async () => {
+    const log = createArrayLog(100);
+    const quick = createRecordingView("quick");
+    const slow = costly(createRecordingView("slow"));
+    const order: string[] = [];
+    let before = { quick: 0, slow: 0 };
+    await start(log, [quick, slow], {
+      batchMax: 10,
+      onProgress: () => {
+        if (quick.at > before.quick) order.push("quick");
+        if (slow.at > before.slow) order.push("slow");
+        before = { quick: quick.at, slow: slow.at };
+      },
+    });
+    await reaches(slow, 100);
+    for (const view of [quick, slow]) everything(view, 100);
+    const four = ["quick", "quick", "quick", "quick", "slow"];
+    expect(order.slice(0, 12)).toEqual([...four, ...four, "quick", "quick"]);
+    expect(order.slice(12).every((one) => one === "slow")).toBe(true);
+  });
+
+  test("has a record at once that others have, too", async () => {
+    const log = createArrayLog(1);
+    const quick = createRecordingView("quick");
+    const slow = costly(createRecordingView("slow"));
+    const projector = await start(log, [quick, slow], { idleMs: 60_000 });
+    await reaches(slow, 1);
+    log.grow(1);
+    projector.poke();
+    await reaches(slow, 2);
+    everything(quick, 2);
+  });
+});
+
 describe("a view that fails", () => {
   test("is told of, holds nobody up, and catches up when it works again", async () => {
     const log = createArrayLog(20);
