@@ -176,6 +176,25 @@ describe("search on sqlite", () => {
     await place.remove();
   });
 
+  test("says how to mend a document that is damaged, to whoever reads more than its urn", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    await sink.apply(writesOf([numbered(1), numbered(2)], 0), position(2));
+    await place.change("UPDATE document SET json = substr(json, 1, 20) WHERE id = 1");
+    const reader = await place.openReader();
+    const damaged = expect.objectContaining({
+      code: "unavailable",
+      hint: expect.stringContaining("rebuild search"),
+    });
+    const found = await reader.search({ ...all, expression: word("common") });
+    expect(found.hits).toHaveLength(2);
+    expect(() => found.hits.map(({ document }) => document.texts)).toThrow(damaged);
+    await expect(reader.documents([numbered(1).urn])).rejects.toEqual(damaged);
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
   test("says how to come by a view that is not there", async () => {
     using directory = temporaryDirectory("annals-search");
     expect(() => openSqliteSearchReader(join(directory.path, "search.sqlite"))).toThrow(

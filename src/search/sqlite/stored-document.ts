@@ -3,6 +3,8 @@
  * value that is there already, its folded form that value in lower case, and of a description the
  * words are the text.
  */
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
 import { fieldValues } from "../evaluate.ts";
 import type { DocumentText, FieldValue, SearchDocument } from "../search.ts";
 
@@ -50,9 +52,43 @@ function encodeText(
   ];
 }
 
+/** Throws `unavailable` when the file is damaged there; SQLite does not see that in a text. */
 export function decodeDocument(urn: string, json: string): SearchDocument {
-  const [entityType, values, texts] = JSON.parse(json) as Stored;
-  return { urn, entityType, values, texts: texts.map((text) => decodeText(text, values)) };
+  return readStored(json, ([entityType, values, texts]) => {
+    return { urn, entityType, values, texts: texts.map((text) => decodeText(text, values)) };
+  });
+}
+
+/** The same, read when more than the urn is asked for: of most hits of a large page nothing is. */
+export function decodeLater(urn: string, json: string): SearchDocument {
+  let document: SearchDocument | undefined;
+  const whole = (): SearchDocument => {
+    document ??= decodeDocument(urn, json);
+    return document;
+  };
+  return {
+    urn,
+    get entityType() {
+      return whole().entityType;
+    },
+    get values() {
+      return whole().values;
+    },
+    get texts() {
+      return whole().texts;
+    },
+  };
+}
+
+function readStored<T>(json: string, read: (stored: Stored) => T): T {
+  try {
+    return read(JSON.parse(json) as Stored);
+  } catch (cause) {
+    throw new CatalogError("unavailable", 'the view "search" has a document that is damaged', {
+      hint: `Run: ${ownCommand("rebuild search")}`,
+      cause,
+    });
+  }
 }
 
 function decodeText(
@@ -74,6 +110,5 @@ function decodeText(
 
 /** The type and the values alone. */
 export function decodeValues(json: string): Pick<SearchDocument, "entityType" | "values"> {
-  const [entityType, values] = JSON.parse(json) as Stored;
-  return { entityType, values };
+  return readStored(json, ([entityType, values]) => ({ entityType, values }));
 }
