@@ -5,6 +5,7 @@
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import { standingOf } from "./principals.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 import { type TokenFormat, type TokenType, tokenId } from "./token-format.ts";
@@ -32,18 +33,22 @@ export interface NewToken {
   readonly description?: string | undefined;
 }
 
+export interface MadeToken {
+  readonly token: string;
+  readonly record: TokenRecord;
+  /** Where the log holds the record. */
+  readonly position: Position | undefined;
+}
+
 export interface AccessTokens {
   /** The user comes to be when there is none yet. Throws `invalid` for one who may do nothing. */
-  create(
-    request: NewToken,
-    owner: string,
-  ): Promise<{ readonly token: string; readonly record: TokenRecord }>;
+  create(request: NewToken, owner: string): Promise<MadeToken>;
   list(): Promise<readonly TokenRecord[]>;
   find(id: string): Promise<TokenRecord | undefined>;
   /** Its record, if it is a valid token of this service. */
   read(token: string): Promise<TokenRecord | undefined>;
-  /** Effective when it returns. Throws `not_found`. */
-  revoke(id: string, by: string): Promise<void>;
+  /** Effective when it returns where the log holds it. Throws `not_found`. */
+  revoke(id: string, by: string): Promise<Position>;
 }
 
 interface Dependencies {
@@ -91,8 +96,9 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
       const about = upsert("dataHubAccessToken", prefix + id, INFO, info);
       const username = actor.slice(actor.indexOf(":corpuser:") + ":corpuser:".length);
       const key = upsert("corpuser", actor, "corpUserKey", { username });
-      await catalog.ingest(standing === "unknown" ? [key, about] : [about], { actor: owner });
-      return { token, record: { urn: prefix + id, id, ...info } };
+      const proposals = standing === "unknown" ? [key, about] : [about];
+      const { position } = await catalog.ingest(proposals, { actor: owner });
+      return { token, record: { urn: prefix + id, id, ...info }, position };
     },
 
     async list() {
@@ -111,6 +117,7 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
       if (gone?.position === undefined) {
         throw new CatalogError("not_found", "Access token no longer exists");
       }
+      return gone.position;
     },
   };
 }

@@ -114,10 +114,11 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         throw refuse("scheme", address);
       }
       const known = verified.get(token);
-      // Who was let in before is not shut out by the failures of others behind the same address.
+      // Neither the operator nor who was let in before is shut out by the failures of others behind
+      // the same address. The operator's token is too long to be found by trying.
       if (known === undefined) {
-        failures.check(address);
         if (operatorToken.admits(authorization)) return root;
+        failures.check(address);
       }
       if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
       const { urn, claims } = known ?? (await verify(token, address));

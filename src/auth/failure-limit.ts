@@ -1,6 +1,6 @@
 /**
- * How often an address may fail to say who it is. Counted in windows of fixed length; what is beyond
- * the limit is refused without being looked at, until the window ends.
+ * How often an address may fail to say who it is. Counted in windows of fixed length; beyond the
+ * limit no signature is verified, and nothing told of a token, until the window ends.
  */
 import { isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";

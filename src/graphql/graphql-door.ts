@@ -4,6 +4,7 @@
  */
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
 import { processRequest } from "graphql-helix";
+import type { Position } from "../core/position.ts";
 import { createSchema } from "./create-schema.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, queryCharactersMax, refuseOver, tokensMax } from "./limits.ts";
@@ -15,12 +16,16 @@ export interface GraphqlRequest {
   readonly operationName?: string | undefined;
 }
 
+export interface GraphqlAnswer {
+  /** JSON text `{data, errors, extensions}`: what goes wrong within is told in `errors`. */
+  readonly json: string;
+  /** Where the log holds all that the request wrote; undefined: it wrote nothing. */
+  readonly position: Position | undefined;
+}
+
 export interface GraphqlDoor {
-  /**
-   * JSON text `{data, errors, extensions}`: what goes wrong within is told in `errors`. Throws
-   * `malformed` for a query that is too large. `actor`: who asks, if that is known.
-   */
-  execute(request: GraphqlRequest, actor: string | undefined): Promise<string>;
+  /** Throws `malformed` for a query that is too large. `actor`: who asks, if that is known. */
+  execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
 interface Options extends Surroundings {
@@ -50,21 +55,26 @@ export function createGraphqlDoor({ onFault, ...surroundings }: Options): Graphq
       try {
         document = parse(query, { maxTokens: tokensMax });
       } catch (error) {
-        if (error instanceof GraphQLError) return shown({ errors: [error] });
-        throw error;
+        if (!(error instanceof GraphQLError)) throw error;
+        return { json: shown({ errors: [error] }), position: undefined };
       }
       checkLimits(document);
+      // Mutations of a request run one after the other: the last one has the highest position.
+      let position: Position | undefined;
+      const wrote = (at: Position | undefined) => {
+        position = at ?? position;
+      };
       const result = await processRequest<Viewer>({
         schema,
         query: withCurrentNames(document),
         variables,
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
-        contextFactory: () => ({ ...surroundings, actor }),
+        contextFactory: () => ({ ...surroundings, actor, wrote }),
         // Of the same copy of the package that made the schema, whichever helix would find.
         ...{ validate, execute },
       });
-      if (result.type === "RESPONSE") return shown(result.payload);
+      if (result.type === "RESPONSE") return { json: shown(result.payload), position };
       throw new Error("assertion failed: nothing of the schema is streamed");
     },
   };

@@ -94,12 +94,12 @@ interface CreateInput {
 async function createAccessToken(
   _: never,
   { input }: { input: CreateInput },
-  { tokens, namespace, actor: owner = "" }: Viewer,
+  { tokens, namespace, actor: owner = "", wrote }: Viewer,
 ) {
   const { type, duration, description } = input;
   const name = bounded("name", input.name.trim(), nameCharactersMax);
   if (name === "") throw new CatalogError("malformed", "the token has no name");
-  const { token, record } = await tokens.create(
+  const { token, record, position } = await tokens.create(
     {
       type,
       actor: userUrn(input.actorUrn, namespace),
@@ -112,6 +112,7 @@ async function createAccessToken(
     },
     owner,
   );
+  wrote(position);
   return { accessToken: token, metadata: metadataOf(record) };
 }
 
@@ -133,10 +134,10 @@ function userUrn(given: string, namespace: string): string {
 async function revokeAccessToken(
   _: never,
   { tokenId }: { tokenId: string },
-  { tokens, actor = "" }: Viewer,
+  { tokens, actor = "", wrote }: Viewer,
 ) {
   try {
-    await tokens.revoke(tokenId, actor);
+    wrote(await tokens.revoke(tokenId, actor));
     return true;
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;

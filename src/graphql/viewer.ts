@@ -2,6 +2,7 @@
 import type { AccessTokens } from "../auth/access-tokens.ts";
 import type { Authority } from "../auth/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
+import type { Position } from "../core/position.ts";
 
 export interface Surroundings {
   readonly authority: Authority;
@@ -13,4 +14,6 @@ export interface Surroundings {
 export interface Viewer extends Surroundings {
   /** Urn of the user who asks; undefined: nobody is known to. */
   readonly actor: string | undefined;
+  /** To be told where the log holds what a field wrote. */
+  readonly wrote: (position: Position | undefined) => void;
 }

@@ -242,7 +242,9 @@ export function callOf({ method, example, access }: Endpoint, base = `http://${H
   const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
   const token =
     access === "operator" ? `-H "Authorization: Bearer $(cat data/operator.token)" \\\n  ` : "";
-  return `curl -X POST ${url} \\\n  ${token}-H 'Content-Type: application/json' \\\n  -d ${body}`;
+  const actor =
+    example.actor === undefined ? "" : `-H ${quoted(`X-Service-Actor: ${example.actor}`)} \\\n  `;
+  return `curl -X POST ${url} \\\n  ${token}${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

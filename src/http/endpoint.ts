@@ -72,6 +72,8 @@ export interface Backing {
 export interface Example {
   /** With its query, as it would follow the host. */
   readonly path: string;
+  /** Who asks, where an answer depends on that. */
+  readonly actor?: string;
   readonly body?: Schema;
   /** Undefined: an empty body. A string: text that is no JSON. */
   readonly reply?: unknown;

@@ -80,8 +80,22 @@ function readOperation(endpoint: Endpoint): Schema {
     ...securityOf([endpoint]),
     parameters: [
       ...(endpoint.parameters ?? []).map(parameterOf),
+      ...(endpoint.body === undefined
+        ? []
+        : [{ ...actingUser, ...exampleOf(endpoint.example.actor) }]),
       ...(endpoint.reads === undefined ? [] : [minPosition]),
     ],
+    ...(endpoint.body !== undefined && {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: withReferences(endpoint.body),
+            ...exampleOf(endpoint.example.body),
+          },
+        },
+      },
+    }),
     responses: {
       200: {
         description: "Done.",
@@ -182,6 +196,15 @@ function securityOf(endpoints: readonly Endpoint[]): Schema {
   return endpoints.every(({ open }) => open === true) ? { security: [] } : {};
 }
 
+const actingUser: Schema = {
+  name: "X-DataHub-Actor",
+  in: "header",
+  description: "Urn of the acting user; believed on loopback alone. Also as X-Service-Actor.",
+  schema: { type: "string" },
+};
+
+const exampleOf = (example: unknown): Schema => (example === undefined ? {} : { example });
+
 const writeHeaders: readonly Schema[] = [
   {
     name: "Idempotency-Key",
@@ -189,12 +212,7 @@ const writeHeaders: readonly Schema[] = [
     description: "Any short text that is new for every new write: a retry with it happens once.",
     schema: { type: "string", maxLength: 255 },
   },
-  {
-    name: "X-DataHub-Actor",
-    in: "header",
-    description: "Urn of the acting user; believed on loopback alone. Also as X-Service-Actor.",
-    schema: { type: "string" },
-  },
+  actingUser,
 ];
 
 const minPosition: Schema = {

@@ -12,9 +12,9 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { type Position, revision } from "../core/position.ts";
+import { lastOf, type Position, revision } from "../core/position.ts";
 import { JOBS, jobStream } from "../core/stream.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import type { Append, ChangeLog } from "../log/change-log.ts";
 import { decodeJob, encodeJob, type JobCounts, type JobRecord } from "../log/job-codec.ts";
 
 export interface Job {
@@ -51,13 +51,24 @@ export interface JobRun {
 
 export type JobWork = (run: JobRun) => Promise<void>;
 
+export interface Started {
+  readonly id: string;
+  /** Where the log holds that it started. */
+  readonly position: Position;
+  /** Never rejects. */
+  readonly ended: Promise<Ended>;
+}
+
+export interface Ended {
+  /** As it ended. */
+  readonly job: Job;
+  /** Where the log holds that; undefined when it does not: the process ends, or it was not written. */
+  readonly position: Position | undefined;
+}
+
 export interface Jobs {
-  /** Resolves when the log has it. `ended` resolves with the job as it ended; it never rejects. */
-  start(
-    kind: string,
-    request: unknown,
-    caller: Caller,
-  ): Promise<{ readonly id: string; readonly ended: Promise<Job> }>;
+  /** Resolves when the log has it. */
+  start(kind: string, request: unknown, caller: Caller): Promise<Started>;
   /** Undefined: there is no such job. */
   find(id: string): Promise<Job | undefined>;
   /** The newest first. */
@@ -65,8 +76,8 @@ export interface Jobs {
     readonly start: number;
     readonly count: number;
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
-  /** The job as it was when it had ended; throws `conflict` when it cannot be cancelled. */
-  cancel(id: string): Promise<Job>;
+  /** Resolves when it has ended; throws `conflict` when it cannot be cancelled. */
+  cancel(id: string): Promise<Ended>;
   running(): number;
   /** Jobs that run end here and go on with the next start. */
   close(): Promise<void>;
@@ -109,7 +120,7 @@ interface Running {
   readonly number: number;
   readonly controller: AbortController;
   readonly first: JobRecord;
-  readonly ended: Promise<Job>;
+  readonly ended: Promise<Ended>;
   now(): Job;
   committed: string | undefined;
 }
@@ -127,14 +138,16 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     return newest === undefined ? 0 : newest.revision + 1;
   }
 
-  async function write(record: JobRecord): Promise<void> {
-    const appended = await log.append([
-      { stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] },
-    ]);
-    for (const { position } of appended) parts.onAppended(position);
+  async function append(appends: readonly Append[]): Promise<Position> {
+    const position = lastOf(await log.append(appends));
+    parts.onAppended(position);
+    return position;
   }
 
-  async function register(kind: string, request: unknown, actor: string): Promise<JobRecord> {
+  const write = (record: JobRecord): Promise<Position> =>
+    append([{ stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] }]);
+
+  async function register(kind: string, request: unknown, actor: string) {
     const number = last + 1;
     const unfinishedFrom = Math.min(number, ...[...running.values()].map((one) => one.number));
     const first: JobRecord = {
@@ -153,20 +166,19 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     };
     const records = [encodeJob(first)];
     try {
-      const appended = await log.append([
+      const position = await append([
         { stream: JOBS, expected: revision(number - 2), records },
         { stream: jobStream(first.id), expected: "any", records },
       ]);
-      for (const { position } of appended) parts.onAppended(position);
       last = number;
-      return first;
+      return { first, position };
     } catch (error) {
       last = await lastNumber();
       throw error;
     }
   }
 
-  function run(first: JobRecord, latest: JobRecord): Promise<Job> {
+  function run(first: JobRecord, latest: JobRecord): Promise<Ended> {
     const begun = performance.now();
     const controller = new AbortController();
     let counts = latest.counts;
@@ -201,25 +213,26 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       },
     };
 
-    async function end(over: Partial<JobRecord>): Promise<Job> {
+    async function end(over: Partial<JobRecord>): Promise<Ended> {
       const final = record(over);
+      let position: Position | undefined;
       try {
-        await write(final);
+        position = await write(final);
       } catch (err) {
         logger.error({ err, job: first.id }, "the end of a job could not be written down");
       }
       running.delete(first.id);
-      return jobOf(first, final);
+      return { job: jobOf(first, final), position };
     }
 
-    async function work(): Promise<Job> {
+    async function work(): Promise<Ended> {
       try {
         await (parts.kinds[first.kind] ?? unknownKind)(self);
         return await end({ state: "done" });
       } catch (error) {
         if (closing) {
           running.delete(first.id);
-          return jobOf(first, record({ state: "running" }));
+          return { job: jobOf(first, record({ state: "running" })), position: undefined };
         }
         if (controller.signal.aborted) return end({ state: "cancelled" });
         const told = error instanceof CatalogError && error.code !== "internal";
@@ -299,8 +312,9 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
             hint: "Wait until one of them has ended, or cancel one; listJobs names them",
           });
         }
-        const first = await register(kind, request, caller.actor ?? parts.systemActor);
-        return { id: first.id, ended: run(first, first) };
+        const actor = caller.actor ?? parts.systemActor;
+        const { first, position } = await register(kind, request, actor);
+        return { id: first.id, position, ended: run(first, first) };
       });
       starting = started.catch(() => {});
       return started;

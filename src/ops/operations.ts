@@ -3,7 +3,8 @@
  * asks has shown the operator's token. Errors are CatalogErrors.
  */
 import type { Caller } from "../catalog/catalog.ts";
-import type { Job } from "./jobs.ts";
+import type { Position } from "../core/position.ts";
+import type { Ended, Job } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
 import type { TaskQuery } from "./task-status.ts";
 
@@ -55,6 +56,13 @@ export interface IndexSize {
   readonly bytes: number;
 }
 
+/** What an operation says. */
+export interface Outcome {
+  readonly text: string;
+  /** Where the log holds what was written by then; absent: nothing was. */
+  readonly position?: Position;
+}
+
 export interface Operations {
   /** The status of a job as JSON text, or `{"error":…}` for one that there is not (task-status.ts). */
   getTaskStatus(query: TaskQuery): Promise<string>;
@@ -66,14 +74,14 @@ export interface Operations {
   /** Throws `not_found`. */
   getJob(id: string): Promise<Job>;
   /** The job as it ended. Throws `not_found`, and `conflict` for one that cannot be cancelled. */
-  cancelJob(id: string): Promise<Job>;
+  cancelJob(id: string): Promise<Ended>;
   /** What a dry run found, in words; otherwise the id of the job. */
-  truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<string>;
+  truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<Outcome>;
   /**
    * What was restored, in words, with the id of the job: all of it, or what was done within some
    * seconds; the job then goes on.
    */
-  restoreIndices(request: RestoreRequest, caller: Caller): Promise<string>;
+  restoreIndices(request: RestoreRequest, caller: Caller): Promise<Outcome>;
   getIndexSizes(): Promise<readonly IndexSize[]>;
   /** Views that make no progress (readiness.ts). */
   stalledViews(): readonly Stalled[];

@@ -17,7 +17,7 @@ import type { Model } from "../model/model.ts";
 import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";
 import type { JobRun, Jobs, JobWork } from "./jobs.ts";
-import type { RestoreRequest } from "./operations.ts";
+import type { Outcome, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
 /** How long an answer waits for the job; what takes longer goes on by itself. */
@@ -197,17 +197,19 @@ export function createRestoring(dependencies: Dependencies) {
   return {
     work,
 
-    async restore(request: RestoreRequest, caller: Caller, jobs: Jobs): Promise<string> {
+    async restore(request: RestoreRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       const asked = checked(request);
-      const { id, ended } = await jobs.start("restore", asked, caller);
-      const job = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
+      const { id, position, ended } = await jobs.start("restore", asked, caller);
+      const end = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
       const batches = done.get(id) ?? [];
+      const job = end?.job;
       if (job !== undefined && job.state !== "done") {
         throw new CatalogError("unavailable", `job "${id}" is ${job.state}: ${job.error ?? ""}`, {
           hint: "What it had restored before stays so; send the request again",
         });
       }
-      return restoredText(asked, batches, { id, completed: job !== undefined });
+      const text = restoredText(asked, batches, { id, completed: job !== undefined });
+      return { text, position: end?.position ?? position };
     },
   };
 }

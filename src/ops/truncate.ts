@@ -16,7 +16,7 @@ import type { Model } from "../model/model.ts";
 import type { TimeseriesIndex, TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import type { Jobs, JobWork } from "./jobs.ts";
 import { NOTHING } from "./jobs.ts";
-import type { TruncateRequest } from "./operations.ts";
+import type { Outcome, TruncateRequest } from "./operations.ts";
 
 /** Events of one transaction, at most and when nothing is said: some 100 milliseconds. */
 const batchSizeMax = 10_000;
@@ -107,16 +107,16 @@ export function createTruncation(dependencies: Dependencies) {
   return {
     work,
 
-    async truncate(request: TruncateRequest, caller: Caller, jobs: Jobs): Promise<string> {
+    async truncate(request: TruncateRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       const index = indexOf(dependencies.model, request);
       const { forceDeleteByQuery, forceReindex, endTimeMillis, timeoutSeconds } = request;
       if (forceDeleteByQuery !== undefined && forceDeleteByQuery === forceReindex) {
-        return "please only set forceReindex OR forceDeleteByQuery flags";
+        return { text: "please only set forceReindex OR forceDeleteByQuery flags" };
       }
       if (request.dryRun !== false) {
         await dependencies.caughtUp();
         const { events, older } = await reader.measure(index, endTimeMillis);
-        return dryRun(older, events, forceDeleteByQuery === true);
+        return { text: dryRun(older, events, forceDeleteByQuery === true) };
       }
       const asked: Asked = {
         ...index,
@@ -125,7 +125,8 @@ export function createTruncation(dependencies: Dependencies) {
         timeoutSeconds,
         actor: caller.actor ?? dependencies.systemActor,
       };
-      return (await jobs.start("truncate", asked, caller)).id;
+      const { id, position } = await jobs.start("truncate", asked, caller);
+      return { text: id, position };
     },
   };
 }

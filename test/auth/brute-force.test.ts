@@ -17,6 +17,16 @@ test("the thirty-first wrong token within a minute is not looked at: 429 and Ret
     expect({ status, code: body.code }, wrong).toEqual({ status: 429, code: "rate_limited" });
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(30);
   }
+  // Not so the operator's, which was never shown before, and what follows it is still refused.
+  const operated = await service.client.call(
+    "POST",
+    "/operations?action=listJobs",
+    {},
+    service.operator,
+  );
+  expect(operated.status).toBe(200);
+  expect((await config(service.operator)).status).toBe(200);
+  expect((await config(asBearer("another"))).status).toBe(429);
   // Who was let in before still is, and who shows no token where none is needed.
   expect((await config(asBearer(token))).status).toBe(200);
   expect((await config({})).status).toBe(200);

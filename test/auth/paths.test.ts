@@ -163,7 +163,7 @@ describe("every endpoint of the route table", () => {
     modelFingerprint: "0",
     openApi: () => "",
     docs: () => ({}),
-    graphql: { door: { execute: async () => "" }, explorer: {} },
+    graphql: { door: { execute: async () => ({ json: "", position: undefined }) }, explorer: {} },
   });
   /** All that is open, said once more, so that nothing becomes open in passing. */
   const open = [

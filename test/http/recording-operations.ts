@@ -1,4 +1,5 @@
 /** Operations that remember what they were asked and answer the same to all. */
+import { position } from "../../src/core/position.ts";
 import type { Job, Operations } from "../../src/ops/operations.ts";
 
 export interface OperationCall {
@@ -32,9 +33,9 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     getTaskStatus: answering("getTaskStatus", '{"error":"unknown"}'),
     listJobs: answering("listJobs", { total: 1, jobs: [someJob] }),
     getJob: answering("getJob", someJob),
-    cancelJob: answering("cancelJob", someJob),
-    truncateTimeseries: answering("truncateTimeseries", "node:7"),
-    restoreIndices: answering("restoreIndices", "{args=…}"),
+    cancelJob: answering("cancelJob", { job: someJob, position: position(9) }),
+    truncateTimeseries: answering("truncateTimeseries", { text: "node:7" }),
+    restoreIndices: answering("restoreIndices", { text: "{args=…}", position: position(8) }),
     stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },

@@ -90,10 +90,11 @@ describe("a job", () => {
       ...{ request: { a: 1 }, counts: counts(4), error: undefined },
       ...{ started: 1_700_000_000_000, ended: 1_700_000_000_000 },
     };
-    expect(await first.ended).toMatchObject(expected);
-    expect(await jobs.find("node:1")).toEqual(await first.ended);
-    expect(await second.ended).toMatchObject({ actor: "urn:li:corpuser:system" });
-    expect((await first.ended).runNanos).toBeGreaterThan(0);
+    const { job } = await first.ended;
+    expect(job).toMatchObject(expected);
+    expect(await jobs.find("node:1")).toEqual(job);
+    expect((await second.ended).job).toMatchObject({ actor: "urn:li:corpuser:system" });
+    expect(job.runNanos).toBeGreaterThan(0);
   });
 
   test("tells how far it is while it runs", async () => {
@@ -110,7 +111,7 @@ describe("a job", () => {
     const later = (await jobs.find(id)) as Job;
     expect(later.runNanos).toBeGreaterThan(early.runNanos);
     end();
-    expect((await ended).state).toBe("done");
+    expect((await ended).job.state).toBe("done");
   });
 
   test.each([
@@ -126,8 +127,9 @@ describe("a job", () => {
     };
     const jobs = await open();
     const { ended, id } = await jobs.start("some", null, {});
-    expect(await ended).toMatchObject({ state: "failed", error });
-    expect(await jobs.find(id)).toEqual(await ended);
+    const { job } = await ended;
+    expect(job).toMatchObject({ state: "failed", error });
+    expect(await jobs.find(id)).toEqual(job);
     expect(logged).toEqual(error === "internal error" ? ["a job failed"] : []);
   });
 
@@ -155,9 +157,10 @@ describe("a job", () => {
       for (let n = 0; n < 100; n++) await run.report(counts(n));
     };
     const jobs = await open();
-    const { id, ended } = await jobs.start("some", null, {});
-    await ended;
-    expect(await readWholeStream(log, jobStream(id))).toHaveLength(2);
+    const { id, position, ended } = await jobs.start("some", null, {});
+    const end = await ended;
+    const records = await readWholeStream(log, jobStream(id));
+    expect(records.map((record) => record.position)).toEqual([position, end.position]);
     expect(await readWholeStream(log, JOBS)).toHaveLength(1);
   });
 });
@@ -167,8 +170,11 @@ describe("cancelling", () => {
     some = heldRun().work;
     const jobs = await open();
     const { id, ended } = await jobs.start("some", null, {});
-    expect(await jobs.cancel(id)).toMatchObject({ id, state: "cancelled", error: undefined });
-    expect(await ended).toEqual(await jobs.find(id));
+    const { job, position } = await jobs.cancel(id);
+    expect(job).toMatchObject({ id, state: "cancelled", error: undefined });
+    expect(job).toEqual(await jobs.find(id));
+    expect(position).toBe(await log.head());
+    expect(await ended).toEqual({ job, position });
   });
 
   test("is refused to one that has come too far, with the reason", async () => {
@@ -184,7 +190,7 @@ describe("cancelling", () => {
       ...{ code: "conflict", hint: "It is in the log" },
     });
     end();
-    expect((await ended).state).toBe("done");
+    expect((await ended).job.state).toBe("done");
     await expect(jobs.cancel(id)).rejects.toEqual(rejectedWith("conflict"));
     await expect(jobs.cancel("node:9")).rejects.toEqual(rejectedWith("not_found"));
   });
@@ -193,7 +199,7 @@ describe("cancelling", () => {
 describe("finding", () => {
   test("knows jobs of earlier processes and of other nodes of the log", async () => {
     const { ended } = await (await open("older")).start("some", 1, {});
-    const job = await ended;
+    const { job } = await ended;
     const jobs = await open("newer");
     expect(await jobs.find("older:1")).toEqual(job);
     expect((await jobs.start("some", 2, {})).id).toBe("newer:2");

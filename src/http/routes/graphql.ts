@@ -42,6 +42,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
     },
     example: {
       path,
+      actor: "urn:li:corpuser:datahub",
       body: {
         query: listOwn,
         variables: {
@@ -68,7 +69,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
         variables: variables ?? undefined,
         operationName: operationName ?? undefined,
       };
-      return { json: await door.execute(request, caller.actor), keep: false };
+      return { ...(await door.execute(request, caller.actor)), keep: false };
     },
   },
   ...(explorer === undefined ? [] : [explorerRow(explorer)]),

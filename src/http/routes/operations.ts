@@ -1,6 +1,7 @@
 /** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
-import type { Job, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
+import type { Job, Outcome, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
 import {
+  type Answer,
   type Endpoint,
   type ErrorCase,
   type Resource,
@@ -123,12 +124,15 @@ const truncateTimeseriesAspect: Endpoint = {
     unavailable,
   ],
   handle: async ({ body, caller }, { operations }) =>
-    valueAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
+    outcomeAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
 };
+
+const outcomeAnswer = ({ text, position }: Outcome): Answer => ({ ...valueAnswer(text), position });
 
 const restoreIndices: Endpoint = {
   ...action,
   name: "restoreIndices",
+  writes: true,
   summary: "Make what the views have of entities anew from the log",
   about:
     "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. `createDefaultAspects` and `numThreads` are accepted and change nothing: default aspects are made whenever an entity is written.",
@@ -180,7 +184,7 @@ const restoreIndices: Endpoint = {
   handle: async ({ body, caller, dialect }, { operations }) => {
     const request = body as Omit<RestoreRequest, "batchSize" | "limit">;
     const rows = rowsOf(body as Paging, dialect);
-    return valueAnswer(await operations.restoreIndices({ ...request, ...rows }, caller));
+    return outcomeAnswer(await operations.restoreIndices({ ...request, ...rows }, caller));
   },
 };
 
@@ -351,6 +355,7 @@ const cancelJob: Endpoint = {
   ...action,
   ...oneJob,
   name: "cancelJob",
+  writes: true,
   summary: "Cancel a job",
   about:
     "The answer is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
@@ -365,8 +370,10 @@ const cancelJob: Endpoint = {
     { code: "not_found", when: "there is no such job" },
     { code: "conflict", when: "it has ended, or has come too far" },
   ],
-  handle: async ({ body }, { operations }) =>
-    valueAnswer(await operations.cancelJob((body as { id: string }).id)),
+  async handle({ body }, { operations }) {
+    const { job, position } = await operations.cancelJob((body as { id: string }).id);
+    return { ...valueAnswer(job), position };
+  },
 };
 
 export const operationRoutes: readonly Endpoint[] = [

@@ -1,0 +1,69 @@
+/** What a GraphQL answer is on the wire: as the documentation has it, and with the log's position. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { logHead } from "../support/log-head.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { asActor, ask, faultOf, makeToken, ROOT } from "./graphql-client.ts";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+interface DocumentedHeader {
+  readonly in: string;
+  readonly name: string;
+  readonly example?: string;
+}
+
+test("the documented example, copied on a fresh start, is answered as documented", async () => {
+  const { client } = service;
+  const { post } = (await client.get("/openapi.json")).body.paths["/api/graphql"];
+  const { example: body } = post.requestBody.content["application/json"];
+  const headers = post.parameters.flatMap(({ in: place, name, example }: DocumentedHeader) =>
+    place === "header" && example !== undefined ? [[name, example]] : [],
+  );
+  const reply = await client.call("POST", "/api/graphql", body, Object.fromEntries(headers));
+  expect(reply.body).toEqual(post.responses[200].content["application/json"].example);
+
+  const page = (await client.get("/restli/docs")).body as string;
+  const call = page.slice(page.indexOf("/api/graphql' "));
+  const [, actor = ""] = /-H 'X-Service-Actor: ([^']+)'/.exec(call.slice(0, 300)) ?? [];
+  expect((await ask(client, body.query, body.variables, asActor(actor))).body).toEqual(reply.body);
+});
+
+const revoke = (id: string) => `revokeAccessToken(tokenId: "${id}")`;
+
+test("a mutation's answer says where the log holds what it wrote, a query's nothing", async () => {
+  const { client } = service;
+  const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
+  const create = `createAccessToken(input: ${input}) { accessToken metadata { id } }`;
+  const begun = await logHead(client);
+  const made = await ask(client, `mutation { ${create} }`);
+  expect(made.position).toBe(await logHead(client));
+  expect(made.position).toBeGreaterThan(begun);
+
+  const { id } = made.body.data.createAccessToken.metadata;
+  const gone = await ask(client, `mutation { ${revoke(id)} }`);
+  expect(gone.body.data).toEqual({ revokeAccessToken: true });
+  expect(gone.position).toBe(await logHead(client));
+  expect(gone.position).toBeGreaterThan(Number(made.position));
+
+  const several = await ask(client, `mutation { a: ${create} b: ${create} }`);
+  expect(several.position).toBe(await logHead(client));
+
+  const again = await ask(client, `mutation { ${revoke(id)} }`);
+  expect(faultOf(again).message).toContain("Failed to revoke access token");
+  expect(again.position).toBeUndefined();
+  expect((await ask(client, "{ me { corpUser { urn } } }")).position).toBeUndefined();
+});
+
+test("what was written before a mutation of the same request failed has its position", async () => {
+  const { client } = service;
+  const { id } = await makeToken(client);
+  const reply = await ask(client, `mutation { a: ${revoke(id)} b: ${revoke("another")} }`);
+  expect(faultOf(reply).path).toEqual(["b"]);
+  expect(reply.position).toBe(await logHead(client));
+});

@@ -1,0 +1,9 @@
+/** How far the log of a service is, as the service itself tells it. */
+import type { Client } from "./client.ts";
+
+export async function logHead(client: Client): Promise<number> {
+  const { body } = await client.get("/metrics");
+  const [, head] = /^annals_log_position (\d+)$/m.exec(String(body)) ?? [];
+  if (head === undefined) throw new Error(`there is no log position in ${String(body)}`);
+  return Number(head);
+}
