@@ -14,7 +14,7 @@ import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
-import { createGraphqlDoor } from "./graphql/graphql-door.ts";
+import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { encodeChange } from "./log/record-codec.ts";
@@ -128,7 +128,7 @@ export async function openService(
       ...{ authority: access.authority, model, namespace },
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
     });
-    const graphql = createGraphqlDoor({
+    const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace },
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });

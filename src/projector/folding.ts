@@ -60,9 +60,11 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     for (const touch of touches) {
       if (touch.position > (folded.get(touch.urn) ?? position(0))) stale.set(touch.urn, touch);
     }
-    const at = stale.size === 0 ? upTo : await statesAt(upTo);
-    const writes: W[] = [];
     const all = [...stale.values()];
+    // Its checkpoint stays behind over records that it ignores, which touch nothing.
+    const last = Math.max(0, ...all.map((touch) => touch.position));
+    const at = await statesAt(position(last));
+    const writes: W[] = [];
     for (let from = 0; from < all.length; from += STATES_MAX) {
       const slice = all.slice(from, from + STATES_MAX);
       const found = await states.getEntities(slice.map(({ urn }) => urn));

@@ -83,6 +83,8 @@ async function open({ module, config }: ThreadData): Promise<void> {
     onProgress: (progress) => tell({ kind: "progress", progress }),
   });
   tell({ kind: "progress", progress: projector.progress() });
+  // What opening left behind, as in the main thread (cli/serve.ts).
+  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
   port?.on("message", (message: ToThread) => {
     if (message === "poke") projector.poke();
     else if (typeof message === "object") void restore(projector, message.id, message.urns);

@@ -113,6 +113,13 @@ describe("a view of whole folds", () => {
     expect(applied).toEqual([{ writes: [write(ada, 10)], upTo: 10 }]);
   });
 
+  test("does not wait for an aspect view that keeps its checkpoint over what it ignores", async () => {
+    statesAt = 50;
+    const { sink } = createView();
+    await sink.apply([touch(ada, 50)], position(52));
+    expect(applied).toEqual([{ writes: [write(ada, 52)], upTo: 52 }]);
+  });
+
   test("folds again what could not be applied, and everything after a reset", async () => {
     const { sink } = createView();
     failing = true;

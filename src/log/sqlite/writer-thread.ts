@@ -19,6 +19,9 @@ const writeBatch = createBatchWriter(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
 
+// What starting left behind, as in the main thread (cli/serve.ts).
+void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+
 const post = (message: FromWriter): void => port.postMessage(message);
 
 port.on("message", (message: ToWriter) => {
