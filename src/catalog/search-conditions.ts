@@ -173,26 +173,36 @@ function millisOf(text: string): number | undefined {
 /** Holds for no document. */
 export const NOTHING: Condition = { kind: "any", any: [] };
 
-/** Any of them; values of one field are looked up together. */
+/** Any of them; values of one field, and texts that they are like, are looked up together. */
 export function anyOf(conditions: readonly Condition[]): Condition {
   const values = new Map<string, Set<FieldValue>>();
+  const texts = new Map<string, { readonly like: Like; readonly all: Set<string> }>();
   const others: Condition[] = [];
   for (const one of conditions) {
     if (one.kind === "any" && one.any.length === 0) continue;
-    if (one.kind !== "equal") others.push(one);
-    else {
+    if (one.kind === "equal") {
       const known = values.get(one.field) ?? new Set();
       for (const value of one.values) known.add(value);
       values.set(one.field, known);
-    }
+    } else if (one.kind === "like") {
+      const key = `${one.how} ${one.field}`;
+      const known = texts.get(key) ?? { like: one, all: new Set() };
+      for (const text of one.texts) known.all.add(text);
+      texts.set(key, known);
+    } else others.push(one);
   }
   const equal = [...values].flatMap(([field, all]): readonly Condition[] =>
     all.size === 0 ? [] : [{ kind: "equal", field, values: [...all] }],
   );
-  const any = [...equal, ...others];
+  const like = [...texts.values()].map(
+    ({ like, all }): Condition => ({ ...like, texts: [...all] }),
+  );
+  const any = [...equal, ...like, ...others];
   const [only] = any;
   return only !== undefined && any.length === 1 ? only : { kind: "any", any };
 }
+
+type Like = Extract<Condition, { kind: "like" }>;
 
 export function everyOf(conditions: readonly Condition[]): Condition | undefined {
   const [only] = conditions;

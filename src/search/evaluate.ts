@@ -12,6 +12,7 @@ import type {
   SearchDocument,
   WordChoice,
 } from "./search.ts";
+import { containsOneOf, endsWithOneOf, equalsOneOf, startsWithOneOf } from "./text-sets.ts";
 
 /** How a value was found: a word of it, the beginning of one, all of it, …, a filter's value. */
 export type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
@@ -102,20 +103,40 @@ export type ValueCondition = Extract<Condition, { kind: "equal" | "like" | "rang
 
 /** Whether one value of the field is what the condition asks for. */
 export function fulfils(condition: ValueCondition, value: FieldValue): boolean {
+  let test = tests.get(condition);
+  if (test === undefined) {
+    test = testOf(condition);
+    tests.set(condition, test);
+  }
+  return test(value);
+}
+
+type ValueTest = (value: FieldValue) => boolean;
+
+/** Of conditions with many texts, what is made once and asked of every value. */
+const tests = new WeakMap<ValueCondition, ValueTest>();
+
+function testOf(condition: ValueCondition): ValueTest {
   switch (condition.kind) {
     case "equal": {
-      const wanted = wellFormed(value);
-      return condition.values.some((one) => wellFormed(one) === wanted);
+      const values = new Set(condition.values.map(wellFormed));
+      return (value) => values.has(wellFormed(value));
     }
     case "like": {
-      if (typeof value !== "string") return false;
-      const lower = value.toWellFormed().toLowerCase();
-      return condition.texts.some((text) => isLike(lower, condition.how, text.toWellFormed()));
+      const isLike = likes[condition.how](condition.texts.map((text) => text.toWellFormed()));
+      return (value) => typeof value === "string" && isLike(value.toWellFormed().toLowerCase());
     }
     case "range":
-      return liesWithin(wellFormed(value), condition);
+      return (value) => liesWithin(wellFormed(value), condition);
   }
 }
+
+const likes = {
+  equals: equalsOneOf,
+  contains: containsOneOf,
+  starts: startsWithOneOf,
+  ends: endsWithOneOf,
+};
 
 /** The values of a field by its own name; "constructor" is no field unless the document has it. */
 export const fieldValues = (
@@ -228,23 +249,6 @@ function valuesOf(condition: Condition, document: SearchDocument): readonly Matc
 
 const wellFormed = (value: FieldValue): FieldValue =>
   typeof value === "string" ? value.toWellFormed() : value;
-
-function isLike(
-  value: string,
-  how: Extract<Condition, { kind: "like" }>["how"],
-  text: string,
-): boolean {
-  switch (how) {
-    case "equals":
-      return value === text;
-    case "contains":
-      return value.includes(text);
-    case "starts":
-      return value.startsWith(text);
-    case "ends":
-      return value.endsWith(text);
-  }
-}
 
 /** One value has to lie between all ends; a boolean lies nowhere. */
 function liesWithin(
