@@ -204,7 +204,13 @@ export function anyOf(conditions: readonly Condition[]): Condition {
 
 type Like = Extract<Condition, { kind: "like" }>;
 
+/** All of them; none of several is not any of them. */
 export function everyOf(conditions: readonly Condition[]): Condition | undefined {
-  const [only] = conditions;
-  return conditions.length > 1 ? { kind: "every", every: conditions } : only;
+  const not = conditions.flatMap((one) => (one.kind === "not" ? [one.not] : []));
+  const every: readonly Condition[] =
+    not.length < 2
+      ? conditions
+      : [...conditions.filter(({ kind }) => kind !== "not"), { kind: "not", not: anyOf(not) }];
+  const [only] = every;
+  return every.length > 1 ? { kind: "every", every } : only;
 }

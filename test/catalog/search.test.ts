@@ -322,6 +322,16 @@ describe("a filter finds", () => {
       "1001 criteria of at most 1000",
     );
   });
+
+  test("without any of many, and like one of many", async () => {
+    const no = (value: string) => ({ field: "name", condition: "CONTAIN", value, negated: true });
+    const many = Array.from({ length: 40 }, (_, i) => no(`n${i}`));
+    expect(await matching(...many)).toEqual(new Set([GROWERS, HARVESTS, YIELDS]));
+    expect(await matching(...many, no("YIEL"))).toEqual(new Set([GROWERS, HARVESTS]));
+    const like = many.map(({ negated, ...one }) => one);
+    const or = [...like, { ...no("iel"), negated: false }].map((one) => ({ and: [one] }));
+    expect(await found("*", { filter: { or } })).toEqual([YIELDS]);
+  });
 });
 
 describe("what is hidden", () => {
