@@ -75,6 +75,9 @@ export { foldText, tokensOf } from "../projections/search-words.ts";
 export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
 export type ViewName = (typeof viewNames)[number];
 
+/** Some 100 MB. */
+const FOLDED_WHEN_GROWN_MAX = 1_000_000;
+
 /** Views that are folded from the aspect view, which has to be there first. */
 export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 
@@ -156,6 +159,8 @@ function openSearchView(rules: SearchRules, file: ViewFile, aspects: string): Vi
     name: "search",
     sink: openSqliteSearchSink(file),
     states: openSqliteAspectReader(aspects),
+    // Grown anew, the aspect view is at its end: each entity is folded once.
+    foldedMax: file.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
     fold(state, entityType, position) {
       const document = project(state, entityType);
       return document === undefined

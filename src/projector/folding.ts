@@ -34,16 +34,17 @@ export interface FoldingParts<W> {
   readonly states: States;
   /** The write of an entity; `position`: every record of the entity up to there is told by it. */
   readonly fold: (state: EntityState, entityType: string, position: Position) => W;
+  /** Entities of which it is remembered how far they are folded; 20,000 when absent. */
+  readonly foldedMax?: number | undefined;
 }
 
 /** States held at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
-/** Entities of which it is remembered how far they are folded. */
 const FOLDED_MAX = 20_000;
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
-  const { name, sink, states, fold } = parts;
-  const folded = new LRUCache<string, Position>({ max: FOLDED_MAX });
+  const { name, sink, states, fold, foldedMax = FOLDED_MAX } = parts;
+  const folded = new LRUCache<string, Position>({ max: foldedMax });
 
   /** Where the states are; throws `unavailable` when that is before `upTo`. */
   async function statesAt(upTo: Position): Promise<Position> {
