@@ -3,6 +3,7 @@
  * adapters. The projector's thread comes here for its views; it gets what it needs of the model as
  * plain data, so that the model is loaded once in a process.
  */
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
@@ -49,7 +50,7 @@ export async function originOf(log: ChangeLog): Promise<StoresConfig["log"]> {
 
 /** All that the projections know of the model. */
 export interface ViewRules {
-  /** Of the model; views carry it. */
+  /** Of the model and of what the projections read in it; views carry it. */
   readonly fingerprint: string;
   /** By entity type. */
   readonly keyAspects: Readonly<Record<string, string>>;
@@ -57,14 +58,19 @@ export interface ViewRules {
   readonly search: SearchRules;
 }
 
-export const viewRules = (model: Model): ViewRules => ({
-  fingerprint: model.fingerprint,
-  keyAspects: Object.fromEntries(
-    [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
-  ),
-  graph: compileGraphRules(model),
-  search: compileSearchRules(model),
-});
+export function viewRules(model: Model): ViewRules {
+  const graph = compileGraphRules(model);
+  const search = compileSearchRules(model);
+  const rules = JSON.stringify([model.fingerprint, [...graph], search]);
+  return {
+    fingerprint: createHash("sha256").update(rules).digest("hex").slice(0, 32),
+    keyAspects: Object.fromEntries(
+      [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
+    ),
+    graph,
+    search,
+  };
+}
 
 /** What is up- and downstream of what, for the catalog. */
 export { lineageSteps } from "../projections/graph-lineage.ts";

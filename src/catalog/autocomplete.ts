@@ -112,7 +112,7 @@ function limitOf(limit: number): number {
 
 interface Texts {
   readonly words: SearchWords;
-  readonly within: "suggested" | undefined;
+  readonly within?: "suggested" | undefined;
 }
 
 /** By the texts that are for completing; of a type without any, by all texts. */
@@ -128,7 +128,8 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
     if (joined === undefined) return apart;
     return { kind: "or", any: [word(choicesOf(joined, last)), apart] };
   });
-  const expression = preferring(query, words, { kind: "and", all: leaves });
+  const base: Expression = { kind: "and", all: leaves };
+  const expression = preferring(query, base, { words, within });
   return {
     expression,
     suggestionOf(document) {
@@ -152,14 +153,14 @@ function choicesOf(word: string, begun: boolean): readonly WordChoice[] {
   return begun ? [whole, { word, prefix: true, weight: weights.prefix }] : [whole];
 }
 
-function preferring(query: string, words: SearchWords, base: Expression): Expression {
+function preferring(query: string, base: Expression, { words, within }: Texts): Expression {
   const text = words.foldText(query.trim());
   return {
     kind: "prefer",
     base,
     preferred: [
-      { weight: weights.whole, when: { kind: "whole", text, prefix: false } },
-      { weight: weights.beginning, when: { kind: "whole", text, prefix: true } },
+      { weight: weights.whole, when: { kind: "whole", text, prefix: false, within } },
+      { weight: weights.beginning, when: { kind: "whole", text, prefix: true, within } },
     ],
   };
 }
@@ -190,7 +191,7 @@ function ofFields(query: string, { words, fields }: Fields): Completion {
       .find(begins);
   if (!fields.some(({ queried }) => queried)) {
     return {
-      expression: preferring(query, words, { kind: "all" }),
+      expression: preferring(query, { kind: "all" }, { words }),
       condition: contained,
       suggestionOf,
     };
@@ -201,7 +202,7 @@ function ofFields(query: string, { words, fields }: Fields): Completion {
     { kind: "and", all },
   ];
   return {
-    expression: preferring(query, words, { kind: "or", any }),
+    expression: preferring(query, { kind: "or", any }, { words }),
     condition: anyOf(names.map((field) => ({ kind: "exists", field }))),
     suggestionOf,
   };
