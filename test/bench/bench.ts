@@ -8,12 +8,14 @@ import { benchIngest } from "./ingest.ts";
 import { benchReads } from "./reads.ts";
 import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
+import { benchTogether } from "./together.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   ingest: benchIngest,
   reads: benchReads,
   regrow: benchRegrow,
   search: () => benchSearch(large ? 1_000_000 : 100_000),
+  together: benchTogether,
 };
 
 const large = process.argv.includes("--large");

@@ -8,6 +8,8 @@ export interface Load {
   readonly requests: readonly { readonly path: string; readonly body?: string }[];
   readonly connections: number;
   readonly seconds: number;
+  /** Of all connections together; as many as can be when absent. */
+  readonly perSecondMax?: number | undefined;
 }
 
 export interface Measured {
@@ -23,6 +25,7 @@ export async function load({
   requests,
   connections,
   seconds,
+  perSecondMax,
 }: Load): Promise<Measured> {
   const headers = { "content-type": "application/json" };
   const own = connectionShares(
@@ -33,6 +36,7 @@ export async function load({
     url,
     connections,
     duration: seconds,
+    ...(perSecondMax !== undefined && { overallRate: perSecondMax }),
     setupClient: (client) => client.setRequests(own()),
   });
   if (result.non2xx > 0 || result.errors > 0) {

@@ -1,0 +1,106 @@
+/**
+ * Reading and writing at once: how soon a write is found by a search while others write, and what
+ * searching costs those who write.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { createClient } from "../support/client.ts";
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { type Load, load } from "./load.ts";
+import { rate, report } from "./report.ts";
+import { batch, propertiesOf, single, urnOf } from "./sample.ts";
+
+const entities = 20_000;
+const connections = 64;
+const seconds = 6;
+/** Writes of a name that no other has, one after the other. */
+const looks = 60;
+const lookEveryMs = 10;
+
+export async function benchTogether(): Promise<void> {
+  using directory = temporaryDirectory("annals-bench");
+  const service = await startService(directory.path);
+  const client = createClient(service.address);
+  for (let first = 0; first < entities; first += 250) {
+    await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));
+  }
+  let edition = 0;
+  const written = (): Load => {
+    edition++;
+    const requests = Array.from({ length: entities }, (_, n) => ({
+      path: "/aspects?action=ingestProposal",
+      body: single(n, edition),
+    }));
+    return { url: service.address, method: "POST", requests, connections, seconds };
+  };
+  const find = (input: string, headers: Record<string, string> = {}) =>
+    client.call(
+      "POST",
+      "/entities?action=search",
+      { input, entity: "dataset", start: 0, count: 10 },
+      headers,
+    );
+
+  /** Until the search view has all that was written. */
+  async function settled(): Promise<void> {
+    const { position } = await client.upsert(urnOf(0), "status", { removed: false });
+    const headers = { "X-Annals-Min-Position": String(position) };
+    while ((await find("warm", headers)).status !== 200);
+  }
+
+  /** Milliseconds from the answer to a write until a search finds it. */
+  async function delays(): Promise<readonly number[]> {
+    const found: number[] = [];
+    for (let n = 0; n < looks; n++) {
+      const name = `needle${edition}x${n}`;
+      // Of an entity that nobody else writes.
+      const urn = urnOf(entities + n);
+      await client.upsert(urn, "datasetProperties", { ...propertiesOf(n, edition), name });
+      const begun = performance.now();
+      while ((await find(name)).body.value.numEntities === 0) {
+        if (performance.now() - begun > 10_000) break;
+        await pause(lookEveryMs);
+      }
+      found.push(performance.now() - begun);
+    }
+    return found.sort((a, b) => a - b);
+  }
+
+  await load({ ...written(), seconds: 4 });
+  await settled();
+  const alone = await load(written());
+  report("writes alone", rate(alone.perSecond));
+
+  await settled();
+  const half = Math.round(alone.perSecond / 2);
+  let writing = true;
+  const writers = load({ ...written(), seconds: 20, perSecondMax: half }).finally(() => {
+    writing = false;
+  });
+  const found = await delays();
+  if (!writing) console.log("the writers ended before the last look");
+  await writers;
+  const nth = (part: number) => (found[Math.floor((looks - 1) * part)] ?? Number.NaN).toFixed(0);
+  const shown = `${nth(0.5)} ms, 9 of 10 in ${nth(0.9)} ms, worst ${nth(1)} ms`;
+  report(`found by a search, ${rate(half)} written meanwhile`, `${shown} (target 200)`);
+
+  await settled();
+  const words = ["table", "events", "warehouse", "team", "schema", "snowflake", "kept"];
+  const searches = Array.from({ length: 500 }, (_, n) => ({
+    path: "/entities?action=search",
+    body: JSON.stringify({
+      ...{ input: `${words[n % words.length]} ${n * 7}`, entity: "dataset", start: 0, count: 10 },
+    }),
+  }));
+  const [beside, searching] = await Promise.all([
+    load(written()),
+    load({ ...written(), requests: searches }),
+  ]);
+  const left = (beside.perSecond / alone.perSecond).toFixed(2);
+  report(
+    `writes beside ${connections} who search`,
+    `${rate(beside.perSecond)}, ${left} of alone (target 0.5)`,
+  );
+  report("their searches", rate(searching.perSecond));
+  await service.stop();
+}
