@@ -52,8 +52,8 @@ export type FromThread =
       readonly hint: string | undefined;
     };
 
-/** A tenth of the others' share of a core that all of them want. */
-const NICENESS = 10;
+/** Two fifths of the others' share of a core that all of them want. */
+const NICENESS = 4;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
