@@ -52,8 +52,8 @@ export type FromThread =
       readonly hint: string | undefined;
     };
 
-/** Two fifths of the others' share of a core that all of them want. */
-const NICENESS = 4;
+/** The most that there is: a sixtieth of the others' share of a core that all of them want. */
+const NICENESS = 19;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");

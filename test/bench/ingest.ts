@@ -1,6 +1,7 @@
 /** Durable writes: single proposals, new and changed entities, and batches. */
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { shares, threadTimes } from "./cpu.ts";
 import { startEcho } from "./echo.ts";
 import { type Load, load, type Measured, median } from "./load.ts";
 import { rate, report } from "./report.ts";
@@ -33,17 +34,31 @@ export async function benchIngest(): Promise<void> {
 
   // Every entity is there before it is changed; the first load is also the warm-up.
   await load({ ...common, url: service.address, requests: changed(), seconds: 6 });
+  /** CPU of the service's threads for each proposal of a kind, of the last round. */
+  const went = new Map<string, string>();
+  const watched = async (kind: string, asked: Load): Promise<Measured> => {
+    const before = threadTimes(service.pid);
+    const measured = await load(asked);
+    const after = threadTimes(service.pid);
+    if (before !== undefined && after !== undefined) {
+      went.set(kind, shares(before, after, measured.perSecond * seconds));
+    }
+    return measured;
+  };
   const results = { echo: [] as Measured[], changed: [] as Measured[], created: [] as Measured[] };
   for (let round = 0; round < rounds; round++) {
     results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
     edition++;
-    results.changed.push(await load({ ...common, url: service.address, requests: changed() }));
-    results.created.push(await load({ ...common, url: service.address, requests: created() }));
+    const asked = { ...common, url: service.address };
+    results.changed.push(await watched("exist", { ...asked, requests: changed() }));
+    results.created.push(await watched("are new", { ...asked, requests: created() }));
   }
   const base = median(results.echo.map((one) => one.perSecond));
   show("bare echo of one proposal", results.echo, undefined);
   show("single durable proposals, entities that exist", results.changed, base);
   show("single durable proposals, new entities (5 aspects)", results.created, base);
+
+  for (const [kind, time] of went) report(`where it goes, entities that ${kind}`, time);
 
   const batchPath = "/aspects?action=ingestProposalBatch";
   const perBatch = batchSize / 2;
