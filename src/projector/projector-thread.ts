@@ -52,8 +52,8 @@ export type FromThread =
       readonly hint: string | undefined;
     };
 
-/** The most that there is: a sixtieth of the others' share of a core that all of them want. */
-const NICENESS = 19;
+/** A tenth of the others' share of a core that all of them want: less, and a busy machine starves it. */
+const NICENESS = 10;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
