@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
+import type { ViewOrigin } from "../view-origin.ts";
 
 /** The shape of one kind of view. */
 export interface ViewSchema {
@@ -26,19 +27,9 @@ export interface ViewSchema {
   readonly reset: string;
 }
 
-/** What a view was made of when it is not what it would be made of now. */
-export type Emptied = "another model" | "another log";
-
-export interface ViewFile {
+/** A view in a file; with `bulk` regrown from nothing: see above. */
+export interface ViewFile extends ViewOrigin {
   readonly path: string;
-  /** Fingerprint of the model that the writer projects with; kept in the file. */
-  readonly model?: string | undefined;
-  /** The log that feeds the view, and where it ends; its id is kept in the file. */
-  readonly log?: { readonly id: string; readonly head: Position } | undefined;
-  /** Called when what was in the file is given up, because it was made of something else. */
-  readonly onEmptied?: ((why: Emptied) => void) | undefined;
-  /** Regrow from nothing: see above. */
-  readonly bulk?: boolean | undefined;
 }
 
 export interface SqliteView {
