@@ -16,8 +16,8 @@ import {
   lockData,
   openLogReader,
   openViews,
-  originOf,
   requireLog,
+  storesConfig,
   type ViewName,
   viewNames,
   viewRules,
@@ -73,7 +73,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     try {
       await checkNamespace(log, config.urnNamespace, config.data);
       const rules = viewRules(loadModel(modelOptions(config)));
-      const stores = { data: config.data, rules, log: await originOf(log) };
+      const stores = await storesConfig(config, rules, log);
       const rebuilt: Rebuilt[] = [];
       for (const names of await rounds(config, log, views)) {
         const opened = await openViews(stores, { names, bulk: true });

@@ -32,7 +32,9 @@ import {
   lockData,
   openLog,
   openReaders,
-  originOf,
+  sharedLog,
+  sharedView,
+  storesConfig,
   tokensOf,
   viewRules,
 } from "./stores.ts";
@@ -62,7 +64,7 @@ export async function openService(
     opened.push(() => log.close());
     await checkNamespace(log, config.urnNamespace, config.data);
     const projector = await startProjectorThread({
-      stores: { data: config.data, rules, log: await originOf(log) },
+      stores: await storesConfig(config, rules, log),
       logger,
     });
     opened.push(() => projector.close());
@@ -70,8 +72,12 @@ export async function openService(
     for (const [view, position] of Object.entries(projector.positions())) {
       if (position < head) logger.info({ view, position, head }, "view catches up with the log");
     }
-    await catchUp(projector, ASPECTS, head, catchUpLimits);
-    const { readers, errors: readErrors } = watchReaders(openReaders(config), Date.now);
+    // A shared one is another process's to feed, and may come later: until then the log answers.
+    if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
+    const { readers, errors: readErrors } = watchReaders(
+      { ...(await openReaders(config)) },
+      Date.now,
+    );
     opened.push(
       () => readers.aspects.close(),
       () => readers.timeseries.close(),
@@ -103,6 +109,7 @@ export async function openService(
       urnLimits,
       aspectBytesMax: config.aspectBytesMax,
       cacheBytesMax: config.cacheBytes,
+      sharedLog: sharedLog(config),
       lagMax: config.projectorLagMax,
       waitMsMax,
       now: Date.now,

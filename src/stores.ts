@@ -4,7 +4,7 @@
  * plain data, so that the model is loaded once in a process.
  */
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
@@ -12,13 +12,14 @@ import { compileGraphRules, type GraphRules } from "../projections/graph-rules.t
 import { createSearchProjection } from "../projections/search.ts";
 import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
-import type { AspectReader } from "./aspects/aspect-table.ts";
+import type { AspectReader, AspectSink } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Config } from "./config/config.ts";
+import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { Position } from "./core/position.ts";
-import type { GraphReader } from "./graph/graph.ts";
+import type { GraphReader, GraphSink } from "./graph/graph.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
 import type { ChangeLog } from "./log/change-log.ts";
@@ -27,25 +28,49 @@ import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import type { Model } from "./model/model.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import type { View } from "./projector/sink.ts";
-import type { ViewFile } from "./projector/sqlite/sqlite-view.ts";
-import type { Emptied } from "./projector/view-origin.ts";
-import type { SearchReader, SearchWrite } from "./search/search.ts";
+import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
+import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
 import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "./search/sqlite/sqlite-search-sink.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
-import type { TimeseriesReader } from "./timeseries/timeseries-table.ts";
+import type { TimeseriesReader, TimeseriesSink } from "./timeseries/timeseries-table.ts";
+
+/** The settings that say where the stores are. */
+const placeKeys = [
+  "data",
+  "log",
+  "aspects",
+  "timeseries",
+  "graph",
+  "search",
+  "kafka",
+  "roles",
+  "storeName",
+  "storeCertificatesFile",
+] as const satisfies readonly (keyof Config)[];
+
+export type Places = Pick<Config, (typeof placeKeys)[number]>;
 
 /** What it takes to open the stores; plain data, so that a thread can be given it. */
-export interface StoresConfig extends Pick<Config, "data"> {
+export interface StoresConfig extends Places {
   readonly rules: ViewRules;
   /** What feeds the views; undefined where that is not known, as in a log that has no id. */
-  readonly log?: { readonly id: string; readonly head: Position } | undefined;
+  readonly origin?: { readonly id: string; readonly head: Position } | undefined;
+}
+
+export async function storesConfig(
+  config: Places,
+  rules: ViewRules,
+  log: ChangeLog,
+): Promise<StoresConfig> {
+  const places = Object.fromEntries(placeKeys.map((key) => [key, config[key]])) as Places;
+  return { ...places, rules, origin: await originOf(log) };
 }
 
 /** The log as views remember it. */
-export async function originOf(log: ChangeLog): Promise<StoresConfig["log"]> {
+async function originOf(log: ChangeLog): Promise<StoresConfig["origin"]> {
   return log.id === undefined ? undefined : { id: log.id, head: await log.head() };
 }
 
@@ -91,26 +116,70 @@ export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
 
+/** Whether other processes may write to the log. */
+export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !== embedded;
+
+/** Whether a view is kept in a server, which other processes use as well. */
+export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
+  config[view] !== embedded;
+
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
 
 /** Throws `invalid` where no service has written yet. */
-export function requireLog(config: Pick<Config, "data">): void {
-  if (existsSync(fileOf(config, "log"))) return;
+export function requireLog(config: Pick<Config, "data" | "log">): void {
+  if (sharedLog(config) || existsSync(fileOf(config, "log"))) return;
   throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
     hint: "Name the data directory of a service with --data",
   });
 }
 
 /** The log for appending; the directory must be there. */
-export const openLog = (
-  config: Pick<Config, "data">,
-  options: { readonly logger?: Pick<Logger, "info" | "error"> } = {},
-): Promise<ChangeLog> => openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
+export async function openLog(
+  config: Pick<Config, "data" | "log">,
+  options: { readonly logger?: Pick<Logger, "info" | "warn" | "error"> } = {},
+): Promise<ChangeLog> {
+  if (sharedLog(config)) return openServerLog(config, "streams.sqlite", options);
+  return openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
+}
 
 /** The log for reading only, beside a writer in another thread or process. */
-export const openLogReader = (config: Pick<Config, "data">): Promise<ChangeLog> =>
-  openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true });
+export async function openLogReader(config: Pick<Config, "data" | "log">): Promise<ChangeLog> {
+  if (sharedLog(config))
+    return openServerLog(config, "streams.projector.sqlite", { readOnly: true });
+  return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true });
+}
+
+/** Adapters of servers are loaded where they are used: an embedded catalog does not pay for them. */
+async function openServerLog(
+  config: Pick<Config, "data" | "log">,
+  names: string,
+  options: {
+    readonly readOnly?: boolean;
+    readonly logger?: Pick<Logger, "info" | "warn" | "error">;
+  },
+): Promise<ChangeLog> {
+  const { openEventStoreChangeLog } = await import("./log/eventstoredb/eventstore-change-log.ts");
+  const namesFile = join(config.data, names);
+  return openEventStoreChangeLog({ connection: config.log, namesFile, ...options });
+}
+
+/** Where a view in a server is. */
+function placeOf(config: Places, view: ViewName): ServerPlace {
+  const { storeName: name, storeCertificatesFile: file } = config;
+  return { url: config[view], name, certificates: file === "" ? undefined : certificatesIn(file) };
+}
+
+function certificatesIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new CatalogError("invalid", `the file "${file}" cannot be read`, {
+      hint: "Name a file with certificates in --store-certificates-file",
+      cause,
+    });
+  }
+}
 
 /**
  * The views for writing; with `bulk` grown from nothing and put in place when closed. Folded ones
@@ -126,48 +195,131 @@ export async function openViews(
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk } = options;
-  const { keyAspects, fingerprint, graph, search } = config.rules;
-  const keyAspectOf = (type: string) => keyAspects[type];
-  const file = (name: ViewName) => ({
-    path: fileOf(config, name),
-    model: fingerprint,
-    log: config.log,
-    onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
-    bulk,
-  });
-  const open: Record<ViewName, () => View> = {
-    aspects: () =>
-      ({
-        name: "aspects",
-        project: createAspectProjection(keyAspectOf),
-        sink: openSqliteAspectSink(file("aspects")),
-      }) as View,
-    timeseries: () =>
-      ({
-        name: "timeseries",
-        project: createTimeseriesProjection(keyAspectOf),
-        sink: openSqliteTimeseriesSink(file("timeseries")),
-      }) as View,
-    graph: () =>
-      ({
-        name: "graph",
-        project: createGraphProjection(graph, keyAspectOf),
-        sink: openSqliteGraphSink(file("graph")),
-        bearing: forgettingOf,
-      }) as View,
-    search: () => openSearchView(search, file("search"), fileOf(config, "aspects")),
-  };
-  return names.map((name) => open[name]());
+  const leads = bulk === true || config.roles.includes("projector");
+  const opened: View[] = [];
+  try {
+    for (const name of names) {
+      const shared = sharedView(config, name);
+      const view = await openView(config, name, {
+        // Who only watches a view has no say in what it is made of.
+        ...((leads || !shared) && { model: config.rules.fingerprint, log: config.origin }),
+        onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
+        bulk,
+      });
+      opened.push(shared ? { ...view, shared: leads ? "led" : "watched" } : view);
+    }
+  } catch (error) {
+    for (const { sink } of opened) await sink.close("discard");
+    throw error;
+  }
+  return opened;
 }
 
-function openSearchView(rules: SearchRules, file: ViewFile, aspects: string): View {
-  const project = createSearchProjection(rules);
+async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin): Promise<View> {
+  const { keyAspects, graph } = config.rules;
+  const keyAspectOf = (type: string) => keyAspects[type];
+  switch (name) {
+    case "aspects":
+      return {
+        name,
+        project: createAspectProjection(keyAspectOf),
+        sink: await openAspectSink(config, origin),
+      } as View;
+    case "timeseries":
+      return {
+        name,
+        project: createTimeseriesProjection(keyAspectOf),
+        sink: await openTimeseriesSink(config, origin),
+      } as View;
+    case "graph":
+      return {
+        name,
+        project: createGraphProjection(graph, keyAspectOf),
+        sink: await openGraphSink(config, origin),
+        bearing: forgettingOf,
+      } as View;
+    case "search":
+      return openSearchView(config, origin);
+  }
+}
+
+async function openAspectSink(config: StoresConfig, origin: ViewOrigin): Promise<AspectSink> {
+  if (!sharedView(config, "aspects")) {
+    return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
+  }
+  const { openPostgresAspectSink } = await import("./aspects/postgres/postgres-aspect-sink.ts");
+  return openPostgresAspectSink({ ...placeOf(config, "aspects"), ...origin });
+}
+
+async function openAspectReader(config: Places): Promise<AspectReader> {
+  if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
+  const { openPostgresAspectReader } = await import("./aspects/postgres/postgres-aspect-reader.ts");
+  return openPostgresAspectReader(placeOf(config, "aspects"));
+}
+
+async function openTimeseriesSink(
+  config: StoresConfig,
+  origin: ViewOrigin,
+): Promise<TimeseriesSink> {
+  if (!sharedView(config, "timeseries")) {
+    return openSqliteTimeseriesSink({ path: fileOf(config, "timeseries"), ...origin });
+  }
+  const { openElasticsearchTimeseriesSink } = await import(
+    "./timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
+  );
+  return openElasticsearchTimeseriesSink({ ...placeOf(config, "timeseries"), ...origin });
+}
+
+async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
+  if (!sharedView(config, "timeseries")) {
+    return openSqliteTimeseriesReader(fileOf(config, "timeseries"));
+  }
+  const { openElasticsearchTimeseriesReader } = await import(
+    "./timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
+  );
+  return openElasticsearchTimeseriesReader(placeOf(config, "timeseries"));
+}
+
+async function openGraphSink(config: StoresConfig, origin: ViewOrigin): Promise<GraphSink> {
+  if (!sharedView(config, "graph")) {
+    return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
+  }
+  const { openNeo4jGraphSink } = await import("./graph/neo4j/neo4j-graph-sink.ts");
+  return openNeo4jGraphSink({ ...placeOf(config, "graph"), ...origin });
+}
+
+async function openGraphReader(config: Places): Promise<GraphReader> {
+  if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
+  const { openNeo4jGraphReader } = await import("./graph/neo4j/neo4j-graph-reader.ts");
+  return openNeo4jGraphReader(placeOf(config, "graph"));
+}
+
+async function openSearchSink(config: StoresConfig, origin: ViewOrigin): Promise<SearchSink> {
+  if (!sharedView(config, "search")) {
+    return openSqliteSearchSink({ path: fileOf(config, "search"), ...origin });
+  }
+  const { openElasticsearchSearchSink } = await import(
+    "./search/elasticsearch/elasticsearch-search-sink.ts"
+  );
+  return openElasticsearchSearchSink({ ...placeOf(config, "search"), ...origin });
+}
+
+async function openSearchReader(config: Places): Promise<SearchReader> {
+  if (!sharedView(config, "search")) return openSqliteSearchReader(fileOf(config, "search"));
+  const { openElasticsearchSearchReader } = await import(
+    "./search/elasticsearch/elasticsearch-search-reader.ts"
+  );
+  return openElasticsearchSearchReader(placeOf(config, "search"));
+}
+
+async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise<View> {
+  const project = createSearchProjection(config.rules.search);
   return createFoldingView<SearchWrite>({
     name: "search",
-    sink: openSqliteSearchSink(file),
-    states: openSqliteAspectReader(aspects),
+    sink: await openSearchSink(config, origin),
+    states: await openAspectReader(config),
     // Grown anew, the aspect view is at its end: each entity is folded once.
-    foldedMax: file.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
+    foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
     fold(state, entityType, position) {
       const document = project(state, entityType);
       return document === undefined
@@ -178,8 +330,8 @@ function openSearchView(rules: SearchRules, file: ViewFile, aspects: string): Vi
 }
 
 /** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */
-export async function aspectPosition(config: Pick<Config, "data">): Promise<Position> {
-  const reader = openSqliteAspectReader(fileOf(config, "aspects"));
+export async function aspectPosition(config: Places): Promise<Position> {
+  const reader = await openAspectReader(config);
   try {
     return await reader.position();
   } finally {
@@ -187,17 +339,19 @@ export async function aspectPosition(config: Pick<Config, "data">): Promise<Posi
   }
 }
 
-/** The read sides; the views must have been opened for writing once before. */
-export function openReaders(config: Pick<Config, "data">): {
+export interface Readers {
   readonly aspects: AspectReader;
   readonly timeseries: TimeseriesReader;
   readonly graph: GraphReader;
   readonly search: SearchReader;
-} {
+}
+
+/** The read sides; embedded views must have been opened for writing once before. */
+export async function openReaders(config: Places): Promise<Readers> {
   return {
-    aspects: openSqliteAspectReader(fileOf(config, "aspects")),
-    timeseries: openSqliteTimeseriesReader(fileOf(config, "timeseries")),
-    graph: openSqliteGraphReader(fileOf(config, "graph")),
-    search: openSqliteSearchReader(fileOf(config, "search")),
+    aspects: await openAspectReader(config),
+    timeseries: await openTimeseriesReader(config),
+    graph: await openGraphReader(config),
+    search: await openSearchReader(config),
   };
 }

@@ -29,6 +29,7 @@ import { createDeleteReferences, type ReferencePaths } from "./references.ts";
 import { createRelationships } from "./relationships.ts";
 import { createSearches, type SearchParts } from "./searches.ts";
 import { proposalsOf } from "./snapshots.ts";
+import { createStreamStates } from "./stream-states.ts";
 import { createUsage } from "./usage.ts";
 
 export interface CatalogParts {
@@ -47,6 +48,8 @@ export interface CatalogParts {
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
   readonly cacheBytesMax: number;
+  /** Whether other processes write to the log, too. */
+  readonly sharedLog: boolean;
   /** Records that the aspect view may be behind before writes wait for it. */
   readonly lagMax: number;
   /** Milliseconds that a read waits for a view. */
@@ -86,12 +89,14 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
   const answered = { [ASPECTS]: head, [TIMESERIES]: head, [GRAPH]: head };
   const caughtUp = (view: keyof typeof answered) => () => reached(view)(answered[view] ?? START);
 
+  const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const states = createEntityStates({
     reader: aspects,
     reached: reached(ASPECTS),
     onProgress: (listener) =>
       progress.onProgress((positions) => listener(positions[ASPECTS] ?? START)),
     bytesMax: parts.cacheBytesMax,
+    ...(parts.sharedLog && { fromLog: createStreamStates(log, keyAspectOf) }),
   });
 
   progress.onRestored(states.forget);
@@ -118,7 +123,9 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       if (behind <= parts.lagMax) return undefined;
       return reached(ASPECTS)(((answered[ASPECTS] ?? START) - parts.lagMax) as Position);
     },
-    async toHead() {
+    async afterLostRace() {
+      // What lost it is folded from its stream.
+      if (parts.sharedLog) return;
       const position = await log.head();
       progress.poke(position);
       await reached(ASPECTS)(position);

@@ -12,10 +12,15 @@
  *                  log or on the way there
  *   lost           an append failed: the state here    asked for → read from the view, once that has
  *                  is not what the log has             reached the last record that is in the log
+ *
+ * Where other processes write to the log as well, nothing is kept: what was read a moment ago may be
+ * outdated. What is lost is then folded from its stream, and so is everything while the view cannot
+ * be read; decisions never wait for the view.
  */
 import { LRUCache } from "lru-cache";
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { EntityState } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 
 export interface EntityStates {
@@ -53,6 +58,8 @@ export interface Entry {
 
 interface Dependencies {
   readonly reader: Pick<AspectReader, "getEntities">;
+  /** An entity from its stream; given where other processes write to the log, too. */
+  readonly fromLog?: ((urn: string) => Promise<EntityState>) | undefined;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
   /** Calls with the aspect view's position as it moves. */
@@ -65,9 +72,9 @@ const ENTRY_BYTES = 600;
 const ASPECT_BYTES = 250;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
-  const { reader, reached, onProgress, bytesMax } = dependencies;
+  const { reader, fromLog, reached, onProgress, bytesMax } = dependencies;
   // The cache takes 0 for no bound at all; in one byte there is room for no entity.
-  const maxSize = Math.max(1, bytesMax);
+  const maxSize = fromLog === undefined ? Math.max(1, bytesMax) : 1;
   const kept = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
   const pinned = new Map<string, Entry>();
   const loading = new Map<string, Promise<Entry>>();
@@ -98,19 +105,19 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
 
   async function load(urns: readonly string[]): Promise<readonly Entry[]> {
     const missing = urns.filter((urn) => find(urn) === undefined);
-    if (missing.length > 0) await loadAll(missing);
-    const entries = urns.map(find);
-    // Evicted or lost while others loaded: rare, and one at a time it cannot happen again.
+    const loaded = missing.length > 0 ? await loadAll(missing) : undefined;
+    const entries = urns.map((urn) => find(urn) ?? loaded?.get(urn));
+    // Lost while others loaded: rare, and one at a time it cannot happen again.
     return entries.every((entry) => entry !== undefined)
       ? (entries as Entry[])
       : Promise.all(urns.map(async (urn) => find(urn) ?? (await loadOne(urn))));
   }
 
-  async function loadAll(urns: readonly string[]): Promise<void> {
+  async function loadAll(urns: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
     const others = urns.filter((urn) => loading.has(urn) || pinned.has(urn));
     const fresh = [...new Set(urns)].filter((urn) => !loading.has(urn) && !pinned.has(urn));
     if (fresh.length > 0) {
-      const states = reader.getEntities(fresh);
+      const states = readAll(fresh);
       for (const [i, urn] of fresh.entries()) {
         loading.set(
           urn,
@@ -118,8 +125,19 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
         );
       }
     }
-    await Promise.all(fresh.map((urn) => loading.get(urn)));
-    await Promise.all(others.map(loadOne));
+    const begun = fresh.map((urn) => loading.get(urn) as Promise<Entry>);
+    const entries = [...(await Promise.all(begun)), ...(await Promise.all(others.map(loadOne)))];
+    return new Map(entries.map((entry) => [entry.urn, entry]));
+  }
+
+  async function readAll(urns: readonly string[]): Promise<readonly EntityState[]> {
+    if (fromLog === undefined) return reader.getEntities(urns);
+    try {
+      return await reader.getEntities(urns);
+    } catch (error) {
+      if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
+      return Promise.all(urns.map(fromLog));
+    }
   }
 
   function loadOne(urn: string): Promise<Entry> {
@@ -130,8 +148,9 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     const lost = pinned.get(urn);
     const load = (async () => {
       await lost?.appending?.catch(() => {});
-      if (lost !== undefined) await reached(lost.position);
-      const [state] = await reader.getEntities([urn]);
+      if (lost !== undefined && fromLog === undefined) await reached(lost.position);
+      const again = lost !== undefined && fromLog !== undefined;
+      const [state] = again ? [await fromLog(urn)] : await readAll([urn]);
       pinned.delete(urn);
       return keep(urn, state);
     })().finally(() => loading.delete(urn));

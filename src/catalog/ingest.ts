@@ -37,8 +37,8 @@ interface Dependencies {
   readonly admitted: () => Promise<void> | undefined;
   /** How many events of a timeseries aspect there are, every answered write counted. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
-  /** Waits until the aspect view has all that is in the log. */
-  readonly toHead: () => Promise<void>;
+  /** Resolves when what is loaded again is what won the race. */
+  readonly afterLostRace: () => Promise<void>;
   /** The last position that any write was answered with. */
   readonly answered: () => Position;
   /** Wakes the projector, and remembers how far each view has to come. */
@@ -145,7 +145,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         }
         // The log has what nobody here was told of: another writer's, or a batch that was kept
         // though its writer ended before it could say so.
-        await dependencies.toHead();
+        await dependencies.afterLostRace();
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Kinds of settings: how the text of a flag or a variable becomes a value, which texts are allowed,
- * and how a value is shown again. Parsing what is shown gives the same value.
+ * and how a value is shown again. Parsing what is shown gives the same value, but for passwords.
  */
 import { delimiter, resolve } from "node:path";
 
@@ -42,6 +42,53 @@ export function wholeNumber(placeholder: string, min: number, max: number): Kind
 }
 
 const units = { "": 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Some of a few words, separated by commas, at least one. */
+export function choices<const T extends string>(
+  placeholder: string,
+  values: readonly T[],
+): Kind<readonly T[]> {
+  return {
+    placeholder,
+    allowed: `one or more of ${values.join(", ")}, separated by commas`,
+    parse(given) {
+      const words = given.split(",").map((word) => word.trim());
+      const found = words.map((word) => values.find((value) => value === word));
+      return found.every((value) => value !== undefined)
+        ? Object.freeze([...new Set(found)])
+        : undefined;
+    },
+    show: (value) => value.join(","),
+  };
+}
+
+/** The word that stands for a store in the data directory. */
+export const embedded = "embedded";
+
+/** Where a store is: in the data directory, or at a URL of one of some schemes. */
+export function store(schemes: readonly string[], example: string): Kind<string> {
+  const shape = new RegExp(`^(?:${schemes.map(RegExp.escape).join("|")})://\\S+$`);
+  return {
+    placeholder: "store",
+    allowed: `"${embedded}" or a URL like ${example}`,
+    parse: (given) => (given === embedded || shape.test(given) ? given : undefined),
+    show: withoutPassword,
+  };
+}
+
+/** Addresses of servers, or none in an empty text. */
+export function servers(example: string): Kind<string> {
+  return {
+    placeholder: "servers",
+    allowed: `addresses like ${example}`,
+    parse: (given) => (/^\S*$/.test(given) ? given : undefined),
+    show: withoutPassword,
+  };
+}
+
+/** `scheme://user:password@host` → `scheme://user:***@host` */
+export const withoutPassword = (url: string): string =>
+  url.replace(/^([\w+.-]+:\/\/[^:@/?#]*):[^/?#]*@/, "$1:***@");
 
 /** A number of bytes, with or without a unit: 16000000, 64MiB. */
 export function bytes(min: number, max: number): Kind<number> {

@@ -7,10 +7,14 @@ import { fileURLToPath } from "node:url";
 import {
   bytes,
   choice,
+  choices,
   directories,
   directory,
+  embedded,
   type Kind,
   optionalFile,
+  servers,
+  store,
   text,
   wholeNumber,
 } from "./kinds.ts";
@@ -27,14 +31,19 @@ export interface Setting<T> {
   readonly commands: readonly Command[];
 }
 
-export type Command = "serve" | "ingest" | "rebuild" | "log" | "token";
+export type Command = "serve" | "ingest" | "rebuild" | "log" | "token" | "check" | "copy-log";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
 
+const elasticsearch = ["http", "https", "opensearch+http", "opensearch+https"];
+const neo4j = ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"];
+
 const server: readonly Command[] = ["serve"];
-const placed: readonly Command[] = ["serve", "rebuild", "log", "token"];
-const offline: readonly Command[] = ["serve", "rebuild", "log"];
+const placed: readonly Command[] = ["serve", "rebuild", "log", "token", "check", "copy-log"];
+const offline: readonly Command[] = ["serve", "rebuild", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild"];
+const logged: readonly Command[] = ["serve", "rebuild", "log", "check"];
+const viewed: readonly Command[] = ["serve", "rebuild", "check"];
 
 export const settings = {
   host: setting(text("host", "a host name or an IP address", /^[\w.:-]{1,255}$/), "127.0.0.1", {
@@ -48,6 +57,61 @@ export const settings = {
   data: setting(directory, "./data", {
     about: "Directory of the log and its views; made when it is not there",
     commands: placed,
+  }),
+  log: setting(
+    store(["esdb", "esdb+discover", "kurrentdb"], "esdb://localhost:2113?tls=false"),
+    embedded,
+    {
+      about: "Where the log is: in the data directory, or an EventStoreDB",
+      commands: logged,
+    },
+  ),
+  aspects: setting(
+    store(["postgres", "postgresql"], "postgres://user@localhost/annals"),
+    embedded,
+    {
+      about: "Where the aspect table is: in the data directory, or a PostgreSQL",
+      commands: viewed,
+    },
+  ),
+  timeseries: setting(store(elasticsearch, "http://localhost:9200"), embedded, {
+    about: "Where timeseries are: in the data directory, or an Elasticsearch or OpenSearch",
+    commands: viewed,
+  }),
+  search: setting(store(elasticsearch, "http://localhost:9200"), embedded, {
+    about: "Where search documents are: in the data directory, or an Elasticsearch or OpenSearch",
+    commands: viewed,
+  }),
+  graph: setting(store(neo4j, "bolt://neo4j:password@localhost:7687"), embedded, {
+    about: "Where relationships are: in the data directory, or a Neo4j",
+    commands: viewed,
+  }),
+  kafka: setting(servers("localhost:9092,localhost:9093"), "", {
+    shownDefault: "none",
+    about: "Kafka brokers that changes are told to and proposals are taken from",
+    commands: ["serve", "check"],
+  }),
+  roles: setting(choices("roles", ["api", "projector", "feed"]), "api,projector,feed", {
+    about:
+      "What this process does: api answers requests, projector feeds views in servers, feed serves Kafka",
+    commands: server,
+  }),
+  storeName: setting(
+    text(
+      "name",
+      "a small letter, then small letters, digits and _, at most 31",
+      /^[a-z][a-z0-9_]{0,30}$/,
+    ),
+    "annals",
+    {
+      about: "The catalog's name in servers: its indices, tables, labels and groups begin with it",
+      commands: ["serve", "rebuild", "check"],
+    },
+  ),
+  storeCertificatesFile: setting(optionalFile, "", {
+    shownDefault: "those of the system",
+    about: "File with certificate authorities (PEM) that servers are believed by",
+    commands: ["serve", "rebuild", "log", "check"],
   }),
   model: setting(directory, ownModel, {
     shownDefault: "the project's own avro/",

@@ -14,6 +14,10 @@
  *   following → failing     something threw                                       fail
  *   failing   → failing     the same on a later attempt; the pause doubles        fail
  *   failing   → following   a batch was applied after the pause                   feed
+ *   any       → watching    another projector moved the (shared) view meanwhile   feed
+ *   watching  → following   nobody moved it for a while, though it is behind      look
+ *
+ *   watching     it is fed by a projector of another process; its position is asked for
  *
  * State of the projector: running → (stop) → stopping → stopped, the batch in flight finished.
  *
@@ -34,6 +38,9 @@
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
  *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
  *   9. What a view has put off is done when the others have had their turn. (tidy)
+ *  10. Of several projectors of a shared view one feeds it, another takes over when that one ends.
+ *      That two may try at once does no harm: a sink moves the checkpoint only from where it knows
+ *      it to be, and says `conflict` else. (feed, look)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -65,6 +72,8 @@ export interface ProjectorParts {
   readonly retryMs?: { readonly first: number; readonly max: number } | undefined;
   /** Milliseconds after which the log is looked at without a poke. */
   readonly idleMs?: number | undefined;
+  /** Milliseconds that a shared view stays where it is before this projector feeds it. */
+  readonly takeOverMs?: number | undefined;
 }
 
 export interface Projector {
@@ -91,6 +100,9 @@ const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
+const TAKE_OVER_MS = 3_000;
+/** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
+const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
@@ -103,21 +115,25 @@ interface Follower {
   failure:
     | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
     | undefined;
+  /** When a view that another process feeds was last seen to move; undefined while this one does. */
+  movedAt: number | undefined;
 }
 
 /** Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the log. */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
-  const { retryMs = RETRY_MS, idleMs = IDLE_MS } = parts;
+  const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
   const followers: readonly Follower[] = await Promise.all(
     parts.views.map(async (view) => {
       const position = await view.sink.position();
-      return { view, position, checkpoint: position, failure: undefined };
+      const movedAt = view.shared === "watched" ? Date.now() : undefined;
+      return { view, position, checkpoint: position, failure: undefined, movedAt };
     }),
   );
   checkAhead(followers, await log.head());
   let stopping = false;
   let poked = false;
+  let pokedAt = Number.NEGATIVE_INFINITY;
   let turnsWithout = 0;
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
@@ -134,6 +150,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function run(): Promise<void> {
     while (!stopping) {
       poked = false;
+      await look();
       const moved = await turn();
       await mend();
       const more = await tidy();
@@ -145,17 +162,50 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await Promise.all(followers.map(keepPosition));
   }
 
+  /** How far the watched views are; takes over those that nobody moves. */
+  async function look(): Promise<void> {
+    const watched = followers.filter(({ movedAt }) => movedAt !== undefined);
+    if (watched.length === 0) return;
+    let changed = false;
+    for (const follower of watched) {
+      const { position, failure } = follower;
+      if (failure !== undefined && failure.retryAt > Date.now()) continue;
+      if (!(await recover(follower))) continue;
+      follower.failure = undefined;
+      changed ||= follower.position !== position || failure !== undefined;
+      if (follower.position !== position) follower.movedAt = Date.now();
+      else if (await isLeft(follower)) follower.movedAt = undefined;
+    }
+    if (changed) onProgress(progress());
+  }
+
+  /** Whether a view that this projector may feed is behind, and nobody feeds it. */
+  async function isLeft({ view, position, movedAt = 0 }: Follower): Promise<boolean> {
+    if (view.shared !== "led" || Date.now() - movedAt < takeOverMs) return false;
+    try {
+      return position < (await log.head());
+    } catch {
+      // Without the log it could not be fed either.
+      return false;
+    }
+  }
+
   async function mend(): Promise<void> {
     for (const { urns, resolve, reject } of wanted.splice(0)) {
       try {
+        const [watched, fed] = partition(followers, ({ movedAt }) => movedAt !== undefined);
         const views = await Promise.all(
-          followers.map(async ({ view, position }) => {
+          fed.map(async ({ view, position }) => {
             // A batch that failed may have been kept all the same.
             const kept = await view.sink.position();
             return { view, position: kept > position ? kept : position };
           }),
         );
-        resolve(await restoreEntities(urns, { log, decode, views }));
+        const unrestored = await restoreEntities(urns, { log, decode, views });
+        const elsewhere = watched.flatMap(({ view }) =>
+          urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere })),
+        );
+        resolve([...unrestored, ...elsewhere]);
       } catch (error) {
         reject(asError(error));
       }
@@ -166,7 +216,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function tidy(): Promise<boolean> {
     let more = false;
     for (const follower of followers) {
-      if (follower.failure !== undefined || follower.view.sink.tidy === undefined) continue;
+      const idle = follower.failure !== undefined || follower.movedAt !== undefined;
+      if (idle || follower.view.sink.tidy === undefined) continue;
       try {
         if (await follower.view.sink.tidy()) more = true;
       } catch (error) {
@@ -178,8 +229,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */
-  async function keepPosition({ view, position, checkpoint, failure }: Follower): Promise<void> {
-    if (failure !== undefined || checkpoint === position) return;
+  async function keepPosition(follower: Follower): Promise<void> {
+    const { view, position, checkpoint, failure, movedAt } = follower;
+    if (failure !== undefined || movedAt !== undefined || checkpoint === position) return;
     await view.sink.apply([], position).catch(() => {});
   }
 
@@ -210,7 +262,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function ready(): Promise<readonly Follower[]> {
     const found: Follower[] = [];
     for (const follower of followers) {
-      const { failure } = follower;
+      const { failure, movedAt } = follower;
+      if (movedAt !== undefined) continue;
       const follows = failure === undefined;
       if (follows || (failure.retryAt <= Date.now() && (await recover(follower)))) {
         found.push(follower);
@@ -271,7 +324,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
       if (failure !== undefined) throw failure;
     } catch (error) {
-      fail(follower, error);
+      if (follower.view.shared !== undefined && isConflict(error)) follower.movedAt = Date.now();
+      else fail(follower, error);
     }
   }
 
@@ -292,7 +346,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   function rest(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const retryAt = Math.min(...followers.map(({ failure }) => failure?.retryAt ?? Infinity));
-    const ms = Math.max(0, Math.min(idleMs, retryAt - Date.now()));
+    const watches = followers.some(({ movedAt }) => movedAt !== undefined);
+    const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
+    const ms = Math.max(0, Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now()));
     const timer = setTimeout(resolve, ms);
     wake = resolve;
     return promise.finally(() => clearTimeout(timer));
@@ -303,6 +359,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     progress,
     poke() {
       poked = true;
+      pokedAt = Date.now();
       wake();
     },
     restore(urns) {
@@ -343,6 +400,11 @@ interface Wanted {
   readonly resolve: (unrestored: readonly Unrestored[]) => void;
   readonly reject: (error: Error) => void;
 }
+
+const fedElsewhere = "another process feeds it: ask the one that has the role projector";
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof CatalogError && error.code === "conflict";
 
 const stopped = (): CatalogError => new CatalogError("unavailable", "the projector has stopped");
 

@@ -60,4 +60,9 @@ export interface View<W = unknown> {
    * and mostly while they have nothing to do.
    */
   readonly costly?: boolean | undefined;
+  /**
+   * It is kept in a server, where a projector of another process may feed it as well: this one does
+   * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.
+   */
+  readonly shared?: "led" | "watched" | undefined;
 }

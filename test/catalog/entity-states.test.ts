@@ -5,6 +5,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { createEntityStates, type EntityStates } from "../../src/catalog/entity-states.ts";
 import { type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
+import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 
 const URN = "urn:li:tag:a";
@@ -153,5 +154,60 @@ describe("an entity's state", () => {
     await settled();
     progress(1, stateAt(0));
     expect(states.pinned()).toBe(0);
+  });
+});
+
+describe("where other processes write to the log, too", () => {
+  let fromLog: string[];
+  let log: EntityState;
+  let broken: boolean;
+
+  beforeEach(() => {
+    fromLog = [];
+    log = stateAt(7);
+    broken = false;
+    states = createEntityStates({
+      reader: {
+        getEntities: async (urns: readonly string[]) => {
+          if (broken) throw new CatalogError("unavailable", "the store is down");
+          reads++;
+          return urns.map((urn) => view.get(urn) ?? unknownEntity(urn));
+        },
+      },
+      fromLog: async (urn) => {
+        fromLog.push(urn);
+        return log;
+      },
+      reached: () => Promise.reject(new Error("nobody waits for the view")),
+      onProgress: (one) => {
+        listener = one;
+      },
+      bytesMax: 10_000,
+    });
+  });
+
+  test("each question is asked of the view, once", async () => {
+    view.set(URN, stateAt(3));
+    expect(await states.read([URN])).toEqual([stateAt(3)]);
+    view.set(URN, stateAt(4));
+    expect(await states.read([URN, URN])).toEqual([stateAt(4), stateAt(4)]);
+    expect(reads).toBe(2);
+    expect(fromLog).toEqual([]);
+  });
+
+  test("a lost race is decided again on what the stream tells", async () => {
+    view.set(URN, stateAt(3));
+    const appending = await decided(stateAt(4));
+    appending.reject(new Error("wrong revision"));
+    await settled();
+    const [entry] = await states.load([URN]);
+    expect(entry?.state).toEqual(stateAt(7));
+  });
+
+  test("the stream answers while the view does not", async () => {
+    broken = true;
+    expect(await states.read([URN])).toEqual([stateAt(7)]);
+    broken = false;
+    expect(await states.read([URN])).toEqual([unknownEntity(URN)]);
   });
 });

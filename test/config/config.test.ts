@@ -26,6 +26,15 @@ describe("settings", () => {
       host: "127.0.0.1",
       port: 8080,
       data: resolve("data"),
+      log: "embedded",
+      aspects: "embedded",
+      timeseries: "embedded",
+      search: "embedded",
+      graph: "embedded",
+      kafka: "",
+      roles: ["api", "projector", "feed"],
+      storeName: "annals",
+      storeCertificatesFile: "",
       model: resolve("avro"),
       modelExtension: [],
       urnNamespace: "li",
@@ -55,6 +64,21 @@ describe("settings", () => {
       { key: "port", value: "9001", source: "flag" },
       { key: "data", value: resolve("data"), source: "default" },
     ]);
+  });
+
+  test("that say where stores are name the way out when they are none", () => {
+    const wrong = () => readConfig({ graph: "http://localhost:7474" }, {});
+    expect(wrong).toThrow('--graph cannot be "http://localhost:7474"');
+    expect(() => readConfig({ roles: "api,cook" }, {})).toThrow("--roles");
+    expect(readConfig({ roles: "feed, api,feed" }, {}).roles).toEqual(["feed", "api"]);
+  });
+
+  test("are shown without passwords", () => {
+    const environment = { ANNALS_GRAPH: "neo4j+s://ada:pe@rl@graph:7687" };
+    const shown = explainConfig({}, environment).find(({ key }) => key === "graph");
+    expect(shown?.value).toBe("neo4j+s://ada:***@graph:7687");
+    const usual = explainConfig({ aspects: "postgres://ada:pearl@db/annals" }, {});
+    expect(JSON.stringify(usual)).not.toContain("pearl");
   });
 
   test("are frozen, lists too", () => {

@@ -44,7 +44,7 @@ export async function differencesFromRegrown(
   using beside = temporaryDirectory("annals-regrown");
   const config = readConfig({ data: directory }, {});
   const log = await openLogReader(config);
-  const views = await openViews({ data: beside.path, rules: viewRules(loadModel()) });
+  const views = await openViews({ ...config, data: beside.path, rules: viewRules(loadModel()) });
   const records = await regrow({ log, views, decode: decodeRecord });
   await log.close();
   const differences = [];

@@ -64,6 +64,16 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "lru-cache",
   ],
 
+  "src/feed/": [
+    "src/core/",
+    "src/projector/",
+    "type src/catalog/catalog.ts",
+    "type src/aspects/aspect-table.ts",
+    "type src/model/model.ts",
+    "node:",
+    "avsc",
+  ],
+
   // Doors.
   "src/http/": [
     "src/core/",
@@ -115,6 +125,16 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "graphql-request",
     "jose",
     "vitest",
+    // Real servers, and what is asked of them beside the adapters.
+    "@elastic/elasticsearch",
+    "@eventstore/db-client",
+    "@grpc/grpc-js",
+    "google-protobuf",
+    "kafkajs",
+    "neo4j-driver",
+    "pg",
+    "testcontainers",
+    "yaml",
   ],
 };
 
@@ -124,6 +144,11 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
  */
 export const drivers: Readonly<Record<string, readonly string[]>> = {
   sqlite: ["node:sqlite", "lru-cache"],
+  eventstoredb: ["@eventstore/db-client"],
+  postgres: ["pg", "lru-cache"],
+  elasticsearch: ["@elastic/elasticsearch", "lru-cache"],
+  neo4j: ["neo4j-driver", "lru-cache"],
+  kafka: ["kafkajs"],
 };
 
 /** Beside its driver: what every adapter may import. Its port's room comes on top. */

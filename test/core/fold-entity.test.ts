@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
+import type { PlacedChange } from "../../src/core/change.ts";
+import { foldEntity } from "../../src/core/fold-entity.ts";
+import { revision } from "../../src/core/position.ts";
+import {
+  aspectHistories,
+  createAspectModel,
+  keyOf,
+  typeOf,
+  urns,
+} from "../contract/aspect-table-model.ts";
+
+/** The change that the aspect projection makes the write of. */
+function changeOf(write: AspectWrite): PlacedChange {
+  const { urn, aspect, position, revision: at } = write;
+  const told = write.op === "value" || write.op === "confirm";
+  const system = told ? JSON.parse(write.system) : { lastObserved: 0, runId: "r" };
+  const types = { value: "UPSERT", confirm: "RESTATE", remove: "DELETE", remove_entity: "DELETE" };
+  return {
+    ...{ urn, aspect, position, revision: at, entityType: typeOf(urn), timeseries: false },
+    changeType: types[write.op] as PlacedChange["changeType"],
+    value: write.op === "value" ? write.value : undefined,
+    created:
+      write.op === "value" ? { time: write.time, actor: write.actor } : { time: 0, actor: "" },
+    system: told ? { ...system, version: String(write.version) } : system,
+  };
+}
+
+test("is what the aspect table has, whatever happened", () => {
+  fc.assert(
+    fc.property(aspectHistories(1, 200), (writes) => {
+      const table = createAspectModel();
+      for (const write of writes) {
+        const told = write.op === "value" || write.op === "confirm";
+        const { system } = changeOf(write);
+        table.apply(told ? { ...write, system: JSON.stringify(system) } : write);
+      }
+      for (const urn of urns) {
+        const fold = foldEntity(urn, (type) => keyOf(`urn:li:${type}:`));
+        for (const write of writes) if (write.urn === urn) fold.add(changeOf(write));
+        expect(fold.state()).toEqual(table.getEntity(urn));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("of an entity that nothing was told of is unknown", () => {
+  const { state } = foldEntity("urn:li:tag:a", () => undefined);
+  expect(state()).toEqual({ urn: "urn:li:tag:a", revision: revision(-1), aspects: new Map() });
+});

@@ -1,0 +1,124 @@
+/** Views in a server, which projectors of several processes may feed. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { type Position, position } from "../../src/core/position.ts";
+import {
+  type Projector,
+  type ProjectorParts,
+  startProjector,
+} from "../../src/projector/projector.ts";
+import type { View } from "../../src/projector/sink.ts";
+import { type ArrayLog, createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
+
+const running: Projector[] = [];
+afterEach(async () => {
+  for (const projector of running.splice(0)) await projector.stop();
+});
+
+/** What the server has, and a view of it for each process: the checkpoint is compared and set. */
+function createServer() {
+  const rows: Position[] = [];
+  let at = position(0);
+  const counts = { conflicts: 0 };
+  function open(shared: "led" | "watched"): View & { readonly applied: number[] } {
+    const view = createRecordingView("graph");
+    const applied: number[] = [];
+    let known: Position | undefined;
+    return {
+      ...(view as unknown as View),
+      shared,
+      applied,
+      sink: {
+        ...view.sink,
+        async position() {
+          known = at;
+          return at;
+        },
+        async apply(writes, upTo) {
+          // Others get a turn between what is known and what is set.
+          await new Promise((resolve) => setImmediate(resolve));
+          if (known !== at) {
+            counts.conflicts++;
+            throw new CatalogError("conflict", "moved by another projector");
+          }
+          rows.push(...(writes as Position[]));
+          applied.push(upTo);
+          at = upTo;
+          known = upTo;
+        },
+      },
+    };
+  }
+  return { open, rows, counts, position: () => at };
+}
+
+async function start(
+  log: ArrayLog,
+  view: View,
+  options: Partial<ProjectorParts> = {},
+): Promise<Projector> {
+  const projector = await startProjector({
+    ...{ log, views: [view], decode, onProgress: () => {} },
+    ...{ retryMs: { first: 1, max: 4 }, idleMs: 2, takeOverMs: 60, ...options },
+  });
+  running.push(projector);
+  return projector;
+}
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 2 });
+
+describe("a view in a server", () => {
+  test("is fed by one of two projectors; each record comes once", async () => {
+    const log = createArrayLog(100);
+    const server = createServer();
+    const views = [server.open("led"), server.open("led")];
+    for (const view of views) await start(log, view, { batchMax: 7 });
+    for (let n = 0; n < 20; n++) {
+      log.grow(10);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await soon(() => expect(server.position()).toBe(300));
+    expect(server.rows).toEqual(range(1, 300));
+    // The one that lost the race does not go on racing.
+    expect(server.counts.conflicts).toBeLessThan(10);
+  });
+
+  test("is taken over when the one that fed it has ended", async () => {
+    const log = createArrayLog(10);
+    const server = createServer();
+    const [first, second] = [server.open("led"), server.open("led")];
+    const one = await start(log, first);
+    const other = await start(log, second);
+    await soon(() => expect(server.position()).toBe(10));
+    const [active, idle] = first.applied.length > 0 ? [one, other] : [other, one];
+    // The idle one has to find out that it is.
+    log.grow(10);
+    await soon(() => expect(server.position()).toBe(20));
+    await active.stop();
+    log.grow(10);
+    await soon(() => expect(server.position()).toBe(30));
+    expect(server.rows).toEqual(range(1, 30));
+    await soon(() => expect(idle.progress()).toEqual({ graph: { position: 30 } }));
+  });
+
+  test("that is only watched is never fed, and its position is told", async () => {
+    const log = createArrayLog(10);
+    const server = createServer();
+    const watched = server.open("watched");
+    const watcher = await start(log, watched, { takeOverMs: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(server.position()).toBe(0);
+    await start(log, server.open("led"));
+    await soon(() => expect(watcher.progress()).toEqual({ graph: { position: 10 } }));
+    expect(watched.applied).toEqual([]);
+  });
+
+  test("is restored by the process that feeds it alone", async () => {
+    const log = createArrayLog(3);
+    const server = createServer();
+    const watcher = await start(log, server.open("watched"));
+    expect(await watcher.restore(["urn:li:tag:a"])).toEqual([
+      { urn: "urn:li:tag:a", view: "graph", reason: expect.stringContaining("role projector") },
+    ]);
+  });
+});
