@@ -55,5 +55,12 @@ export interface PlacedChange extends Change {
   readonly timeseries: boolean;
 }
 
+/**
+ * Whether subscribers are told. They are not told of what only confirms a value, and not of what
+ * takes events out of a timeseries.
+ */
+export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
+  timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
+
 /** Run id of a change whose proposal named none. */
 export const NO_RUN_ID = "no-run-id-provided";

@@ -14,6 +14,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/timeseries/timeseries-table.ts",
     "type src/graph/graph.ts",
     "type src/search/search.ts",
+    "type src/feed/change-event.ts",
     "type src/model/model.ts",
     "type src/projector/sink.ts",
   ],
@@ -25,6 +26,15 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
   "src/graph/": ["src/core/", "src/projector/sink.ts"],
   "src/search/": ["src/core/", "src/projector/sink.ts"],
+  "src/feed/": [
+    "src/core/",
+    "type src/aspects/aspect-table.ts",
+    "type src/catalog/catalog.ts",
+    "src/log/",
+    "type src/projector/sink.ts",
+    "node:",
+    "avsc",
+  ],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 

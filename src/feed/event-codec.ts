@@ -1,0 +1,274 @@
+/**
+ * Events as Confluent-framed Avro and back: the byte 0, the schema's id (4 bytes, big-endian), the
+ * body. Records and fields are the reference's (avro/events).
+ *
+ * What others sent is read with the schema that its id names, resolved to ours by names without
+ * their namespaces: producers of several ages name the same records in several of them.
+ */
+import { isUtf8 } from "node:buffer";
+import avro, { type Resolver, type Schema, type Type } from "avsc";
+import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
+import type { AuditStamp, SystemMetadata } from "../core/change.ts";
+import { assert, CatalogError } from "../core/errors.ts";
+import type { ChangeEvent } from "./change-event.ts";
+import { schemaOfTopic, topics } from "./event-schemas.ts";
+import { withoutNamespaces } from "./schema-names.ts";
+
+export interface EventMessage {
+  readonly topic: string;
+  /** Urn. */
+  readonly key: string;
+  /** The bytes are the caller's own. */
+  readonly value: Buffer;
+}
+
+/** Where schemas are known by their ids: the registry. */
+export interface SchemaSource {
+  /** The schema as JSON text; undefined when no schema has the id. */
+  findSchema(id: number): Promise<string | undefined>;
+}
+
+export interface EventCodec {
+  /** Throws CatalogError `invalid` for what no record can hold. */
+  encodeChange(event: ChangeEvent): EventMessage;
+  /**
+   * A message of the topic of proposals. Rejects `malformed` for one that is none, and with what the
+   * schema source rejects with.
+   */
+  decodeProposal(value: Buffer): Promise<Proposal>;
+  /**
+   * The message that tells why a proposal was not accepted, with the proposal as it came. One that
+   * cannot be read is kept as bytes: the value of an aspect with content type
+   * application/octet-stream. `key` is that of the message that came.
+   */
+  encodeFailure(failed: {
+    readonly value: Buffer;
+    readonly key: string;
+    readonly error: string;
+  }): Promise<EventMessage>;
+}
+
+const MAGIC = 0;
+const FRAME_BYTES = 5;
+const CONTENT_TYPE = "application/json";
+/** Room for nearly every event; a larger one gets a buffer of its own, which is not kept. */
+const SCRATCH_BYTES = 256 * 1024;
+/** Writers' schemas that are held resolved. */
+const RESOLVED_MAX = 200;
+
+export function createEventCodec(schemas: SchemaSource): EventCodec {
+  const encodeLog = createEncoder(topics.versioned, bytesAsText);
+  const encodeFailed = createEncoder(topics.failedProposals, (schema) => schema);
+  const readProposal = createProposalReader(schemas);
+
+  return {
+    encodeChange: ({ change, previous }) => ({
+      topic: change.timeseries ? topics.timeseries : topics.versioned,
+      key: change.urn,
+      value: encodeLog(
+        {
+          entityType: change.entityType,
+          entityUrn: change.urn,
+          changeType: change.changeType,
+          aspectName: change.aspect,
+          aspect: wireAspect(change.value),
+          systemMetadata: change.system,
+          headers: change.headers,
+          previousAspectValue: wireAspect(previous?.value),
+          previousSystemMetadata: previous?.system,
+          created: change.created,
+        },
+        () => `change of "${change.aspect}" of "${change.urn}" at position ${change.position}`,
+      ),
+    }),
+
+    decodeProposal: async (value) => toProposal(await readProposal(value)),
+
+    async encodeFailure({ value, key, error }) {
+      const proposal = await readProposal(value).catch((cause: unknown) => {
+        if (cause instanceof CatalogError && cause.code === "malformed") return unread(value);
+        throw cause;
+      });
+      return {
+        topic: topics.failedProposals,
+        key: proposal.entityUrn ?? key,
+        value: encodeFailed(
+          { metadataChangeProposal: proposal, error },
+          () => `failure of a proposal for "${key}"`,
+        ),
+      };
+    },
+  };
+}
+
+const wireAspect = (value: string | undefined) =>
+  value === undefined ? undefined : { value, contentType: CONTENT_TYPE };
+
+/** `string` for `bytes`, whose encodings are alike: aspect values are text in memory. */
+const bytesAsText = (schema: Schema): Schema =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === "type" && value === "bytes" ? "string" : value,
+  );
+
+type Encode = (record: unknown, what: () => string) => Buffer;
+
+function createEncoder(topic: string, form: (schema: Schema) => Schema): Encode {
+  const { id, text } = schemaOfTopic(topic);
+  const type = avro.Type.forSchema(form(JSON.parse(text) as Schema));
+  const framed = (size: number): Buffer => {
+    const buffer = Buffer.allocUnsafeSlow(size);
+    buffer.writeUInt8(MAGIC);
+    buffer.writeUInt32BE(id, 1);
+    return buffer;
+  };
+  const scratch = framed(SCRATCH_BYTES);
+
+  return (record, what) => {
+    let end: number;
+    try {
+      end = type.encode(record, scratch, FRAME_BYTES);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new CatalogError("invalid", `${what()} cannot be written: ${reason}`, { cause });
+    }
+    if (end >= 0) {
+      const bytes = Buffer.allocUnsafe(end);
+      scratch.copy(bytes, 0, 0, end);
+      return bytes;
+    }
+    // A negative end tells how many bytes were missing.
+    const large = framed(SCRATCH_BYTES - end);
+    assert(type.encode(record, large, FRAME_BYTES) === large.length, "an event has one size");
+    return large;
+  };
+}
+
+interface WireAspect {
+  readonly value: Buffer;
+  readonly contentType: string;
+}
+
+/** What avsc makes of a proposal: null for what is absent. */
+interface WireProposal {
+  readonly entityType: string;
+  readonly entityUrn: string | null;
+  readonly entityKeyAspect: WireAspect | null;
+  readonly changeType: ProposedChange;
+  readonly aspectName: string | null;
+  readonly aspect: WireAspect | null;
+  readonly systemMetadata: Readonly<Record<string, unknown>> | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+}
+
+/** Stands in the place of a proposal that cannot be read. */
+const unread = (value: Buffer): WireProposal => ({
+  entityType: "",
+  entityUrn: null,
+  entityKeyAspect: null,
+  changeType: "UPSERT",
+  aspectName: null,
+  aspect: { value, contentType: "application/octet-stream" },
+  systemMetadata: null,
+  headers: null,
+});
+
+function createProposalReader(schemas: SchemaSource): (value: Buffer) => Promise<WireProposal> {
+  const type = avro.Type.forSchema(plainSchema(schemaOfTopic(topics.proposals).text));
+  const resolvers = new Map<number, Resolver>();
+
+  async function findResolver(id: number): Promise<Resolver> {
+    const known = resolvers.get(id);
+    if (known !== undefined) return known;
+    const text = await schemas.findSchema(id);
+    if (text === undefined) {
+      throw new CatalogError("malformed", `no schema has the id ${id}`, {
+        hint: "Register the schema at this service's /schema-registry/api, and write with the id that it gives",
+      });
+    }
+    const resolver = resolve(type, text, id);
+    if (resolvers.size >= RESOLVED_MAX) resolvers.clear();
+    resolvers.set(id, resolver);
+    return resolver;
+  }
+
+  return async (value) => {
+    if (value.length < FRAME_BYTES || value[0] !== MAGIC) {
+      throw new CatalogError("malformed", "the message does not begin with 0 and a schema's id", {
+        hint: "Write it with a serializer that uses a schema registry",
+      });
+    }
+    const id = value.readUInt32BE(1);
+    return decodeBody(type, value, await findResolver(id), id);
+  };
+}
+
+const plainSchema = (text: string): Schema => withoutNamespaces(JSON.parse(text)) as Schema;
+
+function resolve(type: Type, text: string, id: number): Resolver {
+  try {
+    return type.createResolver(avro.Type.forSchema(plainSchema(text)));
+  } catch (cause) {
+    throw new CatalogError("malformed", `schema ${id} is none of proposals: ${said(cause)}`, {
+      hint: "Write a MetadataChangeProposal, whose schema GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 shows",
+      cause,
+    });
+  }
+}
+
+function decodeBody(type: Type, value: Buffer, resolver: Resolver, id: number): WireProposal {
+  let decoded: { readonly value: unknown; readonly offset: number };
+  try {
+    decoded = type.decode(value, FRAME_BYTES, resolver);
+  } catch (cause) {
+    throw unreadable(id, said(cause), cause);
+  }
+  if (decoded.offset !== value.length) {
+    throw unreadable(id, decoded.offset < 0 ? "it ends too early" : "it goes on after its end");
+  }
+  return decoded.value as WireProposal;
+}
+
+const unreadable = (id: number, why: string, cause?: unknown): CatalogError =>
+  new CatalogError("malformed", `the message is not what its schema ${id} says: ${why}`, { cause });
+
+const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** Members that were not told are absent. */
+function toProposal(wire: WireProposal): Proposal {
+  return {
+    entityType: wire.entityType,
+    changeType: wire.changeType,
+    ...(wire.entityUrn !== null && { entityUrn: wire.entityUrn }),
+    ...(wire.entityKeyAspect !== null && {
+      entityKeyAspect: textOf(wire.entityKeyAspect, "entityKeyAspect"),
+    }),
+    ...(wire.aspectName !== null && { aspectName: wire.aspectName }),
+    ...(wire.aspect !== null && { aspect: textOf(wire.aspect, "aspect") }),
+    ...(wire.systemMetadata !== null && { systemMetadata: toldOf(wire.systemMetadata) }),
+    ...(wire.headers !== null && { headers: { ...wire.headers } }),
+  };
+}
+
+function textOf(
+  { value, contentType }: WireAspect,
+  field: string,
+): { readonly value: string; readonly contentType: string } {
+  if (!isUtf8(value)) throw new CatalogError("malformed", `the value of ${field} is not UTF-8`);
+  return { value: value.toString("utf8"), contentType };
+}
+
+function toldOf(wire: Readonly<Record<string, unknown>>): Partial<SystemMetadata> {
+  const told = Object.entries(wire).flatMap(([name, value]) => {
+    if (value === null) return [];
+    return [[name, STAMPS.has(name) ? stampOf(value as AuditStamp) : plainOf(value)]];
+  });
+  return Object.fromEntries(told);
+}
+
+const STAMPS: ReadonlySet<string> = new Set(["aspectCreated", "aspectModified"]);
+
+const stampOf = ({ time, actor }: AuditStamp): AuditStamp => ({ time, actor });
+
+/** A map without the prototype that the reader gave it. */
+const plainOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? { ...value } : value;
