@@ -1,0 +1,26 @@
+import java.nio.file.Path;
+import org.neo4j.configuration.GraphDatabaseSettings;
+import org.neo4j.configuration.connectors.BoltConnector;
+import org.neo4j.configuration.helpers.SocketAddress;
+import org.neo4j.dbms.api.DatabaseManagementService;
+import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
+
+/** Neo4j with Bolt on a port of 127.0.0.1, for tests: arguments are data folder, port, password. */
+public class Neo4jServer {
+  public static void main(String[] arguments) throws Exception {
+    SocketAddress address = new SocketAddress("127.0.0.1", Integer.parseInt(arguments[1]));
+    DatabaseManagementService service =
+        new DatabaseManagementServiceBuilder(Path.of(arguments[0]))
+            .setConfig(BoltConnector.enabled, true)
+            .setConfig(BoltConnector.listen_address, address)
+            .setConfig(BoltConnector.advertised_address, address)
+            .setConfig(GraphDatabaseSettings.auth_enabled, true)
+            .setConfig(GraphDatabaseSettings.pagecache_memory, 128L * 1024 * 1024)
+            .build();
+    service
+        .database(GraphDatabaseSettings.SYSTEM_DATABASE_NAME)
+        .executeTransactionally(
+            "ALTER USER neo4j SET PASSWORD '" + arguments[2] + "' CHANGE NOT REQUIRED");
+    Thread.currentThread().join();
+  }
+}

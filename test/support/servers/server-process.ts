@@ -1,0 +1,166 @@
+/**
+ * One server of a kind on this machine: started on free ports of 127.0.0.1 in a folder of its own,
+ * waited for by asking it, killed and started again on the same ports with the same data, and stopped
+ * without leaving a process or a file. The caller must see to `stop`; server-keeper.ts does.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { ServerCommand, ServerKind, ServerPlace } from "./server-kind.ts";
+import { Unavailable } from "./server-kind.ts";
+import { type SystemUser, unprivilegedUser } from "./system-user.ts";
+
+const run = promisify(execFile);
+
+const startMillisecondsMax = 90_000;
+const startAttemptsMax = 5;
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly version: string;
+  /** After `kill`; the data is what the server had made durable. */
+  start(): Promise<void>;
+  /** SIGKILL, as a power cut would end it. */
+  kill(): Promise<void>;
+  /** For good; its data goes. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with Unavailable where the machine cannot run it, otherwise with what the server said. */
+export async function openServerProcess(kind: ServerKind): Promise<ServerProcess> {
+  const program = await kind.program();
+  const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
+  const folder = await mkdtemp(join(tmpdir(), "annals-test-server-"));
+  const ports = await freePorts(kind.portCount);
+  const place: ServerPlace = { program, folder, ports };
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const command = await kind.command(place);
+    const deadline = Date.now() + startMillisecondsMax;
+    // What was just killed may hold its files for another moment.
+    for (let attempt = 1; ; attempt++) {
+      child = launch(command, folder, user);
+      if (await becomesReady(kind, place, child, deadline)) return;
+      await end(child, "SIGKILL");
+      if (attempt === startAttemptsMax || Date.now() >= deadline) {
+        throw new Error(`${command.file} did not start: ${await lastWords(folder)}`);
+      }
+      await sleep(500);
+    }
+  }
+
+  async function kill(): Promise<void> {
+    await end(child, "SIGKILL");
+  }
+
+  async function stop(): Promise<void> {
+    await end(child, kind.stopSignal);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  try {
+    const preparations = await kind.prepare(place);
+    if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
+    for (const command of preparations) await finish(command, folder, user);
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: kind.url(place), version: kind.version, start, kill, stop };
+}
+
+async function becomesReady(
+  kind: ServerKind,
+  place: ServerPlace,
+  child: ChildProcess,
+  deadline: number,
+): Promise<boolean> {
+  while (Date.now() < deadline && isRunning(child)) {
+    if (await kind.isReady(place).catch(() => false)) return isRunning(child);
+    await sleep(100);
+  }
+  return false;
+}
+
+/** A process group of its own, so that what the program starts can be ended with it. */
+function launch(
+  { file, args, environment }: ServerCommand,
+  folder: string,
+  user: SystemUser | undefined,
+): ChildProcess {
+  const output = openSync(join(folder, "output.log"), "a");
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: { ...process.env, HOME: folder, ...environment },
+    stdio: ["ignore", output, output],
+    detached: true,
+    ...user,
+  });
+  closeSync(output);
+  child.on("error", () => {});
+  return child;
+}
+
+async function finish(
+  command: ServerCommand,
+  folder: string,
+  user: SystemUser | undefined,
+): Promise<void> {
+  const child = launch(command, folder, user);
+  const status = await new Promise<number | string | null>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", resolve);
+  });
+  if (status !== 0) throw new Unavailable(`${command.file} failed: ${await lastWords(folder)}`);
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (child?.pid === undefined) return;
+  const deadline = Date.now() + 10_000;
+  signalGroup(child.pid, signal);
+  while (signalGroup(child.pid, 0)) {
+    if (Date.now() > deadline) signalGroup(child.pid, "SIGKILL");
+    await sleep(20);
+  }
+}
+
+/** False when nothing is left of the group. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false;
+  }
+}
+
+const isRunning = (child: ChildProcess): boolean =>
+  child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+
+async function lastWords(folder: string): Promise<string> {
+  const output = await readFile(join(folder, "output.log"), "utf8").catch(() => "");
+  return output.trim().slice(-2_000) || "it said nothing";
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const holders = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const holder = createServer();
+      await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+      return holder;
+    }),
+  );
+  return Promise.all(
+    holders.map(async (holder) => {
+      const address = holder.address();
+      await new Promise((resolve) => holder.close(resolve));
+      return typeof address === "object" && address !== null ? address.port : 0;
+    }),
+  );
+}
