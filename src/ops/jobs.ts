@@ -14,7 +14,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { lastOf, type Position, revision } from "../core/position.ts";
 import { JOBS, jobStream } from "../core/stream.ts";
-import type { Append, ChangeLog } from "../log/change-log.ts";
+import { type Append, type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeJob, encodeJob, type JobCounts, type JobRecord } from "../log/job-codec.ts";
 
 export interface Job {
@@ -106,6 +106,8 @@ const resumedMax = 3;
 /** Between two records of how far a job is. */
 const REPORTED_MS_MIN = 2_000;
 const registryPageMax = 200;
+/** How often a number may be taken by another node meanwhile. */
+const registeringMax = 20;
 
 export const NOTHING: JobCounts = Object.freeze({
   total: 0,
@@ -147,7 +149,19 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
   const write = (record: JobRecord): Promise<Position> =>
     append([{ stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] }]);
 
+  /** Another node that has the same log may have taken the number: then the next one. */
   async function register(kind: string, request: unknown, actor: string) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await registerNext(kind, request, actor);
+      } catch (error) {
+        last = await lastNumber();
+        if (!(error instanceof WrongRevision) || attempt === registeringMax) throw error;
+      }
+    }
+  }
+
+  async function registerNext(kind: string, request: unknown, actor: string) {
     const number = last + 1;
     const unfinishedFrom = Math.min(number, ...[...running.values()].map((one) => one.number));
     const first: JobRecord = {
@@ -165,17 +179,12 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       error: null,
     };
     const records = [encodeJob(first)];
-    try {
-      const position = await append([
-        { stream: JOBS, expected: revision(number - 2), records },
-        { stream: jobStream(first.id), expected: "any", records },
-      ]);
-      last = number;
-      return { first, position };
-    } catch (error) {
-      last = await lastNumber();
-      throw error;
-    }
+    const position = await append([
+      { stream: JOBS, expected: revision(number - 2), records },
+      { stream: jobStream(first.id), expected: "any", records },
+    ]);
+    last = number;
+    return { first, position };
   }
 
   function run(first: JobRecord, latest: JobRecord): Promise<Ended> {
@@ -275,15 +284,30 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
   }
 
   async function resume(): Promise<void> {
-    const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
-    if (newest === undefined) return;
-    let at = (decodeJob(newest).unfinishedFrom ?? 1) - 1;
+    let at = await unfinishedFrom();
     for (;;) {
       const page = await log.readStream(JOBS, revision(at), { limit: registryPageMax });
-      for (const record of page) await resumeOne(decodeJob(record));
+      for (const record of page) {
+        const first = decodeJob(record);
+        // Those of other nodes on the same log are theirs to take up.
+        if (isOwn(first)) await resumeOne(first);
+      }
       if (page.length === 0) return;
       at += page.length;
     }
+  }
+
+  const isOwn = ({ id }: JobRecord): boolean => id === `${nodeId}:${numberOf(id)}`;
+
+  /** What this node's last job says of those before it; behind all jobs when it never had one. */
+  async function unfinishedFrom(): Promise<number> {
+    for (let at = last - 1; at >= 0; at -= registryPageMax) {
+      const options = { limit: registryPageMax, backward: true };
+      const page = await log.readStream(JOBS, revision(at), options);
+      const own = page.map((record) => decodeJob(record)).find(isOwn);
+      if (own !== undefined) return (own.unfinishedFrom ?? 1) - 1;
+    }
+    return last;
   }
 
   async function resumeOne(first: JobRecord): Promise<void> {
@@ -321,6 +345,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     },
 
     async list({ start, count }) {
+      last = Math.max(last, await lastNumber());
       const from = last - 1 - start;
       if (from < 0 || count === 0) return { total: last, jobs: [] };
       const options = { limit: Math.min(count, registryPageMax), backward: true };
@@ -338,6 +363,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       if (entry === undefined) {
         const job = await find(id);
         if (job === undefined) throw unknownJob(id);
+        if (job.state === "running") throw runsElsewhere(id);
         throw new CatalogError("conflict", `job "${id}" is ${job.state}: it cannot be cancelled`);
       }
       if (entry.committed !== undefined) {
@@ -366,6 +392,11 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 export const unknownJob = (id: string): CatalogError =>
   new CatalogError("not_found", `there is no job "${id.slice(0, 120)}"`, {
     hint: "POST /operations?action=listJobs lists them",
+  });
+
+const runsElsewhere = (id: string): CatalogError =>
+  new CatalogError("conflict", `job "${id}" runs in another process: it cannot be cancelled here`, {
+    hint: "Ask the node whose id it begins with; what ended with its process goes on when that starts",
   });
 
 const unknownKind: JobWork = async () => {

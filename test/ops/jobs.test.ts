@@ -316,3 +316,39 @@ test("nothing is started while the service stops", async () => {
   await jobs.close();
   await expect(jobs.start("some", null, {})).rejects.toEqual(rejectedWith("unavailable"));
 });
+
+describe("nodes that share a log", () => {
+  test("number their jobs in one row, and see each other's", async () => {
+    const [one, other] = [await open("one"), await open("other")];
+    const started = [];
+    for (const jobs of [one, other, other, one]) started.push(await jobs.start("some", {}, {}));
+    await Promise.all(started.map(({ ended }) => ended));
+    expect(started.map(({ id }) => id)).toEqual(["one:1", "other:2", "other:3", "one:4"]);
+    const { total, jobs } = await one.list({ start: 0, count: 10 });
+    expect(total).toBe(4);
+    expect(jobs.map(({ id }) => id)).toEqual(["one:4", "other:3", "other:2", "one:1"]);
+    expect((await one.find("other:3"))?.state).toBe("done");
+  });
+
+  test("leave what another has begun to that one", async () => {
+    const held = heldRun();
+    some = held.work;
+    const one = await open("one");
+    const { id } = await one.start("some", {}, {});
+    await held.begun;
+    const other = await open("other");
+    expect(other.running()).toBe(0);
+    expect(await other.find(id)).toMatchObject({ state: "running" });
+    await expect(other.cancel(id)).rejects.toMatchObject({
+      code: "conflict",
+      hint: expect.stringContaining("node"),
+    });
+    // Cut off, and others have begun jobs since: it goes on where it belongs.
+    await one.close();
+    some = async () => {};
+    await (await other.start("some", {}, {})).ended;
+    const again = await open("one");
+    await expect.poll(async () => (await again.find(id))?.state).toBe("done");
+    held.end();
+  });
+});
