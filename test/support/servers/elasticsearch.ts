@@ -2,7 +2,7 @@
  * Elasticsearch's core: the real server without most of its modules (no scripts, no update or delete
  * by query, no language analyzers). It refuses to be run by root.
  */
-import { cp } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { answersHealthy } from "./cluster-health.ts";
 import { javaHome, mavenPackage } from "./maven-packages.ts";
@@ -11,6 +11,7 @@ import type { ServerKind, ServerPlace } from "./server-kind.ts";
 const version = "8.19.0";
 
 const home = ({ folder }: ServerPlace): string => join(folder, "home");
+const temporary = ({ folder }: ServerPlace): string => join(folder, "temporary");
 
 export async function elasticsearch(): Promise<ServerKind> {
   return {
@@ -29,6 +30,7 @@ export async function elasticsearch(): Promise<ServerKind> {
     // A copy, since it writes into its own folder and its user may not read where the original lies.
     async prepare(place) {
       await cp(join(place.program, `elasticsearch-${version}`), home(place), { recursive: true });
+      await mkdir(temporary(place));
       return [];
     },
 
@@ -49,7 +51,7 @@ export async function elasticsearch(): Promise<ServerKind> {
         environment: {
           ES_JAVA_HOME: await javaHome(),
           ES_JAVA_OPTS: "-Xms512m -Xmx512m",
-          ES_TMPDIR: place.folder,
+          ES_TMPDIR: temporary(place),
         },
       };
     },

@@ -47,7 +47,7 @@ export async function neo4j(): Promise<ServerKind> {
 
     // The handshake of Bolt: a server that is up chooses one of the versions offered.
     async isReady({ ports }) {
-      const offer = Buffer.from("6060b017" + "00080805" + "00000000".repeat(3), "hex");
+      const offer = Buffer.from(`6060b01700080805${"00000000".repeat(3)}`, "hex");
       const chosen = await exchange(ports[0], offer, 4);
       return chosen.readUInt32BE() !== 0;
     },
