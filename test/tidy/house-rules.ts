@@ -26,15 +26,6 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
   "src/graph/": ["src/core/", "src/projector/sink.ts"],
   "src/search/": ["src/core/", "src/projector/sink.ts"],
-  "src/feed/": [
-    "src/core/",
-    "type src/aspects/aspect-table.ts",
-    "type src/catalog/catalog.ts",
-    "src/log/",
-    "type src/projector/sink.ts",
-    "node:",
-    "avsc",
-  ],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 
@@ -76,6 +67,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
 
   "src/feed/": [
     "src/core/",
+    "src/log/",
     "src/projector/",
     "type src/catalog/catalog.ts",
     "type src/aspects/aspect-table.ts",

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { projectFeed } from "../../projections/feed.ts";
+import type { ChangeType, PlacedChange } from "../../src/core/change.ts";
+import { position, revision } from "../../src/core/position.ts";
+
+const change = (changeType: ChangeType, timeseries: boolean): PlacedChange => ({
+  ...{ urn: "urn:li:tag:a", entityType: "tag", aspect: "status", changeType, timeseries },
+  ...{ created: { time: 1, actor: "urn:li:corpuser:a" }, system: { lastObserved: 1, runId: "r" } },
+  ...{ position: position(1), revision: revision(0) },
+});
+
+test.each([
+  ["UPSERT", false, true],
+  ["UPSERT", true, true],
+  ["DELETE", false, true],
+  ["DELETE", true, false],
+  ["RESTATE", false, false],
+  ["RESTATE", true, false],
+] as const)("%s, of a timeseries: %s; told: %s", (changeType, timeseries, told) => {
+  const one = change(changeType, timeseries);
+  expect(projectFeed(one)).toEqual(told ? [{ change: one }] : []);
+});
