@@ -4,9 +4,14 @@
  * writes under a name of its own and takes it away again; the server belongs to all.
  *
  * An address comes from ANNALS_TEST_NEO4J and the like, or from a file of such lines that
- * ANNALS_TEST_STORES_FILE names.
+ * ANNALS_TEST_STORES_FILE names; else a container engine is asked, else the server is started from
+ * registry packages (servers/store-keeper.ts). REQUIRE_STORES=kafka,neo4j (or `all`) makes a failure
+ * of a store that cannot be had.
  */
 import { readFileSync } from "node:fs";
+import { get } from "node:http";
+import { json } from "node:stream/consumers";
+import { createStoreKeeper, type OwnStore, type StoreKeeper } from "./servers/store-keeper.ts";
 
 export const storeNames = [
   "postgres",
@@ -31,17 +36,45 @@ export interface SkippedStore {
   readonly skipped: string;
 }
 
-/** Rejects where REQUIRE_STORES names the store (or is `all`) and it cannot be had. */
+/** May take minutes when it is the first to ask, where the server has to be fetched. */
 export async function reachStore(name: StoreName): Promise<ReachedStore | SkippedStore> {
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
-  return { skipped: `${variableOf(name)} is not set` };
+  const door = process.env.ANNALS_TEST_STORES_DOOR;
+  const store = await (door === undefined ? keeper().reach(name) : askDoor(door, name));
+  return orFail(name, store);
+}
+
+/** A server that this test alone has, to kill and start again; from registry packages only. */
+export async function ownStore(name: StoreName): Promise<OwnStore | SkippedStore> {
+  return orFail(name, await keeper().own(name));
 }
 
 /** "neo4j 5.26.25", or the reason why not: for the names of tests. */
-export function storeTitle(name: StoreName, store: ReachedStore | SkippedStore): string {
-  if ("skipped" in store) return `${name} (${store.skipped})`;
+export function storeTitle(name: StoreName, store: ReachedStore | OwnStore | SkippedStore): string {
+  if ("skipped" in store) return `no ${name}: ${store.skipped}`;
   return store.version === undefined ? `${name} by its address` : `${name} ${store.version}`;
+}
+
+export const isStoreName = (name: string): name is StoreName =>
+  (storeNames as readonly string[]).includes(name);
+
+/** What REQUIRE_STORES names; throws where that is not a store. */
+export function requiredStores(): readonly StoreName[] {
+  const asked = (process.env.REQUIRE_STORES ?? "").split(/[\s,]+/).filter((name) => name !== "");
+  if (asked.includes("all")) return storeNames;
+  const unknown = asked.filter((name) => !isStoreName(name));
+  if (unknown.length > 0) {
+    throw new Error(`REQUIRE_STORES: no store ${unknown}; there are ${storeNames.join(", ")}`);
+  }
+  return asked.filter(isStoreName);
+}
+
+function orFail<T extends object>(name: StoreName, store: T | SkippedStore): T | SkippedStore {
+  if ("skipped" in store && requiredStores().includes(name)) {
+    throw new Error(`REQUIRE_STORES names ${name}, but ${store.skipped}`);
+  }
+  return store;
 }
 
 const variableOf = (name: StoreName): string => `ANNALS_TEST_${name.toUpperCase()}`;
@@ -56,4 +89,20 @@ function givenAddress(name: StoreName): string | undefined {
     .split("\n")
     .find((each) => each.startsWith(`${variable}=`));
   return line?.slice(variable.length + 1).trim() || undefined;
+}
+
+/** Not fetch(), which gives up after five minutes. */
+const askDoor = (door: string, name: StoreName): Promise<ReachedStore | SkippedStore> =>
+  new Promise((resolve, reject) => {
+    get(door + name, (response) => {
+      json(response).then((answer) => resolve(answer as ReachedStore | SkippedStore), reject);
+    }).on("error", reject);
+  });
+
+let ownKeeper: StoreKeeper | undefined;
+
+/** Of this process, whose end is the end of its servers. */
+function keeper(): StoreKeeper {
+  ownKeeper ??= createStoreKeeper();
+  return ownKeeper;
 }

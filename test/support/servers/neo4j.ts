@@ -18,12 +18,15 @@ export async function neo4j(): Promise<ServerKind> {
     refusesRoot: false,
     stopSignal: "SIGKILL",
 
-    program: () =>
-      mavenPackage({
-        name: "neo4j",
-        version,
-        coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
-      }),
+    program: (signal) =>
+      mavenPackage(
+        {
+          name: "neo4j",
+          version,
+          coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
+        },
+        signal,
+      ),
 
     prepare: async () => [],
 

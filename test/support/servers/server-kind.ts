@@ -26,7 +26,7 @@ export interface ServerKind {
   /** Ends the server at once without leaving anything behind in the system. */
   readonly stopSignal: "SIGKILL" | "SIGQUIT";
   /** The folder of the program; what is missing is fetched. Rejects with Unavailable. */
-  program(): Promise<string>;
+  program(signal?: AbortSignal): Promise<string>;
   /** Commands that make the folder ready, run in order by the server's user. */
   prepare(place: ServerPlace): Promise<readonly ServerCommand[]>;
   command(place: ServerPlace): Promise<ServerCommand>;

@@ -6,11 +6,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePorts } from "./free-ports.ts";
 import type { ServerCommand, ServerKind, ServerPlace } from "./server-kind.ts";
 import { Unavailable } from "./server-kind.ts";
 import { type SystemUser, unprivilegedUser } from "./system-user.ts";
@@ -31,9 +31,16 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Rejects with Unavailable where the machine cannot run it, otherwise with what the server said. */
-export async function openServerProcess(kind: ServerKind): Promise<ServerProcess> {
-  const program = await kind.program();
+/**
+ * Rejects with Unavailable where the machine cannot run it, otherwise with what the server said.
+ * The first signal ends waiting for it, the second ends fetching.
+ */
+export async function openServerProcess(
+  kind: ServerKind,
+  signal?: AbortSignal,
+  fetching: AbortSignal | undefined = signal,
+): Promise<ServerProcess> {
+  const program = await kind.program(fetching);
   const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
   const folder = await mkdtemp(join(tmpdir(), "annals-test-server-"));
   const ports = await freePorts(kind.portCount);
@@ -46,8 +53,9 @@ export async function openServerProcess(kind: ServerKind): Promise<ServerProcess
     // What was just killed may hold its files for another moment.
     for (let attempt = 1; ; attempt++) {
       child = launch(command, folder, user);
-      if (await becomesReady(kind, place, child, deadline)) return;
+      if (await becomesReady(kind, place, child, deadline, signal)) return;
       await end(child, "SIGKILL");
+      signal?.throwIfAborted();
       if (attempt === startAttemptsMax || Date.now() >= deadline) {
         throw new Error(`${command.file} did not start: ${await lastWords(folder)}`);
       }
@@ -57,10 +65,12 @@ export async function openServerProcess(kind: ServerKind): Promise<ServerProcess
 
   async function kill(): Promise<void> {
     await end(child, "SIGKILL");
+    child = undefined;
   }
 
   async function stop(): Promise<void> {
     await end(child, kind.stopSignal);
+    child = undefined;
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
@@ -81,8 +91,9 @@ async function becomesReady(
   place: ServerPlace,
   child: ChildProcess,
   deadline: number,
+  signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  while (Date.now() < deadline && isRunning(child)) {
+  while (signal?.aborted !== true && Date.now() < deadline && isRunning(child)) {
     if (await kind.isReady(place).catch(() => false)) return isRunning(child);
     await sleep(100);
   }
@@ -146,21 +157,4 @@ const isRunning = (child: ChildProcess): boolean =>
 async function lastWords(folder: string): Promise<string> {
   const output = await readFile(join(folder, "output.log"), "utf8").catch(() => "");
   return output.trim().slice(-2_000) || "it said nothing";
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const holders = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const holder = createServer();
-      await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-      return holder;
-    }),
-  );
-  return Promise.all(
-    holders.map(async (holder) => {
-      const address = holder.address();
-      await new Promise((resolve) => holder.close(resolve));
-      return typeof address === "object" && address !== null ? address.port : 0;
-    }),
-  );
 }

@@ -1,0 +1,39 @@
+/**
+ * Vitest's global set-up: one keeper of servers for all test files, behind a door on 127.0.0.1 that
+ * stores.ts asks. What was left out is said once, at the end.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  isStoreName,
+  type ReachedStore,
+  requiredStores,
+  type SkippedStore,
+  type StoreName,
+  storeTitle,
+} from "../stores.ts";
+import { createStoreKeeper } from "./store-keeper.ts";
+
+export default async function setup(): Promise<() => Promise<void>> {
+  requiredStores();
+  const keeper = createStoreKeeper();
+  const answers = new Map<StoreName, ReachedStore | SkippedStore>();
+  const door = createServer(async (request, response) => {
+    const name = request.url?.slice(1) ?? "";
+    const known = isStoreName(name);
+    const answer = known ? await keeper.reach(name) : { skipped: `there is no store ${name}` };
+    if (known) answers.set(name, answer);
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  const { port } = door.address() as AddressInfo;
+  process.env.ANNALS_TEST_STORES_DOOR = `http://127.0.0.1:${port}/`;
+
+  return async () => {
+    door.closeAllConnections();
+    door.close();
+    await keeper.close();
+    const titles = [...answers].map(([name, answer]) => storeTitle(name, answer));
+    if (titles.length > 0) console.log(`\n Servers: ${titles.join("; ")}`);
+  };
+}

@@ -1,0 +1,101 @@
+/** The servers of the tests themselves, shown on PostgreSQL, which starts in a second. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { afterEach, expect, test, vi } from "vitest";
+import { ownStore, reachStore, requiredStores, storeTitle } from "../stores.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test("an address from the environment wins over one from a file, and both over starting", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "annals-"));
+  const file = join(folder, "stores.env");
+  await writeFile(file, "ANNALS_TEST_KAFKA=file:1\nANNALS_TEST_NEO4J=bolt://file:2\n");
+  vi.stubEnv("ANNALS_TEST_STORES_FILE", file);
+  vi.stubEnv("ANNALS_TEST_KAFKA", "variable:1");
+  vi.stubEnv("ANNALS_TEST_NEO4J", undefined);
+  expect(await reachStore("kafka")).toEqual({ url: "variable:1", from: "environment" });
+  expect(await reachStore("neo4j")).toEqual({ url: "bolt://file:2", from: "environment" });
+  await rm(folder, { recursive: true });
+});
+
+test("a name in REQUIRE_STORES has to be a store's", () => {
+  vi.stubEnv("REQUIRE_STORES", "kafka, neo4j");
+  expect(requiredStores()).toEqual(["kafka", "neo4j"]);
+  vi.stubEnv("REQUIRE_STORES", "kafka,neo5j");
+  expect(() => requiredStores()).toThrow("no store neo5j");
+});
+
+test("a required store that cannot be had is a failure with the reason", async () => {
+  vi.stubEnv("ANNALS_TEST_EVENTSTOREDB", undefined);
+  vi.stubEnv("ANNALS_TEST_STORES_FILE", undefined);
+  // A door that has nothing.
+  vi.stubEnv("ANNALS_TEST_STORES_DOOR", `${process.env.ANNALS_TEST_STORES_DOOR}nothing-`);
+  expect(await reachStore("eventstoredb")).toHaveProperty("skipped");
+  vi.stubEnv("REQUIRE_STORES", "all");
+  await expect(reachStore("eventstoredb")).rejects.toThrow(
+    "REQUIRE_STORES names eventstoredb, but there is no store nothing-eventstoredb",
+  );
+});
+
+const postgres = await ownStore("postgres");
+
+// Without PostgreSQL's programs on the machine there is nothing to show it on.
+test.skipIf("skipped" in postgres)(
+  `a server that is killed comes back with its data, on ${storeTitle("postgres", postgres)}`,
+  async () => {
+    if ("skipped" in postgres) throw new Error(postgres.skipped);
+    await query(postgres.url, "create table kept as select 7 as seven");
+    await postgres.kill();
+    await expect(query(postgres.url, "select 1")).rejects.toThrow();
+    await postgres.start();
+    expect(await query(postgres.url, "select seven from kept")).toEqual([{ seven: 7 }]);
+    await postgres.stop();
+    await expect(query(postgres.url, "select 1")).rejects.toThrow();
+  },
+);
+
+// See above.
+test.skipIf("skipped" in postgres)("servers end with the process that asked for them", async () => {
+  const program = fileURLToPath(new URL("store-keeper-process.ts", import.meta.url));
+  const keeper = fork(program, [], { execArgv: [] });
+  keeper.send({ id: 1, act: "own", name: "postgres" });
+  const [{ url }] = await once(keeper, "message");
+  expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+  const [{ folder }] = (await query(
+    url,
+    "select setting as folder from pg_settings where name = 'data_directory'",
+  )) as [{ folder: string }];
+  expect(existsSync(folder)).toBe(true);
+  keeper.disconnect();
+  const [status] = await once(keeper, "exit");
+  expect(status).toBe(0);
+  await expect(answers(Number(new URL(url).port))).resolves.toBe(false);
+  expect(existsSync(folder)).toBe(false);
+});
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("close", () => socket.destroy());
+  });
