@@ -1,0 +1,153 @@
+/**
+ * Many documents on their way into a server: in requests that are bounded in number and bytes, a
+ * few at a time. Documents carry the position that told them as their version, so that a later one
+ * is never overwritten by an earlier one, whoever sends them and however often.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { CatalogError } from "../../core/errors.ts";
+import { blockHint, type SearchServer } from "./client.ts";
+
+export interface BulkWrite {
+  /** An alias for writing (names.ts): where there is none any more, nothing is made. */
+  readonly alias: string;
+  readonly id: string;
+  /** What is there is left alone where its version is higher; undefined: it never is. */
+  readonly version?: number | undefined;
+  /** JSON text; undefined: the document goes. */
+  readonly document?: string | undefined;
+}
+
+export interface BulkFailure {
+  readonly write: BulkWrite;
+  readonly status: number;
+  /** The server's name for it, as "index_not_found_exception". */
+  readonly type: string;
+  readonly reason: string;
+}
+
+export interface BulkOutcome {
+  /** Documents that were left alone, because what is there is newer. */
+  readonly passed: readonly BulkWrite[];
+  /** Documents that the server does not take, this time or ever. */
+  readonly failures: readonly BulkFailure[];
+}
+
+/** Of one request: large enough to be cheap, small enough for the server's memory. */
+const WRITES_MAX = 1_000;
+const CHARACTERS_MAX = 4_000_000;
+const REQUESTS_MAX = 2;
+/** What the server is too busy for is sent again, so often in all. */
+const TRIES_MAX = 3;
+const PAUSE_MS = 200;
+
+/** Each id once per alias: the order in which they arrive is not theirs. */
+export async function bulk(
+  server: SearchServer,
+  writes: Iterable<BulkWrite>,
+): Promise<BulkOutcome> {
+  const passed: BulkWrite[] = [];
+  const failures: BulkFailure[] = [];
+  const chunks = chunked(writes);
+  async function lane(): Promise<void> {
+    for (const { writes: some, body } of chunks)
+      await send(server, some, body, { passed, failures });
+  }
+  await allSettled(Array.from({ length: REQUESTS_MAX }, lane));
+  return { passed, failures };
+}
+
+/** Throws `unavailable` for the first of these failures, saying how many there are. */
+export function refuse(failures: readonly BulkFailure[], view: string, where: string): void {
+  const [first] = failures;
+  if (first === undefined) return;
+  const many = failures.length === 1 ? "a document" : `${failures.length} documents`;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${view}" could not be written: ${where} did not take ${many}, "${first.write.id}" for: ${first.reason}`,
+    { cause: first, hint: blockHint(first.reason) ?? "It is tried again by itself" },
+  );
+}
+
+/** Writes of one request, and its text. Lanes share it: each request is taken once. */
+function* chunked(writes: Iterable<BulkWrite>) {
+  let some: BulkWrite[] = [];
+  let body = "";
+  for (const write of writes) {
+    some.push(write);
+    body += lineOf(write);
+    if (some.length < WRITES_MAX && body.length < CHARACTERS_MAX) continue;
+    yield { writes: some, body };
+    some = [];
+    body = "";
+  }
+  if (some.length > 0) yield { writes: some, body };
+}
+
+function lineOf({ alias, id, version, document }: BulkWrite): string {
+  const at = version === undefined ? "" : `,"version":${version},"version_type":"external_gte"`;
+  const place = `"_index":"${alias}","_id":${JSON.stringify(id)}${at}`;
+  return document === undefined ? `{"delete":{${place}}}\n` : `{"index":{${place}}}\n${document}\n`;
+}
+
+async function send(
+  server: SearchServer,
+  writes: readonly BulkWrite[],
+  body: string,
+  { passed, failures }: { passed: BulkWrite[]; failures: BulkFailure[] },
+): Promise<void> {
+  let left = writes;
+  let text = body;
+  for (let tries = 1; ; tries++) {
+    const sent = left;
+    const answer = await request(server, text);
+    const busy: BulkWrite[] = [];
+    for (const [n, item] of answer.errors ? answer.items.entries() : []) {
+      const { status, error } = Object.values(item)[0] ?? {};
+      const write = sent[n];
+      if (error === undefined || status === undefined || write === undefined) continue;
+      if (status === VERSION_CONFLICT) passed.push(write);
+      else if (tries < TRIES_MAX && BUSY.has(status) && !isBlock(error)) busy.push(write);
+      else failures.push({ write, status, type: error.type, reason: error.reason ?? error.type });
+    }
+    if (busy.length === 0) return;
+    await delay(PAUSE_MS * 2 ** tries);
+    left = busy;
+    text = busy.map(lineOf).join("");
+  }
+}
+
+interface Answer {
+  readonly errors: boolean;
+  /** In the order of the request. */
+  readonly items: readonly Readonly<Record<string, AnswerItem>>[];
+}
+
+interface AnswerItem {
+  readonly status?: number;
+  readonly error?: { readonly type: string; readonly reason?: string };
+}
+
+const VERSION_CONFLICT = 409;
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const isBlock = ({ type }: { readonly type: string }): boolean =>
+  type === "cluster_block_exception";
+
+const request = (server: SearchServer, bulkBody: string): Promise<Answer> =>
+  server.ask("written", (client) =>
+    client.transport.request<Answer>({
+      method: "POST",
+      path: "/_bulk",
+      querystring: {
+        require_alias: "true",
+        filter_path: "errors,items.*.status,items.*.error.type,items.*.error.reason",
+      },
+      bulkBody,
+    }),
+  );
+
+/** Waits for all before it rejects: nothing is on its way any more then. */
+async function allSettled(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === "rejected") throw result.reason;
+  }
+}

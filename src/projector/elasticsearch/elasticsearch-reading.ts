@@ -1,0 +1,49 @@
+/**
+ * A view in Elasticsearch, opened for reading: at any time, also before there is one. Nothing is
+ * asked until something is read; then first whether another release made it.
+ */
+import type { Client } from "@elastic/elasticsearch";
+import type { ServerPlace } from "../view-origin.ts";
+import { type Asker, connect, type SearchServer } from "./client.ts";
+import { namesOf, type ViewNames } from "./names.ts";
+import { checkVersion, createMetadata, type ViewShape, type ViewState } from "./view-metadata.ts";
+
+export interface ElasticsearchReading<Kept> {
+  readonly server: SearchServer;
+  readonly names: ViewNames;
+  /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
+  ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
+  /** Where the view is now; undefined when there is none. */
+  state(): Promise<ViewState<Kept> | undefined>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+export function openElasticsearchReading<Kept>(
+  shape: ViewShape<Kept>,
+  place: ServerPlace,
+  asker: Asker,
+): ElasticsearchReading<Kept> {
+  const server = connect(place, asker);
+  const metadata = createMetadata<Kept>(server, shape, place);
+  let checked = false;
+
+  async function state(): Promise<ViewState<Kept> | undefined> {
+    const found = await metadata.find();
+    if (found === undefined) return undefined;
+    checkVersion(shape, found.state);
+    checked = true;
+    return found.state;
+  }
+
+  return {
+    server,
+    names: namesOf(place.name, shape.view),
+    state,
+    async ask(request) {
+      if (!checked) await state();
+      return server.ask("read", request);
+    },
+    close: () => server.close(),
+  };
+}

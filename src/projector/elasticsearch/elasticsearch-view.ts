@@ -1,0 +1,335 @@
+/**
+ * A view in Elasticsearch, opened for writing: what its sinks have in common, and what they hold
+ * for true until the server says otherwise.
+ *
+ * With `bulk` a generation is grown beside the one that is there, whose metadata stay as they are
+ * until `close`. What a bulk that died has left is cleared by the next.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import type { ServerView } from "../view-origin.ts";
+import { type BulkWrite, bulk, refuse } from "./bulk.ts";
+import { type Asker, connect, type SearchServer } from "./client.ts";
+import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
+import { namesOf, type ViewNames } from "./names.ts";
+import {
+  checkVersion,
+  createMetadata,
+  emptyState,
+  type FoundState,
+  type ViewMetadata,
+  type ViewShape,
+  type ViewState,
+} from "./view-metadata.ts";
+
+/** A document and the place (names.ts) that it belongs to. */
+export interface PlacedWrite extends Omit<BulkWrite, "alias"> {
+  readonly place: string;
+}
+
+export interface ElasticsearchView<Kept> {
+  readonly server: SearchServer;
+  readonly names: ViewNames;
+  /**
+   * Where the view is, as this writer knows it. Rejects `conflict` when something went wrong and
+   * `position` was not asked since.
+   */
+  state(): Promise<ViewState<Kept>>;
+  /** Asks the server; a view that is gone, or in parts, begins anew. */
+  position(): Promise<Position>;
+  /**
+   * Writes documents, each id once per place; then they can be found (of a view that is grown
+   * beside another: after `refresh`). Documents whose version is older than what is there are passed
+   * over. Rejects `unavailable` when one is not taken, `conflict` when an index was taken away: the
+   * view then begins anew.
+   */
+  write(writes: Iterable<PlacedWrite>): Promise<void>;
+  /** What was written can be found. */
+  refresh(): Promise<void>;
+  /** What readers see of these places follows from what is kept (ViewShape.visible). */
+  show(places: Iterable<string>, kept: Kept): Promise<void>;
+  /** Compare and set. Rejects `conflict` when another projector was faster. */
+  move(to: { readonly position?: Position; readonly kept?: Kept }): Promise<void>;
+  /** Empties the view and begins the next generation. */
+  reset(): Promise<void>;
+  /** May be called twice. */
+  close(outcome: "keep" | "discard"): Promise<void>;
+}
+
+/** Opens a view for writing. Rejects `unavailable` when its server does not answer. */
+export async function openElasticsearchView<Kept>(
+  shape: ViewShape<Kept>,
+  view: ServerView,
+  asker: Asker,
+): Promise<ElasticsearchView<Kept>> {
+  const server = connect(view, asker);
+  try {
+    const parts: Parts<Kept> = partsOf(shape, view, server);
+    const open = view.bulk ? growBeside(parts, view) : growOn(parts, view);
+    return viewOf(parts, await open);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+interface Parts<Kept> {
+  readonly shape: ViewShape<Kept>;
+  readonly server: SearchServer;
+  readonly names: ViewNames;
+  readonly generations: Generations<Kept>;
+  readonly metadata: ViewMetadata<Kept>;
+}
+
+/** What differs between a view that counts and one that is grown beside it. */
+interface Standing<Kept> {
+  readonly live: boolean;
+  state(): Promise<ViewState<Kept>>;
+  /** Asks the server where that can differ. */
+  ask(): Promise<ViewState<Kept>>;
+  change(to: ViewState<Kept>): Promise<void>;
+  /** An index is gone. Rejects in any case. */
+  lost(): Promise<never>;
+  end(outcome: "keep" | "discard"): Promise<void>;
+}
+
+function partsOf<Kept>(shape: ViewShape<Kept>, view: ServerView, server: SearchServer) {
+  const names = namesOf(view.name, shape.view);
+  const generations = createGenerations(server, shape, names);
+  const metadata = createMetadata<Kept>(server, shape, view);
+  return { shape, server, names, generations, metadata };
+}
+
+function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): ElasticsearchView<Kept> {
+  const { server, names, generations, shape } = parts;
+  /** Places that have an index, by generation; those of the metadata have one, too. */
+  const made = new Map<number, Set<string>>();
+  let closed = false;
+
+  async function ensure(state: ViewState<Kept>, wanted: Iterable<string>): Promise<void> {
+    const { generation, kept, places } = state;
+    const there = made.get(generation) ?? new Set(places);
+    const missing = [...wanted].filter((place) => !there.has(place));
+    await Promise.all(
+      missing.map((place) =>
+        generations.make(generation, place, standing.live ? { kept } : undefined),
+      ),
+    );
+    made.clear();
+    made.set(generation, new Set([...there, ...missing]));
+  }
+
+  return {
+    server,
+    names,
+    state: () => standing.state(),
+    position: async () => (await standing.ask()).position,
+    async write(writes) {
+      const all = [...writes];
+      if (all.length === 0) return;
+      const state = await standing.state();
+      const aliases = new Map<string, string>();
+      for (const { place } of all) aliases.set(place, names.writing(state.generation, place));
+      await ensure(state, aliases.keys());
+      const { failures } = await bulk(server, aliased(all, aliases));
+      if (failures.some(({ type }) => type === "index_not_found_exception")) {
+        made.clear();
+        await standing.lost();
+      }
+      refuse(failures, shape.view, server.where);
+      if (standing.live) await generations.refresh(state.generation, aliases.keys());
+    },
+    async refresh() {
+      await generations.refresh((await standing.state()).generation);
+    },
+    async show(places, kept) {
+      if (!standing.live) return;
+      const { generation } = await standing.state();
+      const wanted = new Set(places);
+      const there = (await generations.list())
+        .filter((one) => one.generation === generation && wanted.has(one.place))
+        .map(({ place }) => place);
+      await generations.show(generation, there, kept);
+    },
+    async move(to) {
+      const state = await standing.state();
+      const places = new Set([...state.places, ...(made.get(state.generation) ?? [])]);
+      await standing.change({ ...state, ...to, places: [...places] });
+    },
+    async reset() {
+      const { generation, model, log } = await standing.state();
+      await standing.change({ ...emptyState(shape, generation + 1), model, log });
+      await generations.drop((one) => one.generation === generation);
+    },
+    async close(outcome) {
+      if (closed) return;
+      closed = true;
+      try {
+        await standing.end(outcome);
+      } finally {
+        await server.close();
+      }
+    },
+  };
+}
+
+function* aliased(writes: readonly PlacedWrite[], aliases: ReadonlyMap<string, string>) {
+  for (const { place, ...write } of writes) yield { ...write, alias: aliases.get(place) ?? "" };
+}
+
+/** The view that counts: its metadata are in the server. */
+async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+  const { shape, generations, metadata } = parts;
+  const notAsked = `where the view "${shape.view}" is was not asked again`;
+  let known: FoundState<Kept> | undefined;
+
+  /** A view without metadata has nothing that counts. */
+  async function begin(): Promise<FoundState<Kept>> {
+    const last = Math.max(0, ...(await generations.list()).map(({ generation }) => generation));
+    await generations.drop(() => true);
+    return metadata.create(emptyState(shape, last + 1));
+  }
+
+  async function change(to: ViewState<Kept>): Promise<void> {
+    const from = known;
+    if (from === undefined) throw new CatalogError("conflict", notAsked);
+    known = undefined;
+    known = await metadata.replace(from, to);
+  }
+
+  /** Gives up what is there. */
+  async function beginAnew({ state }: FoundState<Kept>): Promise<void> {
+    const { model, log, generation } = state;
+    await change({ ...emptyState(shape, generation + 1), model, log });
+    await generations.drop((one) => one.generation === generation);
+  }
+
+  /** Puts right what was cut off, or what another projector did that was behind. */
+  async function settle({ generation, kept }: ViewState<Kept>, all: readonly ViewIndex[]) {
+    const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
+      live === (of === generation) &&
+      (!live || filtered === (shape.visible?.(place, kept) !== undefined));
+    if (!all.every(led)) await generations.swapAliases(generation, kept);
+    if (all.some((one) => one.generation < generation)) {
+      await generations.drop((one) => one.generation < generation);
+    }
+  }
+
+  async function ask(): Promise<FoundState<Kept>> {
+    const astray = known === undefined;
+    const found = (await metadata.find()) ?? (await begin());
+    checkVersion(shape, found.state);
+    known = found;
+    if (astray) {
+      const all = await generations.list();
+      if (isWhole(found.state, all)) await settle(found.state, all);
+      else await beginAnew(found);
+    }
+    return known;
+  }
+
+  await ask();
+  await takeOrigin();
+
+  /** As for views in files (projector/sqlite/sqlite-view.ts). */
+  async function takeOrigin(): Promise<void> {
+    const { state } = known ?? (await ask());
+    const { model = null, log, onEmptied } = view;
+    const ofAnotherModel = state.model !== null && model !== null && state.model !== model;
+    const ofAnotherLog = state.log !== null && log !== undefined && state.log !== log.id;
+    if (ofAnotherLog && state.position > log.head) return;
+    const origin = { model, log: log?.id ?? state.log };
+    if (ofAnotherModel || ofAnotherLog) {
+      await change({ ...emptyState(shape, state.generation + 1), ...origin });
+      await generations.drop((one) => one.generation === state.generation);
+      if (state.position > START) onEmptied?.(ofAnotherLog ? "another log" : "another model");
+    } else if (state.model !== origin.model || state.log !== origin.log) {
+      await change({ ...state, ...origin });
+    }
+  }
+
+  return {
+    live: true,
+    async state() {
+      if (known !== undefined) return known.state;
+      throw new CatalogError("conflict", notAsked);
+    },
+    ask: async () => (await ask()).state,
+    change,
+    async lost() {
+      const before = known;
+      const found = await metadata.find();
+      known = found;
+      if (found === undefined || found.writer !== before?.writer) {
+        known = undefined;
+        throw new CatalogError("conflict", `the view "${shape.view}" was moved or dropped`);
+      }
+      await beginAnew(found);
+      known = undefined;
+      throw new CatalogError("conflict", `the view "${shape.view}" has lost an index`);
+    },
+    async end() {},
+  };
+}
+
+/** Whether every place that has documents has its index. */
+function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boolean {
+  const there = all.filter(({ generation }) => generation === state.generation);
+  return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
+}
+
+const TAKE_TRIES_MAX = 5;
+
+/** A generation beside the one that counts: where it is, only its writer knows. */
+async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+  const { shape, generations, metadata } = parts;
+  const live = (await metadata.find())?.state.generation ?? 0;
+  const all = await generations.list();
+  const last = Math.max(live, ...all.map(({ generation }) => generation));
+  await generations.drop(({ generation }) => generation > live);
+  const origin = { model: view.model ?? null, log: view.log?.id ?? null };
+  let state = { ...emptyState(shape, last + 1), ...origin };
+
+  /** Whatever the metadata say by now. */
+  async function take(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const found = await metadata.find();
+      try {
+        const taken = found ?? (await metadata.create(state));
+        if (taken.state.generation !== state.generation) await metadata.replace(taken, state);
+        return;
+      } catch (error) {
+        const lost = error instanceof CatalogError && error.code === "conflict";
+        if (!lost || tries === TAKE_TRIES_MAX) throw error;
+      }
+    }
+  }
+
+  return {
+    live: false,
+    state: async () => state,
+    // Asked all the same: a view that is closed, or whose server is gone, says so.
+    async ask() {
+      await metadata.find();
+      return state;
+    },
+    async change(to) {
+      state = to;
+    },
+    async lost() {
+      throw new CatalogError(
+        "unavailable",
+        `the generation ${state.generation} of the view "${shape.view}" was dropped while it grew`,
+        { hint: "Another rebuild of the view may be running" },
+      );
+    },
+    async end(outcome) {
+      const own = state.generation;
+      if (outcome === "discard") return generations.drop(({ generation }) => generation === own);
+      await generations.refresh(own);
+      await generations.swapAliases(own, state.kept);
+      await take();
+      await generations.drop(({ generation }) => generation !== own);
+    },
+  };
+}

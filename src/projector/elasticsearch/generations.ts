@@ -1,0 +1,140 @@
+/**
+ * The indices of a view, generation by generation: made where they are needed, moved under the
+ * readers' aliases all at once, dropped.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { type SearchServer, statusOf, typeOfError } from "./client.ts";
+import type { ViewNames } from "./names.ts";
+import type { ViewShape } from "./view-metadata.ts";
+
+export interface ViewIndex {
+  readonly index: string;
+  readonly generation: number;
+  readonly place: string;
+  /** Whether readers are led to it. */
+  readonly live: boolean;
+  /** Whether they see a part of it only. */
+  readonly filtered: boolean;
+}
+
+export interface Generations<Kept> {
+  list(): Promise<readonly ViewIndex[]>;
+  /** Makes the index of a place that has none. `live`: readers find them at once. */
+  make(generation: number, place: string, live: { readonly kept: Kept } | undefined): Promise<void>;
+  /** Leads readers to a generation and away from all others, in one step. */
+  swapAliases(generation: number, kept: Kept): Promise<void>;
+  /** What readers see of places of the live generation. */
+  show(generation: number, places: Iterable<string>, kept: Kept): Promise<void>;
+  /** Drops the indices of all generations that are chosen. */
+  drop(chosen: (index: ViewIndex) => boolean): Promise<void>;
+  /** What was written until now can be found; of all indices of a generation without places. */
+  refresh(generation: number, places?: Iterable<string>): Promise<void>;
+}
+
+type Action = estypes.IndicesUpdateAliasesAction;
+
+/** Names in one request: they stand in its first line, which has 4 KB. */
+const NAMES_MAX = 12;
+const NOT_FOUND = 404;
+
+export function createGenerations<Kept>(
+  server: SearchServer,
+  shape: Pick<ViewShape<Kept>, "index" | "visible">,
+  names: ViewNames,
+): Generations<Kept> {
+  async function list(): Promise<readonly ViewIndex[]> {
+    const found = await server.ask("read", (client) =>
+      client.indices.getAlias({ index: names.indices(), allow_no_indices: true }),
+    );
+    return Object.entries(found).flatMap(([index, { aliases }]) => {
+      const parsed = names.parse(index);
+      if (parsed === undefined) return [];
+      const alias = aliases[names.live(parsed.place)];
+      return [
+        { index, ...parsed, live: alias !== undefined, filtered: alias?.filter !== undefined },
+      ];
+    });
+  }
+
+  async function alter(actions: readonly Action[]): Promise<void> {
+    if (actions.length === 0) return;
+    await server.ask("written", (client) =>
+      client.indices.updateAliases({ actions: [...actions] }),
+    );
+  }
+
+  const aliasOf = (place: string, kept: Kept) => {
+    const filter = shape.visible?.(place, kept);
+    return filter === undefined ? {} : { filter };
+  };
+
+  const showing = (generation: number, place: string, kept: Kept): Action => ({
+    add: {
+      index: names.index(generation, place),
+      alias: names.live(place),
+      ...aliasOf(place, kept),
+    },
+  });
+
+  return {
+    list,
+    async make(generation, place, live) {
+      const aliases = {
+        [names.writing(generation, place)]: {},
+        ...(live && { [names.live(place)]: aliasOf(place, live.kept) }),
+      };
+      try {
+        await server.ask("written", (client) =>
+          client.indices.create({
+            ...{ index: names.index(generation, place), mappings: shape.index.mappings, aliases },
+            // Whoever writes says when it can be found.
+            settings: { refresh_interval: "-1", ...shape.index.settings },
+          }),
+        );
+      } catch (error) {
+        if (typeOfError(error) !== "resource_already_exists_exception") throw error;
+      }
+    },
+    async swapAliases(generation, kept) {
+      const actions = (await list()).flatMap((one): Action[] => {
+        if (one.generation === generation) return [showing(generation, one.place, kept)];
+        return one.live ? [{ remove: { index: one.index, alias: names.live(one.place) } }] : [];
+      });
+      await alter(actions);
+    },
+    show: (generation, places, kept) =>
+      alter([...places].map((place) => showing(generation, place, kept))),
+    async drop(chosen) {
+      const indices = (await list()).filter(chosen).map(({ index }) => index);
+      for (const some of batchesOf(indices)) {
+        await server.ask("written", (client) =>
+          client.indices.delete({ index: some, ignore_unavailable: true }),
+        );
+      }
+    },
+    async refresh(generation, places) {
+      const indices =
+        places === undefined
+          ? [names.indices(generation)]
+          : [...places].map((place) => names.index(generation, place));
+      await Promise.all(
+        batchesOf(indices).map(async (some) => {
+          try {
+            await server.ask("written", (client) => client.indices.refresh({ index: some }));
+          } catch (error) {
+            // An index that is gone is noticed by what writes to it.
+            if (statusOf(error) !== NOT_FOUND) throw error;
+          }
+        }),
+      );
+    },
+  };
+}
+
+function batchesOf(names: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  for (let from = 0; from < names.length; from += NAMES_MAX) {
+    batches.push(names.slice(from, from + NAMES_MAX));
+  }
+  return batches;
+}
