@@ -1,0 +1,83 @@
+/**
+ * The feed's checkpoint: the newest record of a compacted topic with one partition. It is written in
+ * the transaction of the events that it covers, so that it is never ahead of them or behind.
+ *
+ * Not an offset of a consumer group, which could be committed in the same transaction and is
+ * cheaper to read: brokers forget offsets of a group without members a week after the last commit
+ * (offsets.retention.minutes). A catalog that rested for so long would tell all of its log again.
+ */
+import { randomUUID } from "node:crypto";
+import { type Position, position } from "../../core/position.ts";
+import type { KafkaClient } from "./kafka-client.ts";
+import { withAdmin } from "./kafka-client.ts";
+import type { WantedTopic } from "./topics.ts";
+
+export interface Checkpoint {
+  readonly position: Position;
+  /** Id of the log that was told. */
+  readonly log: string | undefined;
+}
+
+export const checkpointKey = "feed";
+
+export const checkpointText = ({ position, log }: Checkpoint): string =>
+  JSON.stringify({ position, log });
+
+/** Small segments, so that there is never much to read: only full ones are compacted. */
+export const checkpointTopic = (topic: string): WantedTopic => ({
+  topic,
+  partitions: 1,
+  settings: {
+    "cleanup.policy": "compact",
+    "segment.bytes": String(1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.01",
+  },
+});
+
+/** How long a fetch waits for more; there is no more. */
+const FETCH_MS_MAX = 100;
+
+/**
+ * Undefined when there is none. The topic must be there. What a transaction wrote that has not ended
+ * is not seen.
+ */
+export async function readCheckpoint(
+  client: KafkaClient,
+  topic: string,
+): Promise<Checkpoint | undefined> {
+  const [ends] = await withAdmin(client, (admin) => admin.fetchTopicOffsets(topic));
+  if (ends === undefined || ends.low === ends.high) return undefined;
+  const end = BigInt(ends.high);
+  // The driver reads partitions in groups only. This one has one member and commits nothing.
+  const consumer = client.kafka.consumer({
+    groupId: `${topic}-reader-${randomUUID()}`,
+    maxWaitTimeInMs: FETCH_MS_MAX,
+    allowAutoTopicCreation: false,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let newest: Buffer | null | undefined;
+  consumer.on("consumer.crash", ({ payload }) => reject(payload.error));
+  // Ends of transactions are not messages, but they have offsets.
+  consumer.on("consumer.end_batch_process", ({ payload }) => {
+    if (BigInt(payload.lastOffset) >= end - 1n) resolve();
+  });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatch: async ({ batch }) => {
+        newest = batch.messages.at(-1)?.value ?? newest;
+      },
+    });
+    await promise;
+  } finally {
+    await consumer.disconnect().catch(() => {});
+  }
+  return newest == null ? undefined : checkpointOf(newest.toString("utf8"));
+}
+
+function checkpointOf(text: string): Checkpoint {
+  const { position: at, log } = JSON.parse(text) as { position: number; log?: string };
+  return { position: position(at), log };
+}

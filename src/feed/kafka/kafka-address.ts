@@ -1,0 +1,101 @@
+/**
+ * Where Kafka is: `host:port,host:port`, or a URL that says more, such as
+ * `kafka://user:password@host:port,host:port?tls=true&mechanism=scram-sha-512&topicPrefix=test.`.
+ * A user's name and password are percent-encoded there.
+ */
+import { CatalogError } from "../../core/errors.ts";
+
+const mechanisms = ["scram-sha-512", "scram-sha-256", "plain"] as const;
+const compressions = ["none", "gzip"] as const;
+
+export interface KafkaAddress {
+  /** `host:port`, at least one. */
+  readonly brokers: readonly string[];
+  readonly tls: boolean;
+  readonly login:
+    | {
+        readonly mechanism: (typeof mechanisms)[number];
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
+  /** In front of the names of topics, groups and transactions; mostly empty. */
+  readonly topicPrefix: string;
+  readonly compression: (typeof compressions)[number];
+  /** Of topics of events that are missing; undefined: the feed's own choice. */
+  readonly partitions: number | undefined;
+}
+
+const DEFAULT_PORT = 9092;
+const PARTITIONS_MAX = 1_000;
+const topicCharacters = /^[A-Za-z0-9._-]{0,100}$/;
+const options = ["tls", "mechanism", "topicPrefix", "compression", "partitions"];
+
+/** Throws `invalid`; the message never shows a password. */
+export function parseKafkaAddress(text: string): KafkaAddress {
+  const refuse = (why: string): never => {
+    throw new CatalogError("invalid", `the Kafka address "${withoutPassword(text)}" ${why}`, {
+      hint: "Write host:port,host:port or kafka://user:password@host:port,host:port?tls=true&mechanism=scram-sha-512",
+    });
+  };
+  const url = /^kafka:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/?(?:\?([^#]*))?$/.exec(text);
+  if (url === null && text.includes("/")) return refuse("is not a URL of the scheme kafka://");
+  const [, user, hosts = text, query = ""] = url ?? [];
+
+  const told = new URLSearchParams(query);
+  const oneOf = <const T extends string>(name: string, allowed: readonly T[], usual: T): T => {
+    const given = told.get(name) ?? usual;
+    return (
+      allowed.find((each) => each === given) ??
+      refuse(`has ${name}=${given}, of which ${allowed.join(", ")} are known`)
+    );
+  };
+  for (const name of told.keys()) {
+    if (!options.includes(name)) {
+      return refuse(`has an unknown option "${name}"; there are ${options.join(", ")}`);
+    }
+  }
+  const topicPrefix = told.get("topicPrefix") ?? "";
+  if (!topicCharacters.test(topicPrefix)) {
+    return refuse(`has the topicPrefix "${topicPrefix}", which is no beginning of a topic's name`);
+  }
+  const mechanism = oneOf("mechanism", mechanisms, "scram-sha-512");
+  if (user === undefined && told.has("mechanism")) return refuse("has a mechanism but no user");
+  return {
+    brokers: hosts.split(",").map((host) => brokerOf(host.trim(), refuse)),
+    tls: oneOf("tls", ["true", "false"], "false") === "true",
+    login: user === undefined ? undefined : { mechanism, ...loginOf(user, refuse) },
+    topicPrefix,
+    compression: oneOf("compression", compressions, "none"),
+    partitions: partitionsOf(told.get("partitions"), refuse),
+  };
+}
+
+type Refuse = (why: string) => never;
+
+function brokerOf(text: string, refuse: Refuse): string {
+  const [, host, port] = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (host === undefined) return refuse(`names no host in "${text}"`);
+  const number = port === undefined ? DEFAULT_PORT : Number(port);
+  if (number < 1 || number > 65_535) return refuse(`has the port ${port} of 1 to 65535`);
+  return `${host}:${number}`;
+}
+
+function loginOf(user: string, refuse: Refuse): { username: string; password: string } {
+  const [, name = "", password] = /^([^:]*)(?::(.*))?$/s.exec(user) ?? [];
+  if (name === "" || password === undefined) return refuse("has a user without name or password");
+  try {
+    return { username: decodeURIComponent(name), password: decodeURIComponent(password) };
+  } catch {
+    return refuse("has a user or password that is not percent-encoded");
+  }
+}
+
+function partitionsOf(text: string | null, refuse: Refuse): number | undefined {
+  if (text === null) return undefined;
+  const number = Number(text);
+  const fits = Number.isInteger(number) && number >= 1 && number <= PARTITIONS_MAX;
+  return fits ? number : refuse(`has partitions=${text} of 1 to ${PARTITIONS_MAX}`);
+}
+
+const withoutPassword = (text: string): string => text.replace(/:\/\/[^@]*@/, "://…@");

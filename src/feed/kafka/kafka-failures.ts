@@ -1,0 +1,71 @@
+/** The driver's errors as the catalog's own, told with what to do. */
+import { CatalogError } from "../../core/errors.ts";
+import type { KafkaAddress } from "./kafka-address.ts";
+
+/** What the protocol calls an error; undefined for failures of connections and the like. */
+export function errorTypeOf(error: unknown): string | undefined {
+  return innermost(error).type;
+}
+
+/** A newer producer with the same transactional id took over; 90 is the driver's unknown PRODUCER_FENCED. */
+export function isFenced(error: unknown): boolean {
+  const { type, message } = innermost(error);
+  return type === "INVALID_PRODUCER_EPOCH" || /\berror code 90\b/.test(message);
+}
+
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof CatalogError
+    ? error.code === "too_large"
+    : ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"].includes(errorTypeOf(error) ?? "");
+
+/** Whether the same may succeed in a moment. */
+export const mayPass = (error: unknown): boolean =>
+  !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isRefused(error));
+
+/** `doing`: what could not be done, after "Kafka at host:port". */
+export function kafkaFailure(
+  error: unknown,
+  address: Pick<KafkaAddress, "brokers">,
+  doing: string,
+): CatalogError {
+  if (error instanceof CatalogError) return error;
+  const { message } = innermost(error);
+  const place = `Kafka at ${address.brokers.join(",")}`;
+  return new CatalogError("unavailable", `${place} ${doing}: ${message}`, {
+    hint: hintFor(error),
+    cause: error,
+  });
+}
+
+function hintFor(error: unknown): string {
+  const type = errorTypeOf(error) ?? "";
+  if (isSaslFailure(error)) return "Check user, password and mechanism in ANNALS_KAFKA";
+  if (type.endsWith("_AUTHORIZATION_FAILED")) {
+    return "Give the user of ANNALS_KAFKA the right that is missing; annals check names what is needed";
+  }
+  return "Check that the brokers run and that ANNALS_KAFKA names them; it is tried again";
+}
+
+const isSaslFailure = (error: unknown): boolean => {
+  const { type = "", name } = innermost(error);
+  return name.startsWith("KafkaJSSASL") || type.includes("SASL") || type === "ILLEGAL_SASL_STATE";
+};
+
+const isRefused = (error: unknown): boolean =>
+  isSaslFailure(error) || (errorTypeOf(error) ?? "").endsWith("_AUTHORIZATION_FAILED");
+
+interface DriverError {
+  readonly name: string;
+  readonly message: string;
+  readonly type?: string | undefined;
+}
+
+/** The driver wraps errors in those of its retries, and several in one. */
+function innermost(error: unknown): DriverError {
+  if (!(error instanceof Error)) return { name: "", message: String(error) };
+  if ("errors" in error && Array.isArray(error.errors) && error.errors.length > 0) {
+    return innermost(error.errors[0]);
+  }
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error as DriverError;
+}

@@ -1,0 +1,287 @@
+/**
+ * The feed's writing side in Kafka: tells each event once, in the order of the log for each urn.
+ *
+ * Each batch is one transaction or a few, of the events and of the checkpoint that covers them. A
+ * consumer that reads committed messages only (the default of most clients, not of Java's) sees every
+ * event once, whatever crashes. Others see those of transactions that failed, too, and may see an event
+ * twice: the headers `annals-log` and `annals-position` say which it is, and within a partition
+ * positions of one log only rise.
+ *
+ * Of several processes with the same catalog's name, the one that wrote last shuts out the others
+ * (the transactional id is the catalog's): their next transaction fails as a whole. After any failure
+ * the producer is thrown away: a new one first ends what the old one began, so that the checkpoint then
+ * says whether it came to be. The driver itself tries no request again, since with several brokers it
+ * would repeat those that are still on their way.
+ *
+ * What was told cannot be taken back: `restore` does nothing, and after `reset`, or with another
+ * log, everything is told (again) after what is in the topics.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { CompressionTypes, type Producer, type Transaction } from "kafkajs";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import type { Sink } from "../../projector/sink.ts";
+import type { ServerView } from "../../projector/view-origin.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { ChangeEvent } from "../change-event.ts";
+import type { EventCodec } from "../event-codec.ts";
+import { topics } from "../event-schemas.ts";
+import { checkpointKey, checkpointText, readCheckpoint } from "./checkpoint.ts";
+import { type FeedMessage, type FeedPart, partsOf, tooLarge } from "./feed-batches.ts";
+import { feedTopics, namesOf } from "./feed-topics.ts";
+import { parseKafkaAddress } from "./kafka-address.ts";
+import { createKafkaClient, producerSettings, withAdmin } from "./kafka-client.ts";
+import { errorTypeOf, isFenced, isTooLarge, kafkaFailure, mayPass } from "./kafka-failures.ts";
+import { ensureTopics, readMessageLimits } from "./topics.ts";
+
+export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
+  /** `url`: see parseKafkaAddress. */
+  readonly codec: Pick<EventCodec, "encodeChange">;
+  readonly logger?: Logger | undefined;
+}
+
+export const positionHeader = "annals-position";
+export const logHeader = "annals-log";
+
+const ATTEMPTS_MAX = 5;
+const RETRY_MS = { first: 100, max: 1_600 };
+/** While the transaction before is being written down by all who took part, no next one begins. */
+const SETTLING_MS_MAX = 5_000;
+const SETTLING_PAUSE_MS = { first: 1, max: 50 };
+const OPEN_MS_MAX = 20_000;
+const ABORT_MS_MAX = 1_000;
+/** After which the brokers end a transaction by themselves. */
+const TRANSACTION_MS_MAX = 60_000;
+
+/** Rejects `unavailable` when Kafka cannot be asked where the feed is. */
+export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEvent>> {
+  const address = parseKafkaAddress(feed.url);
+  const names = namesOf(address, feed);
+  const client = createKafkaClient(address, { clientId: names.transactions, ...feed });
+  const compression = address.compression === "gzip" ? CompressionTypes.GZIP : undefined;
+  const logId = feed.log?.id;
+  const logIdBytes = logId === undefined ? undefined : Buffer.from(logId);
+
+  let producer: Producer | undefined;
+  let limits: ReadonlyMap<string, number> | undefined;
+  /** Where the feed is, as far as this sink knows. */
+  let known: Position | undefined;
+  let closed = false;
+
+  async function readPosition(): Promise<Position> {
+    const checkpoint = await readCheckpoint(client, names.checkpoint);
+    if (checkpoint === undefined) return START;
+    // Another log's position says nothing of this one, unless what is missing may be lost.
+    const ofAnother = checkpoint.log !== logId && checkpoint.log !== undefined;
+    const begun = ofAnother && feed.log !== undefined && checkpoint.position <= feed.log.head;
+    return begun ? START : checkpoint.position;
+  }
+
+  async function prepare(): Promise<void> {
+    limits = await withAdmin(client, async (admin) => {
+      await ensureTopics(admin, feedTopics(names, address));
+      return readMessageLimits(admin, [topics.versioned, topics.timeseries].map(names.topic));
+    });
+  }
+
+  /** From when it resolves, no other producer's transaction comes to be, or is still on its way. */
+  async function takeOver(): Promise<Producer> {
+    const taken = client.kafka.producer({
+      ...producerSettings,
+      transactionalId: names.transactions,
+      transactionTimeout: TRANSACTION_MS_MAX,
+      retry: { retries: 0 },
+    });
+    try {
+      await taken.connect();
+      // Beginning one is what shuts others out; this one is empty.
+      await (await taken.transaction()).abort();
+      return taken;
+    } catch (error) {
+      await taken.disconnect().catch(() => {});
+      throw error;
+    }
+  }
+
+  async function drop(): Promise<void> {
+    const dropped = producer;
+    producer = undefined;
+    await dropped?.disconnect().catch(() => {});
+  }
+
+  async function tell(part: FeedPart, from: Position): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (producer === undefined) {
+          await prepare();
+          producer = await takeOver();
+          const at = await readPosition();
+          // An attempt may have come to be though its answer was lost.
+          if (attempt > 1 && at === part.upTo) return;
+          if (at !== from) throw moved(at);
+        }
+        return await transact(producer, part);
+      } catch (error) {
+        await drop();
+        if (isFenced(error)) throw shutOut(error);
+        if (attempt === ATTEMPTS_MAX || !mayPass(error)) throw error;
+        feed.logger?.debug({ err: error, attempt }, "the feed's transaction failed");
+        await pause(Math.min(RETRY_MS.first * 2 ** (attempt - 1), RETRY_MS.max));
+      }
+    }
+  }
+
+  async function transact(taken: Producer, { requests, upTo }: FeedPart): Promise<void> {
+    const transaction = await taken.transaction();
+    try {
+      const value = checkpointText({ position: upTo, log: logId });
+      // Alone, because it is sent again until the transaction before has settled.
+      await onceSettled(() =>
+        transaction.send({
+          topic: names.checkpoint,
+          messages: [{ key: checkpointKey, value }],
+        }),
+      );
+      for (const request of requests) await send(transaction, request);
+      await transaction.commit();
+    } catch (error) {
+      // So that readers need not wait until it times out. When it was ending already, that holds.
+      await within(ABORT_MS_MAX, () => transaction.abort()).catch(() => {});
+      throw error;
+    }
+  }
+
+  async function send(transaction: Transaction, request: readonly FeedMessage[]): Promise<void> {
+    const byTopic = Map.groupBy(request, ({ topic }) => topic);
+    const topicMessages = [...byTopic].map(([topic, messages]) => ({
+      topic,
+      messages: messages.map(({ key, value, position }) => ({
+        key,
+        value,
+        headers: { [positionHeader]: String(position), ...logIdHeader },
+      })),
+    }));
+    try {
+      await transaction.sendBatch({ topicMessages, compression });
+    } catch (error) {
+      const [first] = request;
+      if (request.length === 1 && first !== undefined && isTooLarge(error)) {
+        throw tooLarge(first, first.value.length);
+      }
+      throw error;
+    }
+  }
+  const logIdHeader = logIdBytes === undefined ? {} : { [logHeader]: logIdBytes };
+
+  function* messagesAfter(events: readonly ChangeEvent[], after: Position): Generator<FeedMessage> {
+    for (const event of events) {
+      const { position } = event.change;
+      if (position <= after) continue;
+      const message = feed.codec.encodeChange(event);
+      yield { ...message, topic: names.topic(message.topic), position };
+    }
+  }
+
+  /** Errors as the catalog's own; after any, where the feed is has to be asked again. */
+  async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T> {
+    if (closed) throw new CatalogError("unavailable", "the feed to Kafka is closed");
+    try {
+      return await work();
+    } catch (error) {
+      known = undefined;
+      throw kafkaFailure(error, address, doing);
+    }
+  }
+
+  const findPosition = async (): Promise<Position> => {
+    known = await readPosition();
+    return known;
+  };
+
+  await guarded("cannot be asked where the feed is", () =>
+    within(OPEN_MS_MAX, async () => {
+      await prepare();
+      const checkpoint = await readCheckpoint(client, names.checkpoint);
+      const at = await findPosition();
+      if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");
+    }),
+  );
+
+  return {
+    async apply(events, upTo) {
+      await guarded("did not take the feed's events", async () => {
+        let from = known ?? (await findPosition());
+        if (upTo <= from) return;
+        if (limits === undefined) await prepare();
+        const parts = partsOf(messagesAfter(events, from), upTo, {
+          topicBytesMax: (topic) => limits?.get(topic) ?? 0,
+          tryLarger: compression !== undefined,
+        });
+        try {
+          for (const part of parts) {
+            await tell(part, from);
+            from = part.upTo;
+            known = from;
+          }
+        } catch (error) {
+          // The topic's limit may be raised before it is tried again.
+          if (isTooLarge(error)) limits = undefined;
+          throw error;
+        }
+      });
+    },
+
+    restore: async () => {},
+
+    position: () => guarded("cannot be asked where the feed is", findPosition),
+
+    async reset() {
+      await guarded("did not let the feed begin anew", async () => {
+        await tell({ requests: [], upTo: START }, await findPosition());
+        known = START;
+      });
+    },
+
+    async close() {
+      closed = true;
+      await drop();
+    },
+  };
+}
+
+/** Tries again while the transaction before is still being written down. */
+async function onceSettled(send: () => Promise<unknown>): Promise<void> {
+  const end = Date.now() + SETTLING_MS_MAX;
+  for (let ms = SETTLING_PAUSE_MS.first; ; ms = Math.min(ms * 2, SETTLING_PAUSE_MS.max)) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (errorTypeOf(error) !== "CONCURRENT_TRANSACTIONS" || Date.now() > end) throw error;
+      await pause(ms);
+    }
+  }
+}
+
+const moved = (at: Position): CatalogError =>
+  new CatalogError("conflict", `the feed was moved to position ${at} by another projector`);
+
+const shutOut = (cause: unknown): CatalogError =>
+  new CatalogError("conflict", "the feed was taken over by another projector", {
+    hint: "Let one process alone have the role feed; this one tries again",
+    cause,
+  });
+
+/** Rejects when it takes longer; what was begun goes on unheard. */
+async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = pause(ms, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    timer.abort();
+    late.catch(() => {});
+  }
+}

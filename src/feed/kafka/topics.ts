@@ -1,0 +1,77 @@
+/** Topics: made when they are missing, and how large a message each takes. */
+import kafkajs, { type Admin } from "kafkajs";
+
+/** Node does not find this one by its name. */
+const { ConfigResourceTypes } = kafkajs;
+
+export interface WantedTopic {
+  readonly topic: string;
+  readonly partitions: number;
+  /** Settings that are not the broker's own. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Copies of a topic, as far as there are brokers. */
+const REPLICAS_MAX = 3;
+const CREATE_MS_MAX = 10_000;
+/** Kafka's own default of message.max.bytes. */
+const MESSAGE_BYTES_DEFAULT = 1_048_588;
+
+/** Topics that are there stay as they are, also where they differ from what is wanted. */
+export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[]): Promise<void> {
+  const there = new Set(await admin.listTopics());
+  const missing = wanted.filter(({ topic }) => !there.has(topic));
+  if (missing.length === 0) return;
+  const { brokers } = await admin.describeCluster();
+  const replicationFactor = Math.min(REPLICAS_MAX, brokers.length);
+  for (const { topic, partitions, settings = {} } of missing) {
+    // One by one: the driver forgives a topic that another process has just made, but only alone.
+    await admin.createTopics({
+      topics: [
+        {
+          topic,
+          numPartitions: partitions,
+          replicationFactor,
+          configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
+        },
+      ],
+      timeout: CREATE_MS_MAX,
+    });
+  }
+}
+
+/** Settings of topics, for those that are there and that the user may see. */
+export async function readTopicSettings(
+  admin: Admin,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+  });
+  return new Map(
+    resources
+      .filter(({ errorCode }) => errorCode === 0)
+      .map(({ resourceName, configEntries }) => [
+        resourceName,
+        Object.fromEntries(
+          configEntries.map(({ configName, configValue }) => [configName, configValue]),
+        ),
+      ]),
+  );
+}
+
+/** Largest batch of records that each topic takes, in bytes. */
+export async function readMessageLimits(
+  admin: Admin,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  // Without the right to see settings the default is a good guess; the broker has the last word.
+  const settings = await readTopicSettings(admin, topics).catch(() => new Map());
+  return new Map(
+    topics.map((topic) => {
+      const told = Number(settings.get(topic)?.["max.message.bytes"]);
+      return [topic, told > 0 ? told : MESSAGE_BYTES_DEFAULT];
+    }),
+  );
+}

@@ -1,0 +1,345 @@
+/** The feed in a real Kafka, read by consumers that know nothing of it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lastOf, position, START } from "../../src/core/position.ts";
+import type { ChangeEvent } from "../../src/feed/change-event.ts";
+import { createEventCodec } from "../../src/feed/event-codec.ts";
+import { topics } from "../../src/feed/event-schemas.ts";
+import { producerSettings, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
+import { type KafkaFeed, openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import type { Sink } from "../../src/projector/sink.ts";
+import { reachStore, storeTitle } from "../support/stores.ts";
+import {
+  createKafkaSpace,
+  createReader,
+  eventAt,
+  eventsFrom,
+  type KafkaSpace,
+  urnOf,
+} from "./kafka-place.ts";
+
+const store = await reachStore("kafka");
+const codec = createEventCodec({ findSchema: async () => undefined });
+const log = { id: "log-one", head: position(1_000_000) };
+const endOf = (events: readonly ChangeEvent[]) => lastOf(events.map(({ change }) => change));
+const placesOf = (events: readonly ChangeEvent[]) => events.map(({ change }) => change.position);
+
+// There is no Kafka everywhere; storeTitle says why.
+describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () => {
+  const server = "url" in store ? store.url : "";
+  let space: KafkaSpace;
+  let opened: Sink<ChangeEvent>[];
+
+  beforeEach(() => {
+    space = createKafkaSpace(server);
+    opened = [];
+  });
+
+  afterEach(async () => {
+    for (const sink of opened) await sink.close();
+    await space.remove();
+  });
+
+  async function open(changed: Partial<KafkaFeed> = {}): Promise<Sink<ChangeEvent>> {
+    const sink = await openKafkaFeedSink({
+      url: space.url,
+      name: "annals",
+      codec,
+      log,
+      ...changed,
+    });
+    opened.push(sink);
+    return sink;
+  }
+
+  /** Positions of all that consumers of committed messages get, in order. */
+  async function told(): Promise<readonly number[]> {
+    const read = await Promise.all([topics.versioned, topics.timeseries].map((t) => space.read(t)));
+    const places = read.flat().map(({ headers }) => Number(headers["annals-position"]));
+    return places.sort((a, b) => a - b);
+  }
+
+  test("begins at the start, and makes the topics", async () => {
+    const sink = await open();
+    expect(await sink.position()).toBe(START);
+    const there = await withAdmin(space, (admin) => admin.listTopics());
+    const own = there.filter((topic) => topic.startsWith(space.prefix)).sort();
+    expect(own.map((topic) => topic.slice(space.prefix.length))).toEqual([
+      topics.timeseries,
+      topics.versioned,
+      topics.platformEvents,
+      "annals-feed-checkpoint",
+    ]);
+  });
+
+  test("tells each event once, under its urn, in the order of the log, readable by others", async () => {
+    const events = eventsFrom(1, 500);
+    const sink = await open();
+    await sink.apply(events.slice(0, 200), position(400));
+    await sink.apply(events.slice(200), endOf(events));
+    expect(await sink.position()).toBe(endOf(events));
+
+    const decode = createReader();
+    const found = await space.read(topics.versioned);
+    const expected = events.filter(({ change }) => !change.timeseries);
+    expect(found).toHaveLength(expected.length);
+    for (const { key, value, headers } of found) {
+      const event = expected.find(
+        (one) => String(one.change.position) === headers["annals-position"],
+      );
+      expect(headers["annals-log"]).toBe("log-one");
+      expect(key).toBe(event?.change.urn);
+      const record = await decode(value);
+      expect(record).toMatchObject({ entityUrn: key, aspectName: "status", changeType: "UPSERT" });
+      expect(String((record.aspect as { value: Buffer }).value)).toBe(event?.change.value);
+    }
+    for (const partition of [0, 1, 2]) {
+      const places = found
+        .filter((one) => one.partition === partition)
+        .map(({ headers }) => Number(headers["annals-position"]));
+      expect(places.length).toBeGreaterThan(0);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+    }
+    expect(await told()).toEqual(placesOf(events));
+  });
+
+  test("tells a batch once that it is given twice, in whole or in part", async () => {
+    const events = eventsFrom(1, 300);
+    const sink = await open();
+    await sink.apply(events, endOf(events));
+    await sink.apply(events, endOf(events));
+    await sink.apply(events.slice(0, 50), endOf(events.slice(0, 50)));
+    const more = eventsFrom(401, 300);
+    await sink.apply(more, endOf(more));
+    expect(await told()).toEqual(
+      [...new Set([...placesOf(events), ...placesOf(more)])].sort((a, b) => a - b),
+    );
+  });
+
+  test("goes past records that wake nobody", async () => {
+    const sink = await open();
+    await sink.apply([], position(41));
+    expect(await sink.position()).toBe(41);
+    await sink.close();
+    expect(await (await open()).position()).toBe(41);
+    expect(await told()).toEqual([]);
+  });
+
+  test("goes on where it was after a clean stop", async () => {
+    const events = eventsFrom(1, 100);
+    const first = await open();
+    await first.apply(events, endOf(events));
+    await first.close();
+    const second = await open();
+    expect(await second.position()).toBe(endOf(events));
+    const more = eventsFrom(endOf(events) + 1, 100);
+    await second.apply(more, endOf(more));
+    expect(await told()).toEqual(placesOf([...events, ...more]));
+  });
+
+  test("shows consumers nothing of a transaction that a crash cut off, and tells it again", async () => {
+    const events = eventsFrom(1, 20);
+    const before = await open();
+    await before.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
+    await before.close();
+    // What a process leaves that ends in the midst of a transaction.
+    const crashed = space.kafka.producer({
+      ...producerSettings,
+      transactionalId: `${space.prefix}annals-feed`,
+    });
+    await crashed.connect();
+    const transaction = await crashed.transaction();
+    for (const { change } of events.slice(10)) {
+      const message = {
+        key: change.urn,
+        value: "cut off",
+        headers: { "annals-position": `${change.position}` },
+      };
+      await transaction.send({ topic: space.prefix + topics.versioned, messages: [message] });
+    }
+    await crashed.disconnect();
+
+    const after = await open();
+    expect(await after.position()).toBe(endOf(events.slice(0, 10)));
+    await after.apply(events.slice(10), endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+    const all = await space.read(topics.versioned, { uncommitted: true });
+    expect(all.filter(({ value }) => String(value) === "cut off")).toHaveLength(10);
+  });
+
+  test("loses and repeats nothing when its process is killed again and again", async () => {
+    const total = 20_000;
+    for (const ms of [400, 700, 900]) {
+      const child = spawn(
+        process.execPath,
+        [new URL("./kafka-feeding-process.ts", import.meta.url).pathname, space.url, String(total)],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+      const exit = once(child, "exit");
+      const [first] = await Promise.race([once(child.stdout, "data"), exit]);
+      expect(String(first)).toBe("feeding\n");
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      child.kill("SIGKILL");
+      expect(await exit).toEqual([null, "SIGKILL"]);
+    }
+    const sink = await open();
+    const events = eventsFrom(1, total);
+    const at = await sink.position();
+    expect(at).toBeGreaterThan(START);
+    await sink.apply(events, endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+  }, 60_000);
+
+  test("of two at once, one is shut out and does no harm; both go on", async () => {
+    const events = eventsFrom(1, 60);
+    const [one, other] = [await open(), await open()];
+    await one.apply(events.slice(0, 20), endOf(events.slice(0, 20)));
+    // The other one knows the start only.
+    await expect(
+      other.apply(events.slice(0, 20), endOf(events.slice(0, 20))),
+    ).rejects.toMatchObject({
+      code: "conflict",
+    });
+    expect(await other.position()).toBe(endOf(events.slice(0, 20)));
+    await other.apply(events.slice(20, 40), endOf(events.slice(0, 40)));
+    await expect(one.apply(events.slice(20, 40), endOf(events.slice(0, 40)))).rejects.toMatchObject(
+      {
+        code: "conflict",
+        message: "the feed was taken over by another projector",
+      },
+    );
+    expect(await one.position()).toBe(endOf(events.slice(0, 40)));
+    await one.apply(events.slice(40), endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+  });
+
+  test("two that race tell everything once", async () => {
+    const events = eventsFrom(1, 400);
+    const run = async (sink: Sink<ChangeEvent>): Promise<void> => {
+      for (let attempt = 0; attempt < 200; attempt++) {
+        try {
+          const at = await sink.position();
+          if (at >= endOf(events)) return;
+          const next = events.filter(({ change }) => change.position > at).slice(0, 40);
+          await sink.apply(next, endOf(next));
+        } catch (error) {
+          expect(error).toMatchObject({ code: expect.stringMatching(/conflict|unavailable/) });
+        }
+      }
+    };
+    await Promise.all([run(await open()), run(await open())]);
+    expect(await told()).toEqual(placesOf(events));
+  }, 60_000);
+
+  test("parts a batch that is larger than a message may be", async () => {
+    const events = eventsFrom(1, 60, { size: 100_000 });
+    const sink = await open();
+    await sink.apply(events, endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+  });
+
+  test("names an event that no message can hold, after telling those before it", async () => {
+    const events = eventsFrom(1, 10);
+    const large = eventAt(position(22), urnOf(99), "x".repeat(1_100_000));
+    const sink = await open();
+    await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringMatching(
+        /^the event of "urn:li:dataset.*table99.* at position 22 has 11\d{5} bytes/,
+      ),
+      hint: expect.stringContaining("max.message.bytes"),
+    });
+    expect(await sink.position()).toBe(endOf(events));
+    await withAdmin(space, (admin) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            type: 2,
+            name: space.prefix + topics.versioned,
+            configEntries: [{ name: "max.message.bytes", value: "2000000" }],
+          },
+        ],
+      }),
+    );
+    await sink.apply([...events, large], position(30));
+    expect(await told()).toEqual([...placesOf(events), 22]);
+  });
+
+  test("compresses when it is asked to", async () => {
+    await space.remove();
+    space = createKafkaSpace(server, "&compression=gzip&partitions=1");
+    const events = [...eventsFrom(1, 10), eventAt(position(22), urnOf(1), "x".repeat(1_500_000))];
+    const sink = await open();
+    await sink.apply(events, endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+    expect(new Set((await space.read(topics.versioned)).map((one) => one.partition))).toEqual(
+      new Set([0]),
+    );
+  });
+
+  test("notices that what it told is gone, and begins anew", async () => {
+    const events = eventsFrom(1, 30);
+    const sink = await open();
+    await sink.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
+    await space.remove();
+    await expect
+      .poll(async () => (await withAdmin(space, (admin) => admin.listTopics())).join())
+      .not.toContain(space.prefix);
+    await expect(sink.apply(events.slice(10), endOf(events))).rejects.toMatchObject({
+      code: "conflict",
+    });
+    expect(await sink.position()).toBe(START);
+    await sink.apply(events, endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+  });
+
+  test("tells another log from its start, and says which is which", async () => {
+    const events = eventsFrom(1, 10);
+    const first = await open();
+    await first.apply(events, endOf(events));
+    await first.close();
+    const emptied: string[] = [];
+    const other = { id: "log-two", head: position(100) };
+    const second = await open({ log: other, onEmptied: (why) => emptied.push(why) });
+    expect(emptied).toEqual(["another log"]);
+    expect(await second.position()).toBe(START);
+    await second.apply(events, endOf(events));
+    const found = await space.read(topics.versioned);
+    expect(new Set(found.map(({ headers }) => headers["annals-log"]))).toEqual(
+      new Set(["log-one", "log-two"]),
+    );
+    await second.close();
+    // A log that ends before what was told may have lost it: the place stays.
+    const behind = await open({ log: { id: "log-three", head: position(3) } });
+    expect(await behind.position()).toBe(endOf(events));
+  });
+
+  test("begins anew when it is reset", async () => {
+    const events = eventsFrom(1, 10);
+    const sink = await open();
+    await sink.apply(events, endOf(events));
+    await sink.reset();
+    expect(await sink.position()).toBe(START);
+    await sink.apply(events, endOf(events));
+    expect(await told()).toEqual(placesOf(events).flatMap((at) => [at, at]));
+  });
+
+  test("is unavailable once closed", async () => {
+    const sink = await open();
+    await sink.close();
+    await expect(sink.position()).rejects.toMatchObject({ code: "unavailable" });
+    await expect(sink.apply([], position(1))).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+test("a Kafka that is not there is unavailable, by its name", async () => {
+  const url = "kafka://someone:secret@127.0.0.1:1";
+  const opening = openKafkaFeedSink({ url, name: "annals", codec });
+  await expect(opening).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/^Kafka at 127\.0\.0\.1:1 /),
+  });
+  await expect(opening).rejects.not.toMatchObject({ message: expect.stringContaining("secret") });
+});

@@ -1,0 +1,155 @@
+/** A Kafka to test with: topics of one test under a prefix of its own, read as consumers read them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import avro, { type Type } from "avsc";
+import { type IHeaders, Kafka, logLevel } from "kafkajs";
+import { type Position, position, type Revision } from "../../src/core/position.ts";
+import type { ChangeEvent } from "../../src/feed/change-event.ts";
+import { eventSchemas } from "../../src/feed/event-schemas.ts";
+import { parseKafkaAddress } from "../../src/feed/kafka/kafka-address.ts";
+import { createKafkaClient, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
+
+export interface ReadMessage {
+  readonly key: string | undefined;
+  readonly value: Buffer;
+  readonly partition: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface KafkaSpace {
+  /** For the feed's own settings. */
+  readonly url: string;
+  readonly prefix: string;
+  readonly kafka: Kafka;
+  /** All that a topic holds, in order within each partition. */
+  read(
+    topic: string,
+    options?: { readonly uncommitted?: boolean },
+  ): Promise<readonly ReadMessage[]>;
+  remove(): Promise<void>;
+}
+
+export function createKafkaSpace(server: string, options = ""): KafkaSpace {
+  const prefix = `t${randomBytes(5).toString("hex")}.`;
+  const base = server.includes("://") ? server : `kafka://${server}`;
+  const url = `${base}${base.includes("?") ? "&" : "?"}topicPrefix=${prefix}${options}`;
+  const { kafka } = createKafkaClient(parseKafkaAddress(url), { clientId: "annals-tests" });
+  return {
+    url,
+    prefix,
+    kafka,
+    read: (topic, { uncommitted = false } = {}) => readTopic(kafka, prefix + topic, uncommitted),
+    remove: () =>
+      withAdmin({ kafka }, async (admin) => {
+        const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+        if (topics.length > 0) await admin.deleteTopics({ topics });
+        const { groups } = await admin.listGroups();
+        const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));
+        if (own.length > 0) await admin.deleteGroups(own).catch(() => {});
+      }),
+  };
+}
+
+/** For what is not the adapter's own: a client as anybody makes one. */
+export const plainKafka = (server: string): Kafka =>
+  new Kafka({
+    clientId: "somebody",
+    brokers: [...parseKafkaAddress(server).brokers],
+    logLevel: logLevel.NOTHING,
+  });
+
+async function readTopic(
+  kafka: Kafka,
+  topic: string,
+  readUncommitted: boolean,
+): Promise<readonly ReadMessage[]> {
+  const ends = await withAdmin({ kafka }, (admin) => admin.fetchTopicOffsets(topic));
+  const left = new Map(
+    ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, high]),
+  );
+  if (left.size === 0) return [];
+  const consumer = kafka.consumer({
+    groupId: `${topic}-${randomUUID()}`,
+    readUncommitted,
+    maxWaitTimeInMs: 50,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const messages: ReadMessage[] = [];
+  consumer.on("consumer.crash", ({ payload }) => reject(payload.error));
+  consumer.on("consumer.end_batch_process", ({ payload: { partition, lastOffset } }) => {
+    const end = left.get(partition);
+    if (end !== undefined && BigInt(lastOffset) >= BigInt(end) - 1n) left.delete(partition);
+    if (left.size === 0) resolve();
+  });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachMessage: async ({ partition, message: { key, value, headers } }) => {
+        messages.push({
+          key: key?.toString(),
+          value: value ?? Buffer.alloc(0),
+          partition,
+          headers: textsOf(headers),
+        });
+      },
+    });
+    await promise;
+    return messages;
+  } finally {
+    await consumer.disconnect();
+  }
+}
+
+const textsOf = (headers: IHeaders = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+/** Reads a frame with the schema that its id names, as a consumer with a registry does. */
+export function createReader(
+  schemaText: (id: number) => Promise<string> = async (id) =>
+    eventSchemas.find((schema) => schema.id === id)?.text ?? "",
+): (value: Buffer) => Promise<Record<string, unknown>> {
+  const types = new Map<number, Type>();
+  return async (value) => {
+    const id = value.readUInt32BE(1);
+    let type = types.get(id);
+    if (type === undefined) {
+      type = avro.Type.forSchema(JSON.parse(await schemaText(id)));
+      types.set(id, type);
+    }
+    return type.fromBuffer(value.subarray(5)) as Record<string, unknown>;
+  };
+}
+
+export const urnOf = (n: number): string =>
+  `urn:li:dataset:(urn:li:dataPlatform:hive,db.table${n},PROD)`;
+
+/** Events as a log tells them: positions rise, some records in between wake nobody. */
+export function eventsFrom(
+  first: number,
+  count: number,
+  { urns = 17, size = 20 } = {},
+): readonly ChangeEvent[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = first + 2 * i;
+    return eventAt(position(at), urnOf(at % urns), "x".repeat(size));
+  });
+}
+
+export function eventAt(at: Position, urn: string, text: string): ChangeEvent {
+  const created = { time: 1_700_000_000_000 + at, actor: "urn:li:corpuser:tester" };
+  return {
+    change: {
+      urn,
+      entityType: "dataset",
+      aspect: "status",
+      changeType: "UPSERT",
+      value: JSON.stringify({ removed: false, text }),
+      created,
+      system: { lastObserved: created.time, runId: "test", version: "1" },
+      position: at,
+      revision: at as number as Revision,
+      timeseries: at % 5 === 0,
+    },
+  };
+}
