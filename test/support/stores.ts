@@ -50,9 +50,9 @@ export async function ownStore(name: StoreName): Promise<OwnStore | SkippedStore
   return orFail(name, await keeper().own(name));
 }
 
-/** "neo4j 5.26.25", or the reason why not: for the names of tests. */
+/** "neo4j 5.26.25": for the names of tests. Why one is left out is told when all have run. */
 export function storeTitle(name: StoreName, store: ReachedStore | OwnStore | SkippedStore): string {
-  if ("skipped" in store) return `no ${name}: ${store.skipped}`;
+  if ("skipped" in store) return `${name}, left out`;
   return store.version === undefined ? `${name} by its address` : `${name} ${store.version}`;
 }
 
@@ -77,7 +77,7 @@ function orFail<T extends object>(name: StoreName, store: T | SkippedStore): T |
   return store;
 }
 
-const variableOf = (name: StoreName): string => `ANNALS_TEST_${name.toUpperCase()}`;
+export const variableOf = (name: StoreName): string => `ANNALS_TEST_${name.toUpperCase()}`;
 
 function givenAddress(name: StoreName): string | undefined {
   const variable = variableOf(name);

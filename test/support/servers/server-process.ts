@@ -17,7 +17,7 @@ import { type SystemUser, unprivilegedUser } from "./system-user.ts";
 
 const run = promisify(execFile);
 
-const startMillisecondsMax = 90_000;
+const startMillisecondsMax = 120_000;
 const startAttemptsMax = 5;
 
 export interface ServerProcess {

@@ -33,7 +33,16 @@ export default async function setup(): Promise<() => Promise<void>> {
     door.closeAllConnections();
     door.close();
     await keeper.close();
-    const titles = [...answers].map(([name, answer]) => storeTitle(name, answer));
-    if (titles.length > 0) console.log(`\n Servers: ${titles.join("; ")}`);
+    tellWhatRan(answers);
   };
+}
+
+function tellWhatRan(answers: ReadonlyMap<StoreName, ReachedStore | SkippedStore>): void {
+  const started = [...answers].flatMap(([name, store]) =>
+    "skipped" in store ? [] : [`${storeTitle(name, store)} (${store.from})`],
+  );
+  if (started.length > 0) console.log(`\nStarted for the tests: ${started.join(", ")}`);
+  for (const [name, store] of answers) {
+    if ("skipped" in store) console.log(`Left out: ${name}, because ${store.skipped}`);
+  }
 }

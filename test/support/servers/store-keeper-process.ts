@@ -1,5 +1,5 @@
 /** The process that store-keeper.ts starts: it has the servers, and ends them when it is let go of. */
-import type { ReachedStore, StoreName } from "../stores.ts";
+import { type ReachedStore, type StoreName, variableOf } from "../stores.ts";
 import { Unavailable } from "./server-kind.ts";
 import { serverKinds } from "./server-kinds.ts";
 import { openServerProcess, type ServerProcess } from "./server-process.ts";
@@ -58,7 +58,7 @@ async function answer({ act, name, server }: Question): Promise<object> {
 }
 
 async function reach(name: StoreName): Promise<Omit<ReachedStore, "id">> {
-  const why: string[] = [];
+  const why = [`${variableOf(name)} is not set`];
   for (const [from, open] of [
     ["testcontainers", fromContainers],
     ["registry packages", fromPackages],
@@ -71,7 +71,7 @@ async function reach(name: StoreName): Promise<Omit<ReachedStore, "id">> {
       why.push(reasonOf(error));
     }
   }
-  throw new Unavailable(why.join("; "));
+  throw new Unavailable(why.join(", "));
 }
 
 async function fromContainers(name: StoreName): Promise<{ url: string; version: string }> {
