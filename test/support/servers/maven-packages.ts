@@ -85,8 +85,8 @@ function whyOf(error: unknown): string {
   if (code === "ENOENT") return "mvn is not installed";
   if (code === "ABORT_ERR") return "it took too long";
   if (killed === true) return `mvn took longer than ${fetchMillisecondsMax / 1000} s`;
-  const told = stdout.split("\n").find((line) => line.startsWith("[ERROR]"));
-  return (told ?? message).replace("[ERROR] ", "").slice(0, 300);
+  const told = stdout.split("\n").find((line) => /^\[ERROR\] +\S/.test(line));
+  return (told ?? message).replace("[ERROR] ", "").slice(0, 160);
 }
 
 const projectOf = ({ name, version, coordinates }: MavenPackage): string =>
@@ -127,6 +127,9 @@ async function findHome(): Promise<string> {
   if (home === undefined || version === undefined) throw new Unavailable("java is not installed");
   if (Number(version) < javaVersionMin) {
     throw new Unavailable(`java ${version} is installed, ${javaVersionMin} or later is needed`);
+  }
+  if (!existsSync(join(home, "bin", "javac"))) {
+    throw new Unavailable(`java ${version} is installed without its compiler, a JDK is needed`);
   }
   return home;
 }

@@ -5,58 +5,60 @@
  *
  * writes a line like ANNALS_TEST_NEO4J=bolt://… for each as soon as it is ready, to the file or to
  * standard output. `ANNALS_TEST_STORES_FILE=stores.env npm test` then runs on them.
- * With `--fetch` it only fetches what it would start.
+ * With `--fetch` it only fetches what it would start, and prints the names of what is then ready.
  */
 import { appendFileSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { variableOf } from "../stores.ts";
 import { type PackagedStore, serverKinds } from "./server-kinds.ts";
-import { openServerProcess, type ServerProcess } from "./server-process.ts";
+import { createStoreKeeper } from "./store-keeper.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { file: { type: "string" }, fetch: { type: "boolean", default: false } },
 });
-
-const isKnown = (name: string): name is PackagedStore => name in serverKinds;
-const unknown = positionals.filter((name) => !isKnown(name));
-if (unknown.length > 0) {
-  console.error(
-    `no such server: ${unknown.join(", ")}; there are ${Object.keys(serverKinds).join(", ")}`,
-  );
+const known = Object.keys(serverKinds) as PackagedStore[];
+const names = positionals.length === 0 ? known : known.filter((name) => positionals.includes(name));
+if (names.length < positionals.length) {
+  console.error(`there are ${known.join(", ")}`);
   process.exit(2);
 }
-const names = (positionals.length > 0 ? positionals : Object.keys(serverKinds)).filter(isKnown);
 
-const running: ServerProcess[] = [];
-let failures = 0;
+await (values.fetch ? fetchAll() : startAll());
 
-async function stopAll(): Promise<void> {
-  if (values.file !== undefined) rmSync(values.file, { force: true });
-  await Promise.all(running.map((server) => server.stop()));
-}
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => void stopAll().then(() => process.exit(0)));
-}
-
-if (values.file !== undefined) rmSync(values.file, { force: true });
-for (const name of names) {
-  try {
-    const kind = await serverKinds[name]();
-    if (values.fetch) {
-      await kind.program();
+async function fetchAll(): Promise<void> {
+  for (const name of names) {
+    try {
+      if (!process.env[variableOf(name)]) await (await serverKinds[name]()).program();
       console.log(name);
-      continue;
+    } catch (error) {
+      tellMissing(name, error instanceof Error ? error.message : String(error));
     }
-    const server = await openServerProcess(kind);
-    running.push(server);
-    const line = `ANNALS_TEST_${name.toUpperCase()}=${server.url}`;
-    if (values.file === undefined) console.log(line);
-    else appendFileSync(values.file, `${line}\n`);
-  } catch (error) {
-    failures++;
-    console.error(`${name}: ${error instanceof Error ? error.message : error}`);
   }
 }
-if (values.fetch) process.exit(failures === 0 ? 0 : 1);
-// The servers are children of this process; it stays for them.
-if (running.length > 0) setInterval(() => {}, 2 ** 30);
+
+async function startAll(): Promise<void> {
+  const keeper = createStoreKeeper();
+  const { file } = values;
+  const forget = () => file !== undefined && rmSync(file, { force: true });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      forget();
+      keeper.close().finally(() => process.exit(0));
+    });
+  }
+  forget();
+  for (const name of names) {
+    const store = await keeper.own(name);
+    if ("skipped" in store) tellMissing(name, store.skipped);
+    else if (file === undefined) console.log(`${variableOf(name)}=${store.url}`);
+    else appendFileSync(file, `${variableOf(name)}=${store.url}\n`);
+  }
+  // Until a signal comes.
+  setInterval(() => {}, 2 ** 30);
+}
+
+function tellMissing(name: string, why: string): void {
+  console.error(`${name} cannot be had: ${why}`);
+  process.exitCode = 1;
+}
