@@ -85,8 +85,7 @@ function whyOf(error: unknown): string {
   if (code === "ENOENT") return "mvn is not installed";
   if (code === "ABORT_ERR") return "it took too long";
   if (killed === true) return `mvn took longer than ${fetchMillisecondsMax / 1000} s`;
-  const told = stdout.split("\n").find((line) => /^\[ERROR\] +\S/.test(line));
-  return (told ?? message).replace("[ERROR] ", "").slice(0, 160);
+  return (/\[ERROR\] +(\S.*)/.exec(stdout)?.[1] ?? message).slice(0, 300);
 }
 
 const projectOf = ({ name, version, coordinates }: MavenPackage): string =>
