@@ -6,14 +6,17 @@ import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
+import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel, type ModelOptions } from "./model/load-model.ts";
+import { noteParking, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
 import {
   aspectPosition,
   foldedViews,
   lockData,
+  openLog,
   openLogReader,
   openViews,
   requireLog,
@@ -69,7 +72,12 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
   requireLog(config);
   const lock = lockData(config);
   try {
-    const log = await openLogReader(config);
+    // For writing: what a view cannot take is noted in it.
+    const log = await openLog(config);
+    const notes = {
+      load: (view: string) => readParking(log, view),
+      write: (view: string, record: ParkingRecord) => noteParking(log, view, record),
+    };
     try {
       await checkNamespace(log, config.urnNamespace, config.data);
       const rules = viewRules(loadModel(modelOptions(config)));
@@ -77,7 +85,9 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const rebuilt: Rebuilt[] = [];
       for (const names of await rounds(config, log, views)) {
         const opened = await openViews(stores, { names, bulk: true });
-        const records = await regrow({ log, views: opened, decode: decodeRecord, onProgress });
+        const records = await regrow({
+          ...{ log, views: opened, decode: decodeRecord, notes, onProgress },
+        });
         rebuilt.push(...names.map((view) => ({ view, records })));
       }
       return rebuilt;

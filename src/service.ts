@@ -17,13 +17,14 @@ import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
-import { encodeChange } from "./log/record-codec.ts";
+import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel } from "./model/load-model.ts";
 import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { openOperations } from "./ops/create-operations.ts";
 import { catchUp } from "./projector/catch-up.ts";
+import { noteParking } from "./projector/parking.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import {
@@ -65,6 +66,7 @@ export async function openService(
     await checkNamespace(log, config.urnNamespace, config.data);
     const projector = await startProjectorThread({
       stores: await storesConfig(config, rules, log),
+      note: (view, record) => noteParking(log, view, record),
       logger,
     });
     opened.push(() => projector.close());
@@ -98,6 +100,7 @@ export async function openService(
       patchRules: patchRules(),
       log,
       encode: encodeChange,
+      decode: decodeRecord,
       aspects: readers.aspects,
       timeseries: readers.timeseries,
       graph: readers.graph,
@@ -144,7 +147,7 @@ export async function openService(
       const { log: head, views } = await catalog.health();
       const figures = Object.entries(views).map(([view, { position, error }]) => [
         view,
-        { position, failing: error !== undefined },
+        { position, failing: error !== undefined, parked: projector.parked()[view] ?? 0 },
       ]);
       return {
         head,

@@ -36,7 +36,13 @@ export const JOBS: StreamName = "jobs";
 /** What became of one job. */
 export const jobStream = (id: string): StreamName => `job-${id}`;
 
-/** What a stream is of; undefined for streams that hold no changes (jobs). */
+/** What a view could not take, and what became of it. */
+export const parkingStream = (view: string): StreamName => `parking-${view}`;
+
+/** The schemas that producers of events registered (feed/schema-registry.ts). */
+export const SCHEMAS: StreamName = "schemas";
+
+/** What a stream is of; undefined for streams that hold no changes (jobs, parking, schemas). */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);

@@ -11,6 +11,7 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
+import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRestoring } from "./restore.ts";
 import { taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
@@ -98,6 +99,7 @@ export async function openOperations(
       }
       return sizes;
     },
+    ...createParkedOperations({ log, projector, now }),
     stalledViews: readiness.stalled,
     jobsRunning: jobs.running,
     async close() {

@@ -56,6 +56,22 @@ export interface IndexSize {
   readonly bytes: number;
 }
 
+export interface ParkedQuery {
+  readonly view: string;
+  readonly urn: string;
+}
+
+/** An entity that a view passes over, because it could not take a record of it. */
+export interface ParkedEntity extends ParkedQuery {
+  /** Of the record that it could not take. */
+  readonly position: Position;
+  readonly reason: string;
+  /** When it was parked, in epoch milliseconds. */
+  readonly time: number;
+  /** Later records of the entity that wait behind it, 1,000 at most. */
+  readonly waiting: number;
+}
+
 /** What an operation says. */
 export interface Outcome {
   readonly text: string;
@@ -83,6 +99,19 @@ export interface Operations {
    */
   restoreIndices(request: RestoreRequest, caller: Caller): Promise<Outcome>;
   getIndexSizes(): Promise<readonly IndexSize[]>;
+  /** In the order of the log. Throws `invalid` for a view that there is not. */
+  listParked(query: {
+    readonly view?: string | undefined;
+    readonly start: number;
+    readonly count: number;
+  }): Promise<{ readonly total: number; readonly entities: readonly ParkedEntity[] }>;
+  /**
+   * Makes the entity anew in the view; what it is parked with then, or undefined when the view has
+   * it again. Throws `not_found`.
+   */
+  retryParked(query: ParkedQuery): Promise<ParkedEntity | undefined>;
+  /** Passes over the record for ever, and retries. Throws `not_found`. */
+  dropParked(query: ParkedQuery, caller: Caller): Promise<ParkedEntity | undefined>;
   /** Views that make no progress (readiness.ts). */
   stalledViews(): readonly Stalled[];
 }

@@ -8,6 +8,8 @@ import type { Unrestored } from "./restore.ts";
 export interface Progress {
   /** Position of each view by name. */
   positions(): Readonly<Record<string, Position>>;
+  /** How many entities a view passes over, by name; views that pass over none are not in it. */
+  parked(): Readonly<Record<string, number>>;
   /** What stops a view, by name; a view that works is not in it. */
   errors(): Readonly<Record<string, string>>;
   /**
@@ -23,10 +25,15 @@ export interface Progress {
 
 export interface Restoration {
   /**
-   * Makes what the views have of some entities anew from the log; resolves with those that could
-   * not be. Rejects `unavailable` when nobody is there to do it.
+   * Makes what the views, or one of them, have of some entities anew from the log; resolves with
+   * those that could not be. What was parked and could be is parked no longer. Rejects `unavailable` when nobody is there to do it.
    */
-  restore(urns: readonly string[]): Promise<readonly Unrestored[]>;
+  restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
+  /**
+   * Passes for ever over the record that an entity is parked with in a view, and restores it there.
+   * Rejects `not_found` when it is not parked.
+   */
+  drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
   /** How often it was done: what was read of a view before the last time may be outdated. */
   restorations(): number;
   /** Called with what was restored, before restore() resolves. */

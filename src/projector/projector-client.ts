@@ -14,6 +14,7 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
 import type { Progress, Restoration } from "./progress.ts";
@@ -32,6 +33,8 @@ export interface ProjectorThreadOptions {
   /** The module that opens them (ThreadStores); src/stores.ts when absent. */
   readonly module?: URL | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /** Writes down what a view could not take; resolves when it is durable. */
+  readonly note: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
   readonly restart?:
     | { readonly firstMs: number; readonly maxMs: number; readonly crashesMax: number }
@@ -97,6 +100,10 @@ export async function startProjectorThread(
         logger.warn({ view }, `view was made from ${why}; it is emptied and grown again`);
         return;
       }
+      if (message.kind === "note") {
+        void note(worker, message);
+        return;
+      }
       if (message.kind !== "progress") {
         restores.ended(message);
         return;
@@ -118,6 +125,22 @@ export async function startProjectorThread(
       else reject(reason);
     });
     return promise;
+  }
+
+  async function note(
+    worker: Worker,
+    { id, view, record }: Extract<FromThread, { kind: "note" }>,
+  ): Promise<void> {
+    const { kind, urn, position, reason } = record;
+    let error: string | undefined;
+    try {
+      await options.note(view, record);
+      if (kind === "parked") logger.error({ view, urn, position, reason }, "a record is parked");
+      else logger.info({ view, urn, position }, `a record is ${kind}`);
+    } catch (cause) {
+      error = cause instanceof Error ? cause.message : String(cause);
+    }
+    worker.postMessage({ kind: "noted", id, error } satisfies ToThread);
   }
 
   function onMessage(next: ProjectorProgress): void {
@@ -174,7 +197,12 @@ export async function startProjectorThread(
       );
     },
     onProgress: (listener) => void listeners.push(listener),
+    parked() {
+      const counts = Object.entries(progress).map(([view, { parked }]) => [view, parked]);
+      return Object.fromEntries(counts.filter(([, parked]) => parked !== undefined));
+    },
     restore: restores.restore,
+    drop: restores.drop,
     restorations: restores.restorations,
     onRestored: restores.onRestored,
     poke: gathered.poke,

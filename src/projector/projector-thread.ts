@@ -7,7 +7,9 @@ import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { ChangeLog } from "../log/change-log.ts";
+import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
+import { type ParkingNotes, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -34,7 +36,21 @@ export interface ThreadStores<Config = unknown> {
 export type ToThread =
   | "poke"
   | "stop"
-  | { readonly kind: "restore"; readonly id: number; readonly urns: readonly string[] };
+  | {
+      readonly kind: "restore";
+      readonly id: number;
+      readonly urns: readonly string[];
+      readonly view?: string | undefined;
+    }
+  | {
+      readonly kind: "drop";
+      readonly id: number;
+      readonly urn: string;
+      readonly view: string;
+      readonly actor?: string | undefined;
+    }
+  /** The log has what was to be noted, or why it does not. */
+  | { readonly kind: "noted"; readonly id: number; readonly error?: string | undefined };
 
 export type FromThread =
   /** After every batch, and once as soon as everything is open. */
@@ -43,7 +59,20 @@ export type FromThread =
   | { readonly kind: "emptied"; readonly view: string; readonly why: string }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
-  | { readonly kind: "not restored"; readonly id: number; readonly message: string }
+  | {
+      readonly kind: "not restored";
+      readonly id: number;
+      readonly message: string;
+      readonly code?: ErrorCode | undefined;
+      readonly hint?: string | undefined;
+    }
+  /** Something is to be noted in the log, which the other end writes to. */
+  | {
+      readonly kind: "note";
+      readonly id: number;
+      readonly view: string;
+      readonly record: ParkingRecord;
+    }
   /** The stores could not be opened; the thread ends. */
   | {
       readonly kind: "failed";
@@ -76,10 +105,16 @@ async function open({ module, config }: ThreadData): Promise<void> {
     onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
   });
   const log = await stores.openLogReader(config);
+  const notes = createNotes(log);
+  // Before the projector starts: it may have something to note at once.
+  port?.on("message", (message: ToThread) => {
+    if (typeof message === "object" && message.kind === "noted") notes.noted(message);
+  });
   const projector = await startProjector({
     log,
     views,
     decode: decodeRecord,
+    notes,
     onProgress: (progress) => tell({ kind: "progress", progress }),
   });
   tell({ kind: "progress", progress: projector.progress() });
@@ -87,18 +122,48 @@ async function open({ module, config }: ThreadData): Promise<void> {
   void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
   port?.on("message", (message: ToThread) => {
     if (message === "poke") projector.poke();
-    else if (typeof message === "object") void restore(projector, message.id, message.urns);
-    else void close(projector, views, log);
+    else if (message === "stop") void close(projector, views, log);
+    else if (message.kind === "restore") {
+      void answer(message.id, projector.restore(message.urns, message.view));
+    } else if (message.kind === "drop") {
+      void answer(message.id, projector.drop(message.urn, message.view, message.actor));
+    }
   });
 }
 
-async function restore(projector: Projector, id: number, urns: readonly string[]): Promise<void> {
+async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Promise<void> {
   try {
-    tell({ kind: "restored", id, unrestored: await projector.restore(urns) });
+    tell({ kind: "restored", id, unrestored: await restoring });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    tell({ kind: "not restored", id, message });
+    const told = error instanceof CatalogError ? { code: error.code, hint: error.hint } : {};
+    tell({ kind: "not restored", id, message, ...told });
   }
+}
+
+/** Notes are read here and written by the other end, which has the log's only writer. */
+function createNotes(log: ChangeLog) {
+  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  let last = 0;
+  const notes: ParkingNotes = {
+    load: (view) => readParking(log, view),
+    write(view, record) {
+      const id = ++last;
+      const wait = Promise.withResolvers<void>();
+      waiting.set(id, wait);
+      tell({ kind: "note", id, view, record });
+      return wait.promise;
+    },
+  };
+  return {
+    ...notes,
+    noted({ id, error }: { readonly id: number; readonly error?: string | undefined }): void {
+      const wait = waiting.get(id);
+      waiting.delete(id);
+      if (error === undefined) wait?.resolve();
+      else wait?.reject(new CatalogError("unavailable", `it could not be noted: ${error}`));
+    },
+  };
 }
 
 async function close(projector: Projector, views: readonly View[], log: ChangeLog): Promise<void> {

@@ -7,8 +7,8 @@
  * State of a view (`Follower`)
  *
  *   following    it has all writes up to its position; `failure` is undefined
- *   failing      the last batch could not be read, decoded, projected or applied; `failure` says why
- *                and when it is tried again
+ *   failing      the last batch could not be read, or the store could not take it; `failure` says why
+ *                and when it is tried again. A record that is itself to blame is parked instead
  *
  *   following → following   a batch was applied                                   feed
  *   following → failing     something threw                                       fail
@@ -47,8 +47,10 @@ import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
-import { type Batch, type Decode, decodeBatch, projectBatch } from "./batch.ts";
+import { type Batch, type Decode, decodeBatch } from "./batch.ts";
+import { feedView } from "./feeding.ts";
 import type { HistoryLog } from "./history.ts";
+import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 
@@ -56,6 +58,8 @@ export interface ViewProgress {
   readonly position: Position;
   /** Why it does not move on; it is tried again and again. */
   readonly error?: string | undefined;
+  /** Entities that it passes over (parking.ts); absent when there are none. */
+  readonly parked?: number | undefined;
 }
 
 export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
@@ -64,6 +68,8 @@ export interface ProjectorParts {
   readonly log: Pick<ChangeLog, "readAll" | "head"> & HistoryLog;
   readonly views: readonly View[];
   readonly decode: Decode;
+  /** Where it is noted what a view cannot take; without it, such a record stops the view. */
+  readonly notes?: ParkingNotes | undefined;
   /** Called after every batch, whatever came of it. */
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
@@ -81,10 +87,16 @@ export interface Projector {
   /** The log has new records: do not wait any longer. */
   poke(): void;
   /**
-   * Makes what the views have of some entities anew from the log. Resolves with those that could
-   * not be; rejects `unavailable` when it stops before.
+   * Makes what the views, or one of them, have of some entities anew from the log. Resolves with
+   * those that could not be; rejects `unavailable` when it stops before. What was parked and could
+   * be is parked no longer.
    */
-  restore(urns: readonly string[]): Promise<readonly Unrestored[]>;
+  restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
+  /**
+   * Passes for ever over the record that an entity is parked with in a view, and restores the entity
+   * there. Rejects `not_found` when it is not parked.
+   */
+  drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
   /** Resolves when the batch in flight is done; log and views stay open. */
   stop(): Promise<void>;
 }
@@ -115,6 +127,7 @@ interface Follower {
   failure:
     | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
     | undefined;
+  parking: Parking | undefined;
   /** When a view that another process feeds was last seen to move; undefined while this one does. */
   movedAt: number | undefined;
 }
@@ -123,11 +136,14 @@ interface Follower {
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
+  const parkingOf = async ({ name }: View): Promise<Parking | undefined> =>
+    parts.notes && openParking(name, parts.notes, Date.now);
   const followers: readonly Follower[] = await Promise.all(
     parts.views.map(async (view) => {
       const position = await view.sink.position();
       const movedAt = view.shared === "watched" ? Date.now() : undefined;
-      return { view, position, checkpoint: position, failure: undefined, movedAt };
+      const parking = await parkingOf(view);
+      return { view, position, checkpoint: position, failure: undefined, parking, movedAt };
     }),
   );
   checkAhead(followers, await log.head());
@@ -140,10 +156,17 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 
   function progress(): ProjectorProgress {
     return Object.fromEntries(
-      followers.map(({ view, position, failure }) => [
-        view.name,
-        failure === undefined ? { position } : { position, error: textOf(failure.error) },
-      ]),
+      followers.map(({ view, position, failure, parking }) => {
+        const parked = parking?.list().length ?? 0;
+        return [
+          view.name,
+          {
+            position,
+            ...(failure !== undefined && { error: textOf(failure.error) }),
+            ...(parked > 0 && { parked }),
+          },
+        ];
+      }),
     );
   }
 
@@ -174,9 +197,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       follower.failure = undefined;
       changed ||= follower.position !== position || failure !== undefined;
       if (follower.position !== position) follower.movedAt = Date.now();
-      else if (await isLeft(follower)) follower.movedAt = undefined;
+      else if (await isLeft(follower)) await takeOver(follower);
     }
     if (changed) onProgress(progress());
+  }
+
+  async function takeOver(follower: Follower): Promise<void> {
+    try {
+      // Who fed it until now may have parked something.
+      follower.parking = await parkingOf(follower.view);
+      follower.movedAt = undefined;
+    } catch (error) {
+      fail(follower, error);
+    }
   }
 
   /** Whether a view that this projector may feed is behind, and nobody feeds it. */
@@ -191,25 +224,50 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   async function mend(): Promise<void> {
-    for (const { urns, resolve, reject } of wanted.splice(0)) {
+    for (const { work, resolve, reject } of wanted.splice(0)) {
       try {
-        const [watched, fed] = partition(followers, ({ movedAt }) => movedAt !== undefined);
-        const views = await Promise.all(
-          fed.map(async ({ view, position }) => {
-            // A batch that failed may have been kept all the same.
-            const kept = await view.sink.position();
-            return { view, position: kept > position ? kept : position };
-          }),
-        );
-        const unrestored = await restoreEntities(urns, { log, decode, views });
-        const elsewhere = watched.flatMap(({ view }) =>
-          urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere })),
-        );
-        resolve([...unrestored, ...elsewhere]);
+        resolve(await work());
       } catch (error) {
         reject(asError(error));
       }
+      onProgress(progress());
     }
+  }
+
+  async function restoreNow(
+    urns: readonly string[],
+    name: string | undefined,
+  ): Promise<readonly Unrestored[]> {
+    const asked = followers.filter(({ view }) => name === undefined || view.name === name);
+    const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
+    const views = await Promise.all(
+      fed.map(async ({ view, position, parking }) => {
+        // A batch that failed may have been kept all the same.
+        const kept = await view.sink.position();
+        return { view, parking, position: kept > position ? kept : position };
+      }),
+    );
+    const unrestored = await restoreEntities(urns, { log, decode, views });
+    const elsewhere = watched.flatMap(({ view }) =>
+      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere })),
+    );
+    return [...unrestored, ...elsewhere];
+  }
+
+  async function dropNow(urn: string, name: string, actor: string | undefined) {
+    const parking = followers.find(({ view }) => view.name === name)?.parking;
+    if (parking === undefined) throw unknownView(name);
+    await parking.drop(urn, actor);
+    return restoreNow([urn], name);
+  }
+
+  function want(work: () => Promise<readonly Unrestored[]>): Promise<readonly Unrestored[]> {
+    if (stopping) return Promise.reject(stopped());
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
+    wanted.push({ work, resolve, reject });
+    poked = true;
+    wake();
+    return promise;
   }
 
   /** A part of what each view put off; whether there is more. */
@@ -311,20 +369,18 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
-    const { sink, project } = follower.view;
+    const { view, parking, checkpoint, position: after } = follower;
     try {
-      const { items, upTo, failure } = projectBatch(changes, project, follower.position);
-      if (upTo > follower.position) {
-        if (items.length > 0 || upTo - follower.checkpoint >= IGNORED_MAX) {
-          await sink.apply(items, upTo);
-          follower.checkpoint = upTo;
-        }
+      const always = (upTo: Position) => upTo - checkpoint >= IGNORED_MAX;
+      const { upTo, moved, failure } = await feedView(view, changes, after, { parking, always });
+      if (upTo > after) {
+        if (moved) follower.checkpoint = upTo;
         follower.position = upTo;
         follower.failure = undefined;
       }
       if (failure !== undefined) throw failure;
     } catch (error) {
-      if (follower.view.shared !== undefined && isConflict(error)) follower.movedAt = Date.now();
+      if (view.shared !== undefined && isConflict(error)) follower.movedAt = Date.now();
       else fail(follower, error);
     }
   }
@@ -362,14 +418,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       pokedAt = Date.now();
       wake();
     },
-    restore(urns) {
-      if (stopping) return Promise.reject(stopped());
-      const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
-      wanted.push({ urns, resolve, reject });
-      poked = true;
-      wake();
-      return promise;
-    },
+    restore: (urns, view) => want(() => restoreNow(urns, view)),
+    drop: (urn, view, actor) => want(() => dropNow(urn, view, actor)),
     stop() {
       stopping = true;
       wake();
@@ -396,12 +446,15 @@ function checkAhead(followers: readonly Follower[], head: Position): void {
 }
 
 interface Wanted {
-  readonly urns: readonly string[];
+  readonly work: () => Promise<readonly Unrestored[]>;
   readonly resolve: (unrestored: readonly Unrestored[]) => void;
   readonly reject: (error: Error) => void;
 }
 
 const fedElsewhere = "another process feeds it: ask the one that has the role projector";
+
+const unknownView = (name: string): CatalogError =>
+  new CatalogError("not_found", `there is no view "${name}" here that could have parked anything`);
 
 const isConflict = (error: unknown): boolean =>
   error instanceof CatalogError && error.code === "conflict";

@@ -2,10 +2,13 @@
  * Regrowing: empties views and brings them from the first record to the head of the log, as fast as
  * they take it. For a log that nobody is appending to, and views that no projector is writing to.
  */
+import type { PlacedChange } from "../core/change.ts";
 import { assert } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
-import { type Decode, decodeBatch, projectBatch } from "./batch.ts";
+import { type Batch, type Decode, decodeBatch } from "./batch.ts";
+import { feedView } from "./feeding.ts";
+import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
 import type { View } from "./sink.ts";
 
 export interface RegrowParts {
@@ -13,6 +16,8 @@ export interface RegrowParts {
   /** Taken over: closed in the end, whatever comes of it. */
   readonly views: readonly View[];
   readonly decode: Decode;
+  /** Where it is noted what a view cannot take; without it, such a record ends the regrowing. */
+  readonly notes?: ParkingNotes | undefined;
   /** After every batch; `recordsPerSecond` since the beginning. */
   readonly onProgress?:
     | ((position: Position, head: Position, recordsPerSecond: number) => void)
@@ -46,23 +51,42 @@ async function grow(parts: RegrowParts): Promise<Position> {
   for (const { sink } of views) {
     if ((await sink.position()) !== START) await sink.reset();
   }
+  const parkings = await Promise.all(
+    views.map(({ name }) => parts.notes && openParking(name, parts.notes, Date.now)),
+  );
   const head = await log.head();
   const begun = performance.now();
   let position = START;
   while (position < head) {
     const page = await log.readAll(position, { limit: batchMax });
-    const changes = decodeBatch(page, decode, position);
     assert(page.length > 0, `the log goes on after position ${position}`);
-    for (const { sink, project } of views) {
-      const { items, upTo, failure } = projectBatch(changes, project, position);
-      if (failure !== undefined) throw failure;
-      await sink.apply(items, upTo);
+    const changes = decodeBatch(page, decode, position);
+    // Past what could not be decoded, where views can park it.
+    const end = changes.culprit?.position ?? changes.upTo;
+    for (const [n, view] of views.entries()) {
+      await feedTo(end, view, changes, position, parkings[n]);
     }
-    position = changes.upTo;
+    if (changes.failure !== undefined && changes.culprit === undefined) throw changes.failure;
+    position = end;
     onProgress?.(position, head, position / ((performance.now() - begun) / 1_000));
   }
   for (const { sink } of views) {
     for (let more = true; more; ) more = (await sink.tidy?.()) ?? false;
   }
   return position;
+}
+
+async function feedTo(
+  end: Position,
+  view: View,
+  changes: Batch<PlacedChange>,
+  after: Position,
+  parking: Parking | undefined,
+): Promise<void> {
+  for (let at = after; at < end; ) {
+    const items = at === after ? changes.items : changes.items.filter((one) => one.position > at);
+    const fed = await feedView(view, { ...changes, items }, at, { parking, always: () => true });
+    if (fed.failure !== undefined) throw fed.failure;
+    at = fed.upTo;
+  }
 }

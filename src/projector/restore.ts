@@ -9,6 +9,7 @@ import type { Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 import type { Decode } from "./batch.ts";
 import { type Histories, type HistoryLog, openHistories } from "./history.ts";
+import type { Parking } from "./parking.ts";
 import type { View } from "./sink.ts";
 
 /** An entity that a view could not be restored with, and why. */
@@ -18,23 +19,35 @@ export interface Unrestored {
   readonly reason: string;
 }
 
+interface RestoredView {
+  readonly view: View;
+  readonly position: Position;
+  /** What it passes over, and is told of entities that it has again. */
+  readonly parking?: Parking | undefined;
+}
+
 /** Views in the order in which they follow on each other; each with its position. */
 export async function restoreEntities(
   urns: readonly string[],
   parts: {
     readonly log: HistoryLog;
     readonly decode: Decode;
-    readonly views: readonly { readonly view: View; readonly position: Position }[];
+    readonly views: readonly RestoredView[];
   },
 ): Promise<readonly Unrestored[]> {
-  const histories = await openHistories(parts.log, parts.decode);
+  const all = await openHistories(parts.log, parts.decode);
   const unrestored: Unrestored[] = [];
   for (const urn of urns) {
-    for (const { view, position } of parts.views) {
+    for (const { view, position, parking } of parts.views) {
       try {
+        const histories =
+          parking?.idle === false
+            ? await openHistories(parts.log, without(parts.decode, parking))
+            : all;
         const others = await bearingOn(view, urn, histories, position);
         const changes = histories.changes(urn, position, others);
         await view.sink.restore(urn, projected(view, changes));
+        await parking?.release(urn);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         unrestored.push({ urn, view: view.name, reason });
@@ -43,6 +56,12 @@ export async function restoreEntities(
   }
   return unrestored;
 }
+
+/** A record that was dropped may be one that cannot be decoded. */
+const without =
+  (decode: Decode, parking: Parking): Decode =>
+  (record) =>
+    parking.isDropped(record.position) ? undefined : decode(record);
 
 async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {
   for await (const change of changes) yield* view.project(change);

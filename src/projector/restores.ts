@@ -23,19 +23,25 @@ export function createRestores(send: (message: ToThread) => boolean): Restores {
   let last = 0;
   let restorations = 0;
 
+  function ask(
+    urns: readonly string[],
+    message: (id: number) => ToThread,
+  ): Promise<readonly Unrestored[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
+    const id = ++last;
+    waiting.set(id, { urns, resolve, reject });
+    if (!send(message(id))) {
+      waiting.delete(id);
+      reject(failed("the projector does not run"));
+    }
+    return promise;
+  }
+
   return {
     restorations: () => restorations,
     onRestored: (listener) => void listeners.push(listener),
-    restore(urns) {
-      const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
-      const id = ++last;
-      waiting.set(id, { urns, resolve, reject });
-      if (!send({ kind: "restore", id, urns })) {
-        waiting.delete(id);
-        reject(failed("the projector does not run"));
-      }
-      return promise;
-    },
+    restore: (urns, view) => ask(urns, (id) => ({ kind: "restore", id, urns, view })),
+    drop: (urn, view, actor) => ask([urn], (id) => ({ kind: "drop", id, urn, view, actor })),
     ended(message) {
       const wait = waiting.get(message.id);
       waiting.delete(message.id);
@@ -44,7 +50,7 @@ export function createRestores(send: (message: ToThread) => boolean): Restores {
       restorations++;
       for (const listener of listeners) listener(wait.urns);
       if (message.kind === "restored") wait.resolve(message.unrestored);
-      else wait.reject(failed(message.message));
+      else wait.reject(message.code === "not_found" ? notFound(message) : failed(message.message));
     },
     refuse(why) {
       for (const { reject } of waiting.values()) reject(failed(why));
@@ -52,6 +58,9 @@ export function createRestores(send: (message: ToThread) => boolean): Restores {
     },
   };
 }
+
+const notFound = ({ message, hint }: { message: string; hint?: string | undefined }) =>
+  new CatalogError("not_found", message, hint === undefined ? {} : { hint });
 
 const failed = (why: string): CatalogError =>
   new CatalogError("unavailable", `the entities could not be restored: ${why}`, {

@@ -7,6 +7,8 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 export interface ViewFigures {
   readonly position: number;
   readonly failing: boolean;
+  /** Entities that it passes over. */
+  readonly parked: number;
 }
 
 export interface Figures {
@@ -42,6 +44,11 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
   const position = gauge("annals_view_position", "Position that a view has reached", views);
   const lag = gauge("annals_view_lag_records", "Records that a view is behind the log", views);
   const failing = gauge("annals_view_failing", "1 while a view cannot follow the log", views);
+  const parked = gauge(
+    "annals_view_parked_entities",
+    "Entities that a view passes over because it could not take a record",
+    views,
+  );
   const jobs = gauge("annals_jobs_running", "Jobs that are running");
   const requests = new Histogram({
     name: "annals_http_request_duration_seconds",
@@ -61,6 +68,7 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
         position.set({ view }, figure.position);
         lag.set({ view }, Math.max(0, now.head - figure.position));
         failing.set({ view }, figure.failing ? 1 : 0);
+        parked.set({ view }, figure.parked);
       }
       return registry.metrics();
     },

@@ -24,6 +24,9 @@ describe("every route of operations", () => {
       "listJobs",
       "getJob",
       "cancelJob",
+      "listParked",
+      "retryParked",
+      "dropParked",
     ]);
     for (const endpoint of rows) expect(endpoint.access, routerPath(endpoint)).toBe("operator");
   });

@@ -36,6 +36,9 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     cancelJob: answering("cancelJob", { job: someJob, position: position(9) }),
     truncateTimeseries: answering("truncateTimeseries", { text: "node:7" }),
     restoreIndices: answering("restoreIndices", { text: "{args=…}", position: position(8) }),
+    listParked: answering("listParked", { total: 0, entities: [] }),
+    retryParked: answering("retryParked", undefined),
+    dropParked: answering("dropParked", undefined),
     stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },

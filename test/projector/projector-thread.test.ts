@@ -9,6 +9,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { noteParking, readParking } from "../../src/projector/parking.ts";
 import {
   type ProjectorClient,
   type ProjectorThreadOptions,
@@ -49,6 +50,7 @@ async function start(options: Partial<ProjectorThreadOptions> = {}): Promise<Pro
   client = await startProjectorThread({
     stores: { directory: directory.path },
     module: new URL("thread-stores.ts", import.meta.url),
+    note: (view, record) => noteParking(log, view, record),
     logger,
     restart: { firstMs: 10, maxMs: 40, crashesMax: 3 },
     ...options,
@@ -190,6 +192,27 @@ describe("a wait", () => {
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
     expect(projector.errors()).toEqual({});
     expect(logged).toEqual(["view does not follow the log", "view follows the log again"]);
+  });
+
+  test("for a view that cannot take a record goes on; it is parked in the log, and retried", async () => {
+    mark("poison");
+    const projector = await start();
+    const head = await append(3);
+    projector.poke(head);
+    await projector.reached("timeseries", head, { timeoutMs: 5_000 });
+    expect(projector.errors()).toEqual({});
+    expect(projector.parked()).toEqual({ timeseries: 1 });
+    expect(await readParking(log, "timeseries")).toEqual([
+      expect.objectContaining({ kind: "parked", urn, position: 1, reason: expect.any(String) }),
+    ]);
+    expect(logged).toEqual(["a record is parked"]);
+    expect(await projector.restore([urn], "timeseries")).toEqual([
+      { urn, view: "timeseries", reason: "tastes odd" },
+    ]);
+    unmark("poison");
+    expect(await projector.restore([urn], "timeseries")).toEqual([]);
+    await vi.waitFor(() => expect(projector.parked()).toEqual({}));
+    await expect(projector.drop(urn, "timeseries")).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("for a view that there is none of is refused", async () => {

@@ -168,8 +168,10 @@ describe("a commit", () => {
         });
       expect(failing).toThrow(
         expect.objectContaining({
-          code: "unavailable",
-          message: expect.stringMatching(/the view "marks" could not be written: NOT NULL/),
+          code: "internal",
+          message: expect.stringMatching(
+            /the view "marks" cannot take what it was given: NOT NULL/,
+          ),
         }),
       );
       expect(view.position()).toBe(0);

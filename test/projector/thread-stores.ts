@@ -1,6 +1,7 @@
 /**
  * What the projector's thread opens its stores with in tests: a log and both views in a directory,
- * which do as the files there say: "crash" ends the thread, "sick" makes the timeseries view fail.
+ * which do as the files there say: "crash" ends the thread, "sick" makes the store of the timeseries
+ * view fail, "poison" makes what it is given unfit for that view.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import type { Projection, Sink, View } from "../../src/projector/sink.ts";
 import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
+import type { TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
 
 export interface TestStores {
   readonly directory: string;
@@ -36,9 +38,18 @@ export async function openViews({ directory }: TestStores): Promise<readonly Vie
       return new Promise(() => setImmediate(die));
     },
   };
-  const failing: Projection<unknown> = (change) => {
-    if (told("sick")) throw new Error("feels sick");
-    return timeseries(change);
+  const refusing: Projection<unknown> = (change) => {
+    if (told("poison")) throw new Error("tastes odd");
+    // Something to write, so that the store is asked.
+    return told("sick") ? [change] : timeseries(change);
+  };
+  const events = openSqliteTimeseriesSink({ path: join(directory, "timeseries.sqlite") });
+  const failing: Sink<TimeseriesWrite> = {
+    ...events,
+    async apply(writes, upTo) {
+      if (told("sick")) throw new CatalogError("unavailable", "feels sick");
+      await events.apply(writes, upTo);
+    },
   };
   return [
     {
@@ -48,8 +59,8 @@ export async function openViews({ directory }: TestStores): Promise<readonly Vie
     },
     {
       name: "timeseries",
-      project: failing,
-      sink: openSqliteTimeseriesSink({ path: join(directory, "timeseries.sqlite") }),
+      project: refusing,
+      sink: failing,
     },
   ] as readonly unknown[] as readonly View[];
 }

@@ -165,6 +165,10 @@ export function translated<T>(schema: ViewSchema, done: string, operation: () =>
     return operation();
   } catch (error) {
     if (error instanceof CatalogError || !isSqliteError(error)) throw error;
+    if (unfit(error)) {
+      const what = `the view "${schema.view}" cannot take what it was given: ${error.message}`;
+      throw new CatalogError("internal", what, { cause: error });
+    }
     throw new CatalogError(
       "unavailable",
       `the view "${schema.view}" could not be ${done}: ${error.message}`,
@@ -318,9 +322,19 @@ const readPosition = (db: DatabaseSync): Position =>
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
+const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+
+const damaged = (error: Error): boolean => is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
+
+/** It says something of the values, and nothing of the file. */
+const unfit = (error: Error): boolean =>
+  is(error, [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH]);
+
 /** The low byte of an extended code is the code that it extends. */
-const damaged = (error: Error): boolean =>
-  "errcode" in error && [SQLITE_CORRUPT, SQLITE_NOTADB].includes(Number(error.errcode) & 0xff);
+const is = (error: Error, codes: readonly number[]): boolean =>
+  "errcode" in error && codes.includes(Number(error.errcode) & 0xff);
 
 const isSqliteError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";

@@ -1,0 +1,50 @@
+/**
+ * Records in Avro's single-object encoding by one schema of avro/log/, as every record of the log:
+ * a header with the schema's fingerprint, then the body.
+ */
+import { readFileSync } from "node:fs";
+import avro, { type Schema } from "avsc";
+import { CatalogError } from "../core/errors.ts";
+import type { LogRecord } from "./change-log.ts";
+import { fingerprint } from "./fingerprint.ts";
+
+const HEADER_BYTES = 10;
+const FINGERPRINT_AT = 2;
+
+export interface SingleObjectCodec<T> {
+  encode(value: T): Uint8Array;
+  /** Throws CatalogError `internal` for what this release cannot read. */
+  decode(record: LogRecord): T;
+}
+
+/** `file`: name of the schema in avro/log/. `what`: what its records tell of, for errors. */
+export function createSingleObjectCodec<T>(file: string, what: string): SingleObjectCodec<T> {
+  const url = new URL(`../../avro/log/${file}`, import.meta.url);
+  const type = avro.Type.forSchema(JSON.parse(readFileSync(url, "utf8")) as Schema);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt16BE(0xc301);
+  header.writeBigUInt64LE(fingerprint(type), FINGERPRINT_AT);
+
+  function body({ data }: LogRecord): Buffer {
+    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const known =
+      bytes.length >= HEADER_BYTES && bytes.compare(header, 0, HEADER_BYTES, 0, HEADER_BYTES) === 0;
+    if (!known) throw new Error("its schema is unknown");
+    return bytes.subarray(HEADER_BYTES);
+  }
+
+  return {
+    encode: (value) => Buffer.concat([header, type.toBuffer(value)]),
+    decode(record) {
+      try {
+        return type.fromBuffer(body(record));
+      } catch (cause) {
+        throw new CatalogError(
+          "internal",
+          `record at position ${record.position} of stream "${record.stream}" tells of no ${what}: ${(cause as Error).message}`,
+          { hint: "A later release wrote it, or the log is damaged", cause },
+        );
+      }
+    },
+  };
+}

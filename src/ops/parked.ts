@@ -1,0 +1,105 @@
+/** What views could not take: listed from the log, retried and dropped by the projector. */
+import type { Caller } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeRecord } from "../log/record-codec.ts";
+import { type Histories, openHistories } from "../projector/history.ts";
+import { notParked, openParking, type Parked, readParking } from "../projector/parking.ts";
+import type { Progress, Restoration } from "../projector/progress.ts";
+import type { Unrestored } from "../projector/restore.ts";
+import type { ParkedEntity, ParkedQuery } from "./operations.ts";
+
+/** Records of one entity that are counted; more are told as so many. */
+export const waitingMax = 1_000;
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head">;
+  readonly projector: Pick<Progress, "positions"> & Pick<Restoration, "restore" | "drop">;
+  readonly now: () => number;
+}
+
+export function createParkedOperations({ log, projector, now }: Dependencies) {
+  async function parkedIn(view: string): Promise<readonly Parked[]> {
+    const notes = { load: () => readParking(log, view), write: noted };
+    return (await openParking(view, notes, now)).list();
+  }
+
+  async function all(view: string | undefined): Promise<readonly Parked[]> {
+    const views = Object.keys(projector.positions());
+    if (view !== undefined && !views.includes(view)) {
+      throw new CatalogError("invalid", `there is no view "${view.slice(0, 120)}"`, {
+        hint: `There are ${views.join(", ")}`,
+      });
+    }
+    const found = await Promise.all((view === undefined ? views : [view]).map(parkedIn));
+    return found.flat().sort((a, b) => a.position - b.position);
+  }
+
+  async function one({ view, urn }: ParkedQuery): Promise<Parked> {
+    const found = (await all(view)).find((parked) => parked.urn === urn);
+    if (found === undefined) throw notParked(view, urn);
+    return found;
+  }
+
+  /** As it is afterwards: undefined when the view has the entity again. */
+  async function after(query: ParkedQuery, work: Promise<readonly Unrestored[]>) {
+    const [unrestored] = await work;
+    if (unrestored === undefined) return undefined;
+    const parked = await one(query);
+    const histories = await openHistories(log, decodeRecord);
+    return { ...(await entityOf(parked, histories)), reason: unrestored.reason };
+  }
+
+  async function entityOf(parked: Parked, histories: Histories): Promise<ParkedEntity> {
+    const waiting = await countFrom(parked, histories, await log.head());
+    return { ...parked, waiting };
+  }
+
+  return {
+    async listParked({
+      view,
+      start,
+      count,
+    }: {
+      readonly view?: string | undefined;
+      readonly start: number;
+      readonly count: number;
+    }) {
+      const found = await all(view);
+      const histories = await openHistories(log, decodeRecord);
+      const entities: ParkedEntity[] = [];
+      for (const parked of found.slice(start, start + count)) {
+        entities.push(await entityOf(parked, histories));
+      }
+      return { total: found.length, entities };
+    },
+    async retryParked(query: ParkedQuery) {
+      await one(query);
+      return after(query, projector.restore([query.urn], query.view));
+    },
+    async dropParked(query: ParkedQuery, { actor }: Caller) {
+      await one(query);
+      return after(query, projector.drop(query.urn, query.view, actor));
+    },
+  };
+}
+
+async function countFrom(
+  { urn, position }: Parked,
+  histories: Histories,
+  head: Position,
+): Promise<number> {
+  let count = 0;
+  try {
+    for await (const change of histories.changes(urn, head)) {
+      if (change.position > position) count++;
+      if (count === waitingMax) break;
+    }
+  } catch {
+    // One that cannot be decoded ends what can be counted.
+  }
+  return count;
+}
+
+const noted = (): Promise<void> => Promise.reject(new Error("listing notes nothing"));

@@ -1,0 +1,145 @@
+/**
+ * What a view could not take. A record that cannot be decoded, projected or applied is parked: from
+ * it on the view passes over the entity, and takes everything else. Retried, the entity is made
+ * anew from the log; a record that is dropped is passed over for ever.
+ *
+ * What is parked is told by the log, in a stream per view: a view is what follows from the log, with
+ * this stream in it, also when it is grown again.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type Position, position } from "../core/position.ts";
+import { parkingStream } from "../core/stream.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeParking, encodeParking, type ParkingRecord } from "../log/parking-codec.ts";
+
+/** An entity that a view passes over. */
+export interface Parked {
+  readonly view: string;
+  readonly urn: string;
+  /** Of the first record that it passes over. */
+  readonly position: Position;
+  readonly reason: string;
+  /** When it was parked, in epoch milliseconds. */
+  readonly time: number;
+}
+
+/** Where records of parking are kept: the log. */
+export interface ParkingNotes {
+  load(view: string): Promise<readonly ParkingRecord[]>;
+  /** Resolves when it is durable. */
+  write(view: string, record: ParkingRecord): Promise<void>;
+}
+
+/** The parking of one view. */
+export interface Parking {
+  /** Whether the view passes over a change. */
+  skips(change: { readonly urn: string; readonly position: Position }): boolean;
+  isDropped(at: Position): boolean;
+  /** Whether there is anything to pass over. */
+  readonly idle: boolean;
+  find(urn: string): Parked | undefined;
+  list(): readonly Parked[];
+  /** Throws when too much is parked already: then it is the view that is not well. */
+  park(change: { readonly urn: string; readonly position: Position }, error: Error): Promise<void>;
+  /** The view has the entity again. */
+  release(urn: string): Promise<void>;
+  /** The view never takes the record that the entity is parked with. Throws `not_found`. */
+  drop(urn: string, actor: string | undefined): Promise<void>;
+}
+
+/** Most entities of one view: more say that something is wrong with all. */
+export const parkedMax = 1_000;
+const PAGE_MAX = 500;
+
+export async function openParking(
+  view: string,
+  notes: ParkingNotes,
+  now: () => number,
+): Promise<Parking> {
+  const parked = new Map<string, Parked>();
+  const dropped = new Set<Position>();
+  for (const record of await notes.load(view)) take(record);
+
+  function take({ kind, urn, position: place, reason, time }: ParkingRecord): void {
+    const at = position(place);
+    if (kind === "parked") parked.set(urn, { view, urn, position: at, reason: reason ?? "", time });
+    else if (kind === "released") parked.delete(urn);
+    else dropped.add(at);
+  }
+
+  async function write(record: Omit<ParkingRecord, "time">): Promise<void> {
+    const full = { ...record, time: now() };
+    await notes.write(view, full);
+    take(full);
+  }
+
+  return {
+    skips({ urn, position: at }) {
+      const from = parked.get(urn)?.position;
+      return (from !== undefined && at >= from) || dropped.has(at);
+    },
+    isDropped: (at) => dropped.has(at),
+    get idle() {
+      return parked.size === 0 && dropped.size === 0;
+    },
+    find: (urn) => parked.get(urn),
+    list: () => [...parked.values()].sort((a, b) => a.position - b.position),
+    async park({ urn, position: at }, error) {
+      if (parked.size >= parkedMax && !parked.has(urn)) {
+        throw new CatalogError(
+          "internal",
+          `${parked.size} entities are parked in the view "${view}" already: ${error.message}`,
+          { hint: "Something is wrong with the view itself. Mend it, then retry what is parked" },
+        );
+      }
+      await write({ kind: "parked", urn, position: at, reason: error.message, actor: null });
+    },
+    async release(urn) {
+      const one = parked.get(urn);
+      if (one === undefined) return;
+      await write({ kind: "released", urn, position: one.position, reason: null, actor: null });
+    },
+    async drop(urn, actor = undefined) {
+      const one = parked.get(urn);
+      if (one === undefined) throw notParked(view, urn);
+      const { position: at } = one;
+      await write({ kind: "dropped", urn, position: at, reason: null, actor: actor ?? null });
+    },
+  };
+}
+
+/** What a log says of the parking of a view. */
+export async function readParking(
+  log: Pick<ChangeLog, "readStream">,
+  view: string,
+): Promise<readonly ParkingRecord[]> {
+  const records: ParkingRecord[] = [];
+  for (;;) {
+    const from = records.length as Parameters<ChangeLog["readStream"]>[1];
+    const page = await log.readStream(parkingStream(view), from, { limit: PAGE_MAX });
+    if (page.length === 0) return records;
+    records.push(...page.map(decodeParking));
+  }
+}
+
+export async function noteParking(
+  log: Pick<ChangeLog, "append">,
+  view: string,
+  record: ParkingRecord,
+): Promise<void> {
+  const records = [encodeParking(record)];
+  await log.append([{ stream: parkingStream(view), expected: "any", records }]);
+}
+
+export const notParked = (view: string, urn: string): CatalogError =>
+  new CatalogError("not_found", `"${urn.slice(0, 200)}" is not parked in the view "${view}"`, {
+    hint: "POST /operations?action=listParked lists what is",
+  });
+
+/** Whether an error says something of what was to be written, and not of where. */
+export const isPoison = (error: unknown): error is Error =>
+  error instanceof Error &&
+  !(
+    error instanceof CatalogError &&
+    ["unavailable", "conflict", "rate_limited"].includes(error.code)
+  );

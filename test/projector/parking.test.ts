@@ -1,0 +1,272 @@
+/** What a view cannot take is set aside, and everything else goes on (src/projector/parking.ts). */
+import fc from "fast-check";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { PlacedChange } from "../../src/core/change.ts";
+import { CatalogError } from "../../src/core/errors.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import { entityStream } from "../../src/core/stream.ts";
+import type { LogRecord } from "../../src/log/change-log.ts";
+import type { ParkingRecord } from "../../src/log/parking-codec.ts";
+import { type ParkingNotes, parkedMax } from "../../src/projector/parking.ts";
+import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import { regrow } from "../../src/projector/regrow.ts";
+import type { View } from "../../src/projector/sink.ts";
+
+const urns = ["urn:li:tag:a", "urn:li:tag:b", "urn:li:tag:c"];
+
+/** Records of entities in turn; what is poison of it is told by position. */
+function createLog(count: number, urnOf = (n: number) => urns[n % urns.length] ?? "") {
+  const records: LogRecord[] = [];
+  const revisions = new Map<string, number>();
+  const grow = (more: number) => {
+    for (let n = 0; n < more; n++) {
+      const urn = urnOf(records.length);
+      const at = (revisions.get(urn) ?? -1) + 1;
+      revisions.set(urn, at);
+      const place = { position: position(records.length + 1), revision: revision(at) };
+      records.push({ ...place, stream: entityStream(urn), data: new Uint8Array(4) });
+    }
+  };
+  grow(count);
+  return {
+    grow,
+    readAll: async (from: Position | "end", { limit }: { limit: number }) =>
+      records.slice(Number(from), Number(from) + limit),
+    head: async () => position(records.length),
+    readStream: async (stream: string, from: number | "end", { limit }: { limit: number }) =>
+      records.filter((one) => one.stream === stream).slice(Number(from), Number(from) + limit),
+    listStreams: async () => [],
+  };
+}
+
+function createNotes() {
+  const kept = new Map<string, ParkingRecord[]>();
+  const notes: ParkingNotes = {
+    load: async (view) => [...(kept.get(view) ?? [])],
+    async write(view, record) {
+      kept.set(view, [...(kept.get(view) ?? []), record]);
+    },
+  };
+  return { ...notes, kinds: (view: string) => (kept.get(view) ?? []).map(({ kind }) => kind) };
+}
+
+interface Poison {
+  readonly undecodable: Set<number>;
+  readonly unprojectable: Set<number>;
+  readonly unfit: Set<number>;
+}
+
+const noPoison = (): Poison => ({
+  undecodable: new Set(),
+  unprojectable: new Set(),
+  unfit: new Set(),
+});
+
+const decodeWith =
+  ({ undecodable }: Poison) =>
+  (record: LogRecord): PlacedChange => {
+    if (undecodable.has(record.position)) throw new Error("no such schema");
+    const { position: at, revision: place, stream } = record;
+    return {
+      urn: stream.slice("entity-".length),
+      ...{ entityType: "tag", aspect: "status", changeType: "UPSERT", value: "{}" },
+      created: { time: 0, actor: "urn:li:corpuser:ada" },
+      system: { lastObserved: 0, runId: "r", version: "1" },
+      ...{ position: at, revision: place, timeseries: false },
+    };
+  };
+
+type Row = readonly [urn: string, position: number];
+
+/** Positions by entity; a batch is kept whole or not at all. */
+function createView(name: string, poison: Poison) {
+  const rows = new Map<string, Row>();
+  let at = position(0);
+  const keep = (writes: readonly Row[]) => {
+    for (const [, place] of writes) if (poison.unfit.has(place)) throw new Error("does not fit");
+    for (const row of writes) if (row[1] > at) rows.set(String(row[1]), row);
+  };
+  const view: View<Row> = {
+    name,
+    project: (change) => {
+      if (poison.unprojectable.has(change.position)) throw new Error("no version");
+      return [[change.urn, change.position]];
+    },
+    sink: {
+      async apply(writes, upTo) {
+        keep(writes);
+        if (upTo > at) at = upTo;
+      },
+      async restore(urn, writes) {
+        const all: Row[] = [];
+        for await (const write of writes) all.push(write);
+        for (const [, place] of all) if (poison.unfit.has(place)) throw new Error("does not fit");
+        for (const [key, row] of rows) if (row[0] === urn) rows.delete(key);
+        for (const row of all) rows.set(String(row[1]), row);
+      },
+      position: async () => at,
+      async reset() {
+        rows.clear();
+        at = position(0);
+      },
+      async close() {},
+    },
+  };
+  const positions = () => [...rows.values()].map(([, place]) => place).sort((a, b) => a - b);
+  return { view: view as unknown as View, positions, at: () => at };
+}
+
+const running: Projector[] = [];
+afterEach(async () => {
+  for (const projector of running.splice(0)) await projector.stop();
+});
+
+async function start(
+  log: ReturnType<typeof createLog>,
+  views: readonly View[],
+  { notes, poison, batchMax = 7 }: { notes: ParkingNotes; poison: Poison; batchMax?: number },
+): Promise<Projector> {
+  const projector = await startProjector({
+    ...{ log, views, notes, decode: decodeWith(poison), onProgress: () => {}, batchMax },
+    ...{ retryMs: { first: 1, max: 4 }, idleMs: 2 },
+  });
+  running.push(projector);
+  return projector;
+}
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 2 });
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+/** Of the entity of a position: the records at it and after it. */
+const behind = (first: number, count: number) =>
+  upTo(count).filter((n) => n >= first && (n - first) % urns.length === 0);
+
+describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that is %s", (kind) => {
+  test("is parked with those of its entity that follow; everything else goes on", async () => {
+    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
+    poison[kind].add(11);
+    const one = createView("one", poison);
+    const projector = await start(log, [one.view], { notes, poison });
+    await soon(() => expect(one.at()).toBe(40));
+    expect(one.positions()).toEqual(upTo(40).filter((n) => !behind(11, 40).includes(n)));
+    expect(notes.kinds("one")).toEqual(["parked"]);
+    expect(projector.progress()).toEqual({ one: { position: 40, parked: 1 } });
+  });
+
+  test("is passed over by a projector that starts later, too", async () => {
+    const [log, notes, poison] = [createLog(12), createNotes(), noPoison()];
+    poison[kind].add(11);
+    const one = createView("one", poison);
+    await (await start(log, [one.view], { notes, poison })).stop();
+    log.grow(28);
+    await start(log, [one.view], { notes, poison });
+    await soon(() => expect(one.at()).toBe(40));
+    expect(one.positions()).toEqual(upTo(40).filter((n) => !behind(11, 40).includes(n)));
+  });
+
+  test("is taken with all that waited when it is retried and fits now", async () => {
+    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
+    poison[kind].add(11);
+    const one = createView("one", poison);
+    const projector = await start(log, [one.view], { notes, poison });
+    await soon(() => expect(one.at()).toBe(40));
+    const urn = urns[10 % 3] ?? "";
+    expect(await projector.restore([urn], "one")).toHaveLength(1);
+    poison[kind].clear();
+    expect(await projector.restore([urn], "one")).toEqual([]);
+    expect(one.positions()).toEqual(upTo(40));
+    expect(notes.kinds("one")).toEqual(["parked", "released"]);
+    log.grow(5);
+    await soon(() => expect(one.positions()).toEqual(upTo(45)));
+  });
+
+  test("is passed over alone when it is dropped, also by a view grown anew", async () => {
+    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
+    poison[kind].add(11);
+    const one = createView("one", poison);
+    const projector = await start(log, [one.view], { notes, poison });
+    await soon(() => expect(one.at()).toBe(40));
+    expect(await projector.drop(urns[10 % 3] ?? "", "one")).toEqual([]);
+    expect(one.positions()).toEqual(upTo(40).filter((n) => n !== 11));
+    const again = createView("one", poison);
+    await regrow({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 6 });
+    expect(again.positions()).toEqual(one.positions());
+    await expect(projector.drop("urn:li:tag:z", "one")).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+});
+
+test("a view that takes what another cannot is not held up by it", async () => {
+  const [log, notes, poison] = [createLog(20), createNotes(), noPoison()];
+  poison.unfit.add(4);
+  const [well, unwell] = [createView("well", noPoison()), createView("unwell", poison)];
+  await start(log, [well.view, unwell.view], { notes, poison: noPoison() });
+  await soon(() => expect(well.positions()).toEqual(upTo(20)));
+  await soon(() => expect(unwell.at()).toBe(20));
+  expect(unwell.positions()).toEqual(upTo(20).filter((n) => !behind(4, 20).includes(n)));
+  expect(notes.kinds("well")).toEqual([]);
+});
+
+test("a store that is down parks nothing", async () => {
+  const [log, notes, poison] = [createLog(20), createNotes(), noPoison()];
+  const one = createView("one", poison);
+  let down = true;
+  const { apply } = one.view.sink;
+  Object.assign(one.view.sink, {
+    apply: (...all: Parameters<typeof apply>) =>
+      down ? Promise.reject(new CatalogError("unavailable", "it is down")) : apply(...all),
+  });
+  const projector = await start(log, [one.view], { notes, poison });
+  await soon(() => expect(projector.progress().one?.error).toBe("it is down"));
+  down = false;
+  await soon(() => expect(one.positions()).toEqual(upTo(20)));
+  expect(notes.kinds("one")).toEqual([]);
+});
+
+test("a view that can take nothing is not well, and stops", async () => {
+  const many = parkedMax + 50;
+  const [log, notes, poison] = [
+    createLog(many, (n) => `urn:li:tag:${n}`),
+    createNotes(),
+    noPoison(),
+  ];
+  for (const at of upTo(many)) poison.unfit.add(at);
+  const one = createView("one", poison);
+  const projector = await start(log, [one.view], { notes, poison, batchMax: 500 });
+  await soon(() => expect(projector.progress().one?.error).toContain("1000 entities are parked"));
+  expect(notes.kinds("one")).toHaveLength(parkedMax);
+});
+
+test("a view that grew and one that is grown anew are the same, whatever is poison", async () => {
+  const some = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(
+      some,
+      some,
+      some,
+      fc.integer({ min: 1, max: 25 }),
+      async (a, b, c, batchMax) => {
+        const [log, notes] = [createLog(60), createNotes()];
+        const poison = { undecodable: new Set(a), unprojectable: new Set(b), unfit: new Set(c) };
+        const one = createView("one", poison);
+        const projector = await start(log, [one.view], { notes, poison, batchMax });
+        await soon(() => expect(projector.progress().one?.position).toBe(60));
+        await projector.stop();
+        const again = createView("one", poison);
+        await regrow({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 9 });
+        expect(again.positions()).toEqual(one.positions());
+        // By itself, with nothing noted before, it comes to the same.
+        const alone = createView("one", poison);
+        const parts = {
+          log,
+          views: [alone.view],
+          decode: decodeWith(poison),
+          notes: createNotes(),
+        };
+        await regrow({ ...parts, batchMax: 13 });
+        expect(alone.positions()).toEqual(one.positions());
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
