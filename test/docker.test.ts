@@ -1,0 +1,130 @@
+/** What docker/ promises: pinned images, health checks, limits, and settings that there are. */
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { settingKeys, settings, variableOf } from "../src/config/settings.ts";
+import { images } from "./support/servers/images.ts";
+
+interface Service {
+  readonly image: string;
+  readonly build?: { readonly dockerfile: string };
+  readonly restart: string;
+  readonly healthcheck: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly deploy: {
+    readonly replicas?: number;
+    readonly resources: { readonly limits: { readonly memory: string; readonly cpus: string } };
+  };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+const folder = new URL("../docker/", import.meta.url);
+const read = (file: string): Compose =>
+  parse(readFileSync(new URL(file, folder), "utf8"), { merge: true });
+const { version } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const services = files.flatMap((file) =>
+  Object.entries(read(file).services).map(([name, service]) => ({ file, name, service })),
+);
+const cluster = read("compose.yaml");
+
+/** `${NAME:-value}` as compose puts it in, `$$` as it lets it be. */
+const filledIn = (text: string): string =>
+  text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1").replaceAll("$$", "$");
+
+describe.each(services)("$name in $file", ({ file, service }) => {
+  test("has an image of one version", () => {
+    expect(service.image).toMatch(/:\d+\.\d+\.\d+|:\d+\.\d+$/);
+    if (service.build !== undefined) expect(service.image).toBe(`annals:${version}`);
+  });
+
+  test("is asked for its health while it runs", () => {
+    const runsOnce = service.restart === "no";
+    if (runsOnce) expect(service.healthcheck).toEqual({ disable: true });
+    else expect(service.healthcheck.test?.[0]).toMatch(/^CMD(-SHELL)?$/);
+  });
+
+  test("has limits", () => {
+    expect(service.deploy.resources.limits).toEqual({
+      memory: expect.stringMatching(/^\d+[mg]$/),
+      cpus: expect.stringMatching(/^\d+$/),
+    });
+  });
+
+  test("is reached from this machine alone", () => {
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  test("has its named volumes declared", () => {
+    const named = (service.volumes ?? []).map((volume) => volume.split(":")[0] ?? "");
+    expect(Object.keys(read(file).volumes)).toEqual(expect.arrayContaining(named));
+    // The nodes that answer share keys alone; everything else that keeps something has a volume.
+    expect(named.length).toBeGreaterThan(0);
+  });
+
+  test("sets only what is a setting", () => {
+    for (const [variable, value] of Object.entries(service.environment ?? {})) {
+      if (!variable.startsWith("ANNALS_")) continue;
+      const key = settingKeys.find((each) => variableOf(each) === variable);
+      expect(key, variable).toBeDefined();
+      if (key === undefined) continue;
+      expect(settings[key].kind.parse(filledIn(value)), `${variable}=${value}`).toBeDefined();
+    }
+  });
+});
+
+describe("the cluster profile", () => {
+  test("runs the servers that the tests run", () => {
+    const used = Object.values(cluster.services)
+      .map((service) => service.image)
+      .filter((image) => !image.startsWith("annals:"));
+    const { opensearch: _, ...expected } = images;
+    expect(used.sort()).toEqual(Object.values(expected).sort());
+  });
+
+  test("has two nodes that answer and one that feeds views and Kafka", () => {
+    const nodes = Object.values(cluster.services).filter(
+      ({ environment }) => environment?.ANNALS_ROLES !== undefined,
+    );
+    const told = nodes.map((node) => [node.environment?.ANNALS_ROLES, node.deploy.replicas ?? 1]);
+    expect(told).toEqual([
+      ["api", 2],
+      ["projector,feed", 1],
+    ]);
+  });
+
+  test("places every port of the catalog in a server that the nodes wait for", () => {
+    const node = cluster.services.worker;
+    for (const key of ["log", "aspects", "timeseries", "search", "graph"] as const) {
+      const host = new URL(filledIn(node?.environment?.[variableOf(key)] ?? "")).hostname;
+      expect(Object.keys(node?.depends_on ?? {})).toContain(host);
+    }
+  });
+
+  test("makes keys that a node takes", async () => {
+    const { entrypoint } = cluster.services.keys as unknown as { entrypoint: readonly string[] };
+    const [, flag, script = ""] = entrypoint;
+    expect(flag).toBe("-e");
+    const written = new Map<string, string>();
+    const modules: Readonly<Record<string, object>> = {
+      "node:fs": {
+        existsSync: () => false,
+        writeFileSync: (file: string, text: string) => written.set(file, text),
+      },
+      "node:crypto": await import("node:crypto"),
+    };
+    new Function("require", filledIn(script))((name: string) => modules[name]);
+    expect([...written.keys()]).toEqual(["/data/signing.key", "/data/operator.token"]);
+    for (const text of written.values()) expect(text).toMatch(/^[\w-]{43}\n$/);
+  });
+});
