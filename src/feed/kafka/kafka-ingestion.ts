@@ -1,0 +1,329 @@
+/**
+ * Ingestion from Kafka: every message of MetadataChangeProposal_v1 becomes part of the log, or goes to
+ * FailedMetadataChangeProposal_v1 with the cause. Nothing is lost, and nothing blocks what comes after.
+ *
+ * Each message is a request of its own, named by its place (topic/partition/offset): a message that is
+ * delivered again happens once, however messages are batched then, and a failure is that of its message
+ * alone. Those of a fetch are asked for together, so that the log takes them in few large commits;
+ * those of one urn one after the other, in their order. The group's offsets move when the log has them.
+ *
+ * While the catalog takes nothing (its log is full, away, …) messages wait, and are tried again.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Batch, Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
+import { CatalogError, type ErrorCode } from "../../core/errors.ts";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { EventCodec } from "../event-codec.ts";
+import { topics } from "../event-schemas.ts";
+import { createSendFailed, type SendFailed } from "./failed-proposals.ts";
+import { ingestionTopics, namesOf } from "./feed-topics.ts";
+import { parseKafkaAddress } from "./kafka-address.ts";
+import {
+  createKafkaClient,
+  type KafkaClient,
+  producerSettings,
+  withAdmin,
+} from "./kafka-client.ts";
+import { kafkaFailure } from "./kafka-failures.ts";
+import { ensureTopics } from "./topics.ts";
+
+type Codec = Pick<EventCodec, "decodeProposal" | "encodeFailure">;
+type Proposal = Awaited<ReturnType<EventCodec["decodeProposal"]>>;
+
+export interface KafkaIngestionParts extends ServerPlace {
+  /** `url`: see parseKafkaAddress. */
+  readonly codec: Codec;
+  /** The catalog's; the system is who asks. */
+  readonly ingest: (
+    proposals: readonly Proposal[],
+    caller: { readonly idempotencyKey: string },
+  ) => Promise<unknown>;
+  readonly logger?: Logger | undefined;
+}
+
+export interface KafkaIngestion {
+  /** Messages that are not in the log yet, nor among the failed. Rejects `unavailable`. */
+  lag(): Promise<number>;
+  /** Since the start. */
+  counts(): { readonly ingested: number; readonly failed: number };
+  /** Why nothing moves at present; undefined while nothing is known against it. */
+  trouble(): string | undefined;
+  /** Finishes what is on its way; what waits is read again by whoever comes next. */
+  close(): Promise<void>;
+}
+
+/** Messages that are asked for together. */
+const TOGETHER_MAX = 500;
+const PARTITIONS_AT_ONCE_MAX = 3;
+/** How long a fetch waits for the first message; closing waits for it, too. */
+const FETCH_MS_MAX = 500;
+/** Well below the time after which the group gives a silent member's partitions to others. */
+const HEARTBEAT_MS = 2_000;
+const RETRY_MS = { first: 50, max: 5_000 };
+const RESTART_MS = 2_000;
+/** Of what fails for no reason that is the message's own. */
+const FAULTS_MAX = 3;
+
+/** The same request may succeed later. */
+const passing: ReadonlySet<ErrorCode> = new Set(["unavailable", "rate_limited", "conflict"]);
+
+/** Rejects `unavailable` when Kafka is not there now; later it is waited for. */
+export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<KafkaIngestion> {
+  const { logger } = parts;
+  const address = parseKafkaAddress(parts.url);
+  const names = namesOf(address, parts);
+  const client = createKafkaClient(address, { clientId: names.ingestion, ...parts });
+  const topic = names.topic(topics.proposals);
+  const failing = client.kafka.producer(producerSettings);
+  const stopping = new AbortController();
+  let trouble: string | undefined;
+  let reader: Consumer | undefined;
+  let restarting: Promise<void> = Promise.resolve();
+
+  const handling = createHandling(parts, {
+    sendFailed: createSendFailed(failing, names, parts),
+    stopping: stopping.signal,
+    onTrouble(why) {
+      if (why !== undefined && trouble === undefined) logger?.warn({ why }, "ingestion waits");
+      trouble = why;
+    },
+  });
+
+  async function read(): Promise<void> {
+    const consumer = client.kafka.consumer({
+      groupId: names.ingestion,
+      maxWaitTimeInMs: FETCH_MS_MAX,
+      allowAutoTopicCreation: false,
+    });
+    reader = consumer;
+    consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
+      trouble = kafkaFailure(error, address, "cannot be read").message;
+      logger?.warn({ err: error }, "reading proposals from Kafka stopped, and begins again");
+      // The driver comes back by itself from what it takes for passing; we from all else.
+      if (!restart) restarting = readAgain(consumer);
+    });
+    await consumer.connect();
+    // What was sent before the first start counts, too.
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE_MAX,
+      eachBatch: handling.handle,
+    });
+  }
+
+  async function readAgain(crashed: Consumer): Promise<void> {
+    let before = crashed;
+    while (!stopping.signal.aborted) {
+      await before.disconnect().catch(() => {});
+      await quietly(pause(RESTART_MS, undefined, { signal: stopping.signal }));
+      if (stopping.signal.aborted) return;
+      try {
+        return await read();
+      } catch (error) {
+        trouble = kafkaFailure(error, address, "cannot be read").message;
+        before = reader ?? before;
+      }
+    }
+  }
+
+  try {
+    await withAdmin(client, (admin) => ensureTopics(admin, ingestionTopics(names, address)));
+    await failing.connect();
+    await read();
+  } catch (error) {
+    await reader?.disconnect().catch(() => {});
+    await failing.disconnect().catch(() => {});
+    throw kafkaFailure(error, address, "cannot be read for proposals");
+  }
+
+  return {
+    lag: () =>
+      readLag(client, names.ingestion, topic).catch((error: unknown) => {
+        throw kafkaFailure(error, address, "cannot be asked for its proposals");
+      }),
+    counts: handling.counts,
+    trouble: () => trouble,
+    async close() {
+      stopping.abort();
+      await restarting;
+      await reader?.disconnect().catch(() => {});
+      await failing.disconnect().catch(() => {});
+    },
+  };
+}
+
+interface HandlingParts {
+  readonly sendFailed: SendFailed;
+  readonly stopping: AbortSignal;
+  readonly onTrouble: (why: string | undefined) => void;
+}
+
+interface Handling {
+  readonly handle: (payload: EachBatchPayload) => Promise<void>;
+  readonly counts: KafkaIngestion["counts"];
+}
+
+function createHandling(
+  { codec, ingest, logger }: KafkaIngestionParts,
+  { sendFailed, stopping, onTrouble }: HandlingParts,
+): Handling {
+  let ingested = 0;
+  let failed = 0;
+
+  async function handle(payload: EachBatchPayload): Promise<void> {
+    const { batch, resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload;
+    for (let from = 0; from < batch.messages.length; from += TOGETHER_MAX) {
+      if (stopping.aborted || !payload.isRunning() || payload.isStale()) return;
+      const messages = batch.messages.slice(from, from + TOGETHER_MAX);
+      const done = await whileMember(payload, (member) => takeAll(batch, messages, member));
+      const last = messages.at(-1);
+      if (!done || last === undefined) return;
+      resolveOffset(last.offset);
+      await commitOffsetsIfNecessary(uncommittedOffsets());
+      onTrouble(undefined);
+    }
+  }
+
+  /** Does work while the group hears that we are there; gives it up when the group moves on. */
+  async function whileMember(
+    { heartbeat }: EachBatchPayload,
+    work: (member: AbortSignal) => Promise<boolean>,
+  ): Promise<boolean> {
+    const lost = new AbortController();
+    const beat = setInterval(() => {
+      heartbeat().catch((error: unknown) => lost.abort(error));
+    }, HEARTBEAT_MS);
+    try {
+      const done = await work(AbortSignal.any([lost.signal, stopping]));
+      // The driver knows what to do about it.
+      if (!done) lost.signal.throwIfAborted();
+      return done;
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** Whether all of them are in the log or among the failed. */
+  async function takeAll(
+    { topic, partition }: Batch,
+    messages: readonly KafkaMessage[],
+    member: AbortSignal,
+  ): Promise<boolean> {
+    const decoded = await Promise.all(messages.map((message) => decode(message, member)));
+    // In their order, retries and all: the next of a urn does not overtake one that waits.
+    const turns = new Map<string, Promise<boolean>>();
+    for (const [n, message] of messages.entries()) {
+      const source = `${topic}/${partition}/${message.offset}`;
+      const key = textOf(message.key);
+      const content = decoded[n];
+      const urn = content?.proposal?.entityUrn ?? key;
+      const before = turns.get(urn) ?? Promise.resolve(true);
+      const taking = before.then(
+        async (done) => (await take(content, { source, key, message, member })) && done,
+      );
+      turns.set(urn, taking);
+    }
+    return (await Promise.all(turns.values())).every(Boolean);
+  }
+
+  /** Undefined when the signal came first. */
+  async function decode(message: KafkaMessage, member: AbortSignal): Promise<Content | undefined> {
+    return until(member, async () => {
+      try {
+        return { proposal: await codec.decodeProposal(bytesOf(message)) };
+      } catch (error) {
+        return { refused: refusal(error) };
+      }
+    });
+  }
+
+  /** Whether it is in the log or among the failed. */
+  async function take(
+    content: Content | undefined,
+    { source, key, message, member }: Place,
+  ): Promise<boolean> {
+    if (content === undefined) return false;
+    let faults = 0;
+    const done = await until(member, async () => {
+      let { refused } = content;
+      if (content.proposal !== undefined) {
+        try {
+          await ingest([content.proposal], { idempotencyKey: source });
+        } catch (error) {
+          if (!mayPass(error)) faults += 1;
+          refused = refusal(error, faults);
+        }
+      }
+      if (refused === undefined) ingested += 1;
+      else {
+        await sendFailed({ value: bytesOf(message), key, error: refused, source });
+        failed += 1;
+      }
+      return true;
+    });
+    return done === true;
+  }
+
+  /** Why a message is refused for good; throws what may pass. */
+  function refusal(error: unknown, faults = FAULTS_MAX): string {
+    if (mayPass(error)) throw error;
+    if (error instanceof CatalogError && error.code !== "internal") return error.text;
+    if (faults < FAULTS_MAX) throw error;
+    logger?.error({ err: error }, "a proposal from Kafka could not be taken");
+    return "internal error";
+  }
+
+  /** Tries until it succeeds; undefined when the signal came first. */
+  async function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        onTrouble(error instanceof CatalogError ? error.text : String(error));
+        const ms = Math.min(RETRY_MS.first * 2 ** (attempt - 1), RETRY_MS.max);
+        await quietly(pause(ms, undefined, { signal }));
+      }
+    }
+    return undefined;
+  }
+
+  return { handle, counts: () => ({ ingested, failed }) };
+}
+
+const mayPass = (error: unknown): boolean =>
+  error instanceof CatalogError && passing.has(error.code);
+
+/** One of the two: what a message says, or why it says nothing. */
+interface Content {
+  readonly proposal?: Proposal;
+  readonly refused?: string;
+}
+
+interface Place {
+  readonly source: string;
+  readonly key: string;
+  readonly message: KafkaMessage;
+  readonly member: AbortSignal;
+}
+
+const bytesOf = ({ value }: KafkaMessage): Buffer => value ?? Buffer.alloc(0);
+
+const textOf = (key: Buffer | null): string => key?.toString("utf8") ?? "";
+
+/** The end of a pause, also when it is cut short. */
+const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
+
+async function readLag(client: KafkaClient, groupId: string, topic: string): Promise<number> {
+  const [ends, [read]] = await withAdmin(client, (admin) =>
+    Promise.all([admin.fetchTopicOffsets(topic), admin.fetchOffsets({ groupId, topics: [topic] })]),
+  );
+  const next = new Map(read?.partitions.map(({ partition, offset }) => [partition, offset]));
+  return ends.reduce((lag, { partition, low, high }) => {
+    const offset = next.get(partition) ?? "-1";
+    const from = offset === "-1" ? low : offset;
+    return lag + Math.max(0, Number(BigInt(high) - BigInt(from)));
+  }, 0);
+}
