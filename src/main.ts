@@ -4,6 +4,7 @@
  *
  * Start it through annals.mjs, which sees to the right Node.
  */
+import { checkStores } from "./check-stores.ts";
 import { runProgram } from "./cli/program.ts";
 
 process.exitCode = await runProgram(process.argv.slice(2), {
@@ -18,5 +19,12 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   async rebuild(config, options) {
     const { rebuild } = await import("./offline.ts");
     return rebuild(config, options);
+  },
+  async copyLog(config, options) {
+    const { copyLogTo } = await import("./offline.ts");
+    return copyLogTo(config, options);
+  },
+  checkStores(config) {
+    return checkStores(config);
   },
 });

@@ -1,14 +1,17 @@
 /**
  * What commands do to a data directory without a service: printing its log, regrowing its views.
  */
+import { resolve } from "node:path";
 import type { LoggedRecord, LogQuery, Operations, Rebuilt } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
+import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
+import { copyLog } from "./log/copy-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
-import { checkNamespace } from "./log/written-namespace.ts";
+import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
 import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { noteParking, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
@@ -96,6 +99,36 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     }
   } finally {
     lock.release();
+  }
+};
+
+/** Operations.copyLog. */
+export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {
+  requireLog(config);
+  const isUrl = /^[a-z+]+:\/\//.test(to);
+  // A log in a server keeps what it knows of the names of streams in the directory of its node.
+  const target = isUrl ? { data: config.data, log: to } : { data: resolve(to), log: embedded };
+  if (target.data === config.data && target.log === config.log) {
+    throw new CatalogError("invalid", `"${to}" is where the log is`, {
+      hint: "Name another place with --to",
+    });
+  }
+  const locks = [...new Set([config.data, target.data])].map((data) => lockData({ data }));
+  try {
+    const from = await openLogReader(config);
+    try {
+      const other = await openLog(target);
+      try {
+        await checkNamespace(other, (await writtenNamespace(from)) ?? config.urnNamespace, to);
+        return await copyLog(from, other, ({ position, head }) => onProgress(position, head));
+      } finally {
+        await other.close();
+      }
+    } finally {
+      await from.close();
+    }
+  } finally {
+    for (const lock of locks) lock.release();
   }
 };
 

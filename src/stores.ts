@@ -137,7 +137,7 @@ export function requireLog(config: Pick<Config, "data" | "log">): void {
 /** The log for appending; the directory must be there. */
 export async function openLog(
   config: Pick<Config, "data" | "log">,
-  options: { readonly logger?: Pick<Logger, "info" | "warn" | "error"> } = {},
+  options: { readonly logger?: Logger } = {},
 ): Promise<ChangeLog> {
   if (sharedLog(config)) return openServerLog(config, "streams.sqlite", options);
   return openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
@@ -156,7 +156,7 @@ async function openServerLog(
   names: string,
   options: {
     readonly readOnly?: boolean;
-    readonly logger?: Pick<Logger, "info" | "warn" | "error">;
+    readonly logger?: Logger;
   },
 ): Promise<ChangeLog> {
   const { openEventStoreChangeLog } = await import("./log/eventstoredb/eventstore-change-log.ts");
@@ -165,7 +165,7 @@ async function openServerLog(
 }
 
 /** Where a view in a server is. */
-function placeOf(config: Places, view: ViewName): ServerPlace {
+export function placeOf(config: Places, view: ViewName): ServerPlace {
   const { storeName: name, storeCertificatesFile: file } = config;
   return { url: config[view], name, certificates: file === "" ? undefined : certificatesIn(file) };
 }

@@ -57,4 +57,32 @@ export interface Operations {
       readonly onProgress: (position: Position, head: Position) => void;
     },
   ): Promise<readonly Rebuilt[]>;
+
+  /**
+   * Copies the log into another one: a data directory, or the URL of an EventStoreDB. Throws
+   * CatalogError `conflict` where something else is there, `unavailable` while a service runs here.
+   */
+  copyLog(
+    config: Config,
+    options: {
+      readonly to: string;
+      readonly onProgress: (position: Position, head: Position) => void;
+    },
+  ): Promise<{ readonly copied: number; readonly there: number }>;
+
+  /** Asks every store whether it can be used; what cannot be reached is a finding, too. */
+  checkStores(config: Config): readonly StoreCheck[];
+}
+
+export interface StoreCheck {
+  /** log, aspects, timeseries, graph, search, kafka */
+  readonly store: string;
+  /** Where it is, without a password. */
+  readonly place: string;
+  readonly checking: Promise<{
+    /** Empty where there is none to tell. */
+    readonly version: string;
+    /** Sentences that say what is wrong and how to mend it; none: it is well. */
+    readonly findings: readonly string[];
+  }>;
 }

@@ -18,6 +18,8 @@ import { settingsMarkdown } from "../config/settings-table.ts";
 import { CatalogError } from "../core/errors.ts";
 import { position } from "../core/position.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
+import { check } from "./check.ts";
+import { copyLog } from "./copy-log.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
@@ -117,6 +119,19 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await printLog(configOf(flags), query, { operations, terminal }));
     });
 
+  settingsCommand(program, "copy-log")
+    .description("copy the log into another store; the service must not run")
+    .requiredOption("--to <place>", copyHelp)
+    .action(async ({ to, ...flags }: Flags & { readonly to: string }) => {
+      finish(await copyLog(configOf(flags), to, { operations, terminal }));
+    });
+
+  settingsCommand(program, "check")
+    .description("ask every store that is configured whether it can be used")
+    .action(async (flags: Flags) => {
+      finish(await check(configOf(flags), { operations, terminal }));
+    });
+
   const tokens = program.command("token").description("access tokens of a running catalog");
   settingsCommand(tokens, "create", "token")
     .description("make an access token, as the root user; it is printed this once")
@@ -162,6 +177,9 @@ interface LogFlags extends Flags {
   readonly stream?: string;
   readonly backward: boolean;
 }
+
+const copyHelp =
+  "a data directory, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)";
 
 /** What a service with the same settings would listen on. */
 const serverHelp = `address of the catalog (default: http://${defaultOf("host")}:${defaultOf("port")}; ${variableOf("host")} and ${variableOf("port")})`;

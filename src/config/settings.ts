@@ -42,7 +42,7 @@ const server: readonly Command[] = ["serve"];
 const placed: readonly Command[] = ["serve", "rebuild", "log", "token", "check", "copy-log"];
 const offline: readonly Command[] = ["serve", "rebuild", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild"];
-const logged: readonly Command[] = ["serve", "rebuild", "log", "check"];
+const logged: readonly Command[] = ["serve", "rebuild", "log", "check", "copy-log"];
 const viewed: readonly Command[] = ["serve", "rebuild", "check"];
 
 export const settings = {

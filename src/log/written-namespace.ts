@@ -28,7 +28,9 @@ export async function checkNamespace(
 }
 
 /** Undefined: nothing was written. */
-async function writtenNamespace(log: Pick<ChangeLog, "readAll">): Promise<string | undefined> {
+export async function writtenNamespace(
+  log: Pick<ChangeLog, "readAll">,
+): Promise<string | undefined> {
   for (const { stream } of await log.readAll(START, { limit: recordsMax })) {
     const urn = parseStream(stream)?.urn;
     if (urn !== undefined) return urn.split(":")[1];

@@ -47,6 +47,23 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     onProgress(position(5), position(10));
     return views.map((view) => ({ view, records: 10 }));
   },
+
+  async copyLog(_, { onProgress }) {
+    onProgress(position(5), position(10));
+    return { copied: 10, there: fake.records ?? 0 };
+  },
+
+  checkStores: () => [
+    {
+      store: "log",
+      place: "esdb://here",
+      checking: Promise.resolve({ version: "9", findings: [] }),
+    },
+    {
+      ...{ store: "graph", place: "bolt://there" },
+      checking: Promise.resolve({ version: "", findings: fake.records === 0 ? [] : ["Mend it"] }),
+    },
+  ],
 });
 
 function record(at: number, value: string): LoggedRecord {

@@ -90,6 +90,27 @@ describe("annals rebuild", () => {
   });
 });
 
+describe("annals copy-log", () => {
+  test("tells what was copied, and what was there", async () => {
+    const { code, stdout } = await runProgram(["copy-log", "--to", "/x/y"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "10 records copied\n" });
+    const again = await runProgram(["copy-log", "--to", "/x/y"], { records: 4 });
+    expect(again.stdout).toBe("10 records copied; 4 were there\n");
+    expect((await runProgram(["copy-log"])).code).toBe(2);
+  });
+});
+
+describe("annals check", () => {
+  test("tells each store with what is to be mended, and ends with 1 if anything is", async () => {
+    const { code, stdout } = await runProgram(["check"]);
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      "log         esdb://here  9  ok\ngraph       bolt://there  to be mended\n  - Mend it\n",
+    );
+    expect((await runProgram(["check"], { records: 0 })).code).toBe(0);
+  });
+});
+
 describe("annals ingest", () => {
   test("ends with 2 for a file that is not there and with 1 for a server that is not", async () => {
     const absent = await runProgram(["ingest", "absent.json"]);

@@ -39,6 +39,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/timeseries/",
     "src/graph/",
     "src/search/",
+    "src/feed/previous-values.ts",
     "node:",
     "fastest-levenshtein",
     "lru-cache",
@@ -86,6 +87,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/graphql/graphql-door.ts",
     "src/catalog/catalog.ts",
     "src/catalog/usage-buckets.ts",
+    "type src/feed/schema-registry.ts",
     "type src/telemetry/logger.ts",
     "node:",
     "fastify",
@@ -109,7 +111,8 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],
   "src/service.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
-  "src/offline.ts": ["src/"],
+  "src/offline.ts": ["src/", "node:"],
+  "src/check-stores.ts": ["src/", "node:"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
   "test/": [
@@ -161,7 +164,12 @@ export const adapterMayImport: readonly string[] = [
   "node:",
 ];
 
-export const mayOpenAdapters: readonly string[] = ["src/service.ts", "src/stores.ts", "test/"];
+export const mayOpenAdapters: readonly string[] = [
+  "src/service.ts",
+  "src/stores.ts",
+  "src/check-stores.ts",
+  "test/",
+];
 
 /** Node modules that "node:" does not allow. */
 export const nodeDrivers: readonly string[] = ["node:sqlite"];

@@ -1,0 +1,79 @@
+/**
+ * What `annals check` asks: each store that is configured, by its adapter. What cannot be reached is
+ * told as a finding, so that all that is wrong is told at once.
+ */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { StoreCheck } from "./cli/operations.ts";
+import type { Config } from "./config/config.ts";
+import { embedded, withoutPassword } from "./config/kinds.ts";
+import { variableOf } from "./config/settings.ts";
+import { CatalogError } from "./core/errors.ts";
+import { placeOf, type ViewName, viewNames } from "./stores.ts";
+
+type Checked = Awaited<StoreCheck["checking"]>;
+
+export function checkStores(config: Config): readonly StoreCheck[] {
+  const stores = ["log", ...viewNames] as const;
+  const servers = stores
+    .filter((store) => config[store] !== embedded)
+    .map((store) =>
+      checkOf(store, withoutPassword(config[store]), () => checkStore(config, store)),
+    );
+  const directory = checkOf("directory", config.data, async () => checkDirectory(config.data));
+  const kafka =
+    config.kafka === ""
+      ? []
+      : [checkOf("kafka", withoutPassword(config.kafka), () => checkKafkaAt(config))];
+  return [directory, ...servers, ...kafka];
+}
+
+function checkOf(store: string, place: string, ask: () => Promise<Checked>): StoreCheck {
+  return { store, place, checking: ask().catch(unreachable) };
+}
+
+function unreachable(error: unknown): Checked {
+  if (!(error instanceof CatalogError)) throw error;
+  return { version: "", findings: [error.text] };
+}
+
+async function checkStore(config: Config, store: "log" | ViewName): Promise<Checked> {
+  switch (store) {
+    case "log": {
+      const { checkEventStore } = await import("./log/eventstoredb/check.ts");
+      return checkEventStore({ connection: config.log });
+    }
+    case "aspects": {
+      const { checkPostgres } = await import("./aspects/postgres/check.ts");
+      return checkPostgres(placeOf(config, store));
+    }
+    case "graph": {
+      const { checkNeo4j } = await import("./graph/neo4j/check.ts");
+      return checkNeo4j(placeOf(config, store));
+    }
+    case "timeseries":
+    case "search": {
+      const { checkElasticsearch } = await import("./projector/elasticsearch/check.ts");
+      return checkElasticsearch(placeOf(config, store), askerOf(store));
+    }
+  }
+}
+
+const askerOf = (view: ViewName) => ({ view, setting: variableOf(view) });
+
+async function checkKafkaAt(config: Config): Promise<Checked> {
+  const { checkKafka } = await import("./feed/kafka/check.ts");
+  return checkKafka(config.kafka);
+}
+
+function checkDirectory(data: string): Checked {
+  const place = existsSync(data) ? data : dirname(data);
+  try {
+    accessSync(place, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    return { version: "", findings: [`It cannot be written: ${(error as Error).message}`] };
+  }
+  const findings: string[] = [];
+  if (!statSync(place).isDirectory()) findings.push(`"${place}" is no directory`);
+  return { version: "", findings };
+}

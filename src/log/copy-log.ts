@@ -1,0 +1,164 @@
+/**
+ * Copies a log into another one, of whatever store: the same streams with the same records, in the
+ * same order. Positions are the store's own, so views are grown again from the copy. A copy that was
+ * cut off goes on where it was.
+ *
+ * What is noted of records that a view could not take stays behind, because it names positions: they
+ * are tried again.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { type Position, type Revision, revision, START } from "../core/position.ts";
+import { parkingStream, parseStream, type StreamName } from "../core/stream.ts";
+import { type Append, type ChangeLog, type LogRecord, WrongRevision } from "./change-log.ts";
+
+export interface CopyProgress {
+  readonly position: Position;
+  readonly head: Position;
+}
+
+/** Of one read. */
+const PAGE_MAX = 1_000;
+/** Of one append; stores take no more than a megabyte at a time. */
+const APPEND_BYTES_MAX = 900_000;
+const PARKING = parkingStream("");
+
+/** Resolves with how many records were copied, and how many the other log had already. */
+export async function copyLog(
+  from: Pick<ChangeLog, "readAll" | "head">,
+  to: Pick<ChangeLog, "append" | "readStream">,
+  onProgress: (progress: CopyProgress) => void = () => {},
+): Promise<{ readonly copied: number; readonly there: number }> {
+  const head = await from.head();
+  let place = START;
+  let copied = 0;
+  let there = 0;
+  while (place < head) {
+    const page = await from.readAll(place, { limit: PAGE_MAX });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    const records = page.filter(({ stream }) => !stream.startsWith(PARKING));
+    for (const run of runsOf(records)) {
+      const done = await Promise.all([...byEntity(run).values()].map((own) => copyAll(to, own)));
+      for (const one of done) {
+        copied += one.copied;
+        there += one.there;
+      }
+    }
+    place = last.position;
+    onProgress({ position: place, head });
+  }
+  return { copied, there };
+}
+
+/**
+ * Records of different entities may change places; what bears on many (truncations, edges that were
+ * taken away) stays where it is among them.
+ */
+function runsOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
+  const runs: LogRecord[][] = [];
+  let before: boolean | undefined;
+  for (const record of records) {
+    const alone = bearsOnOthers(record.stream);
+    if (alone || before !== false) runs.push([record]);
+    else runs.at(-1)?.push(record);
+    before = alone;
+  }
+  return runs;
+}
+
+const bearsOnOthers = (stream: StreamName): boolean => {
+  const of = parseStream(stream);
+  return of?.kind === "truncation" || (of?.kind === "timeseries" && of.aspect.startsWith("$"));
+};
+
+/** What an entity's streams tell bears on each other: it stays in order. */
+const byEntity = (records: readonly LogRecord[]): Map<string, LogRecord[]> =>
+  Map.groupBy(records, ({ stream }) => parseStream(stream)?.urn ?? stream);
+
+async function copyAll(
+  to: Pick<ChangeLog, "append" | "readStream">,
+  records: readonly LogRecord[],
+): Promise<{ copied: number; there: number }> {
+  let copied = 0;
+  let there = 0;
+  for (let at = 0; at < records.length; ) {
+    const stream = records[at]?.stream;
+    const next = records.findIndex((record, n) => n > at && record.stream !== stream);
+    const end = next < 0 ? records.length : next;
+    const done = await copyStream(to, records.slice(at, end));
+    copied += done.copied;
+    there += done.there;
+    at = end;
+  }
+  return { copied, there };
+}
+
+async function copyStream(
+  to: Pick<ChangeLog, "append" | "readStream">,
+  records: readonly LogRecord[],
+): Promise<{ copied: number; there: number }> {
+  let there = 0;
+  let left = records;
+  for (;;) {
+    try {
+      for (const append of appendsOf(left)) {
+        await to.append([append]);
+        left = left.slice(append.records.length);
+      }
+      return { copied: records.length - there, there };
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      const fresh = await notYetThere(to, left, error.actual);
+      there += left.length - fresh.length;
+      left = fresh;
+    }
+  }
+}
+
+/** Throws `conflict` when what the other log has is not a copy of this one. */
+async function notYetThere(
+  to: Pick<ChangeLog, "readStream">,
+  records: readonly LogRecord[],
+  actual: Revision,
+): Promise<readonly LogRecord[]> {
+  const [first] = records;
+  if (first === undefined || actual < first.revision) throw another(records[0]?.stream ?? "");
+  const known = records.filter((record) => record.revision <= actual);
+  const last = known.at(-1) as LogRecord;
+  const [same] = await to.readStream(last.stream, last.revision, { limit: 1 });
+  if (same === undefined || Buffer.compare(same.data, last.data) !== 0) throw another(last.stream);
+  return records.slice(known.length);
+}
+
+function* appendsOf(records: readonly LogRecord[]): Iterable<Append> {
+  let batch: LogRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    if (batch.length > 0 && bytes + record.data.length > APPEND_BYTES_MAX) {
+      yield appendOf(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(record);
+    bytes += record.data.length;
+  }
+  if (batch.length > 0) yield appendOf(batch);
+}
+
+function appendOf(records: readonly LogRecord[]): Append {
+  const [first] = records as readonly [LogRecord];
+  return {
+    stream: first.stream,
+    expected: revision(first.revision - 1),
+    records: records.map(({ data }) => data),
+  };
+}
+
+const another = (stream: StreamName): CatalogError =>
+  new CatalogError(
+    "conflict",
+    `the stream "${stream}" of the other log is not a copy of this one`,
+    {
+      hint: "Copy into an empty log, or into one that an earlier copy of this log began",
+    },
+  );
