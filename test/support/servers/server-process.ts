@@ -23,6 +23,8 @@ const startAttemptsMax = 5;
 export interface ServerProcess {
   readonly url: string;
   readonly version: string;
+  /** On this machine; its data is in there. */
+  readonly folder: string;
   /** After `kill`; the data is what the server had made durable. */
   start(): Promise<void>;
   /** SIGKILL, as a power cut would end it. */
@@ -83,7 +85,7 @@ export async function openServerProcess(
     await stop();
     throw error;
   }
-  return { url: kind.url(place), version: kind.version, start, kill, stop };
+  return { url: kind.url(place), version: kind.version, folder, start, kill, stop };
 }
 
 async function becomesReady(

@@ -14,7 +14,7 @@ export interface Question {
 
 export type Answer =
   | { readonly id: number; readonly skipped: string }
-  | (ReachedStore & { readonly id: number; readonly server?: number });
+  | (ReachedStore & { readonly id: number; readonly server?: number; readonly folder?: string });
 
 /** All fetching of one run together. */
 const fetchMillisecondsMax = 300_000;
@@ -51,7 +51,8 @@ async function answer({ act, name, server }: Question): Promise<object> {
   }
   if (act === "own") {
     const own = await fromPackages(name);
-    return { url: own.url, version: own.version, server: owned.push(own) - 1 };
+    const { url, version, folder } = own;
+    return { url, version, folder, server: owned.push(own) - 1 };
   }
   await owned[server ?? -1]?.[act]();
   return { url: "" };

@@ -15,6 +15,8 @@ const program = fileURLToPath(new URL("store-keeper-process.ts", import.meta.url
 export interface OwnStore {
   readonly url: string;
   readonly version: string;
+  /** On this machine; the server's data is in there. */
+  readonly folder: string;
   /** SIGKILL; the data stays. */
   kill(): Promise<void>;
   /** On the same address with the same data, once it answers. */
@@ -77,7 +79,7 @@ export function createStoreKeeper(): StoreKeeper {
     async own(name) {
       const answer = await ask({ act: "own", name });
       if ("skipped" in answer) return { skipped: answer.skipped };
-      const { url, version = "", server } = answer;
+      const { url, version = "", folder = "", server } = answer;
       const act = async (what: "kill" | "start" | "stop") => {
         const done = await ask({ act: what, name, server });
         if ("skipped" in done) throw new Error(`${name}: ${what}: ${done.skipped}`);
@@ -85,6 +87,7 @@ export function createStoreKeeper(): StoreKeeper {
       return {
         url,
         version,
+        folder,
         kill: () => act("kill"),
         start: () => act("start"),
         stop: () => act("stop"),
