@@ -1,0 +1,309 @@
+/**
+ * Brings writes into the tables of one generation, in a transaction that holds its row: finds or
+ * makes the numbers of entities, kinds and aspects, folds, writes rows, keeps the counts.
+ */
+import { LRUCache } from "lru-cache";
+import type { AspectWrite } from "../aspect-table.ts";
+import { type EntityChange, foldWrites, urnsOfRemovals } from "./folded-writes.ts";
+import type { Connection } from "./postgres-connection.ts";
+import type { Edition } from "./postgres-view.ts";
+import { createRowWriter, type EntityRow, type RowWriter } from "./write-rows.ts";
+
+export interface BatchWriter {
+  /** Resolves with the number that the last new entity got. */
+  write(connection: Connection, edition: Edition, writes: readonly AspectWrite[]): Promise<number>;
+  /** The same for an entity that is made anew from all of its writes. */
+  restore(
+    connection: Connection,
+    edition: Edition,
+    urn: string,
+    writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
+  ): Promise<number>;
+  /** Drops what is known of the tables: another may have written, or the transaction went back. */
+  forget(): void;
+}
+
+/** Some 8 MB when full. Records of one entity come together; any other costs a look, with others. */
+const ENTITIES_MAX = 20_000;
+/** Of an entity that is restored: what is written at once, and kept in memory until then. */
+const RESTORED_MAX = 1_000;
+const RESTORED_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+interface Kind {
+  readonly id: number;
+  readonly type: string | undefined;
+}
+
+export function createBatchWriter(): BatchWriter {
+  const remembered = new LRUCache<string, EntityRow>({ max: ENTITIES_MAX });
+  let aspects: Map<string, number> | undefined;
+  let kinds: Map<string, Kind> | undefined;
+
+  /** Writes; resolves with the last number and how many came to live less those that ceased to. */
+  async function bring(
+    connection: Connection,
+    edition: Edition,
+    writes: readonly AspectWrite[],
+  ): Promise<{ readonly lastEntity: number; readonly born: ReadonlyMap<number, number> }> {
+    if (writes.length === 0) return { lastEntity: edition.lastEntity, born: new Map() };
+    aspects ??= await readAspects(connection, edition);
+    kinds ??= await readKinds(connection, edition);
+    await addAspects(connection, edition, aspects, writes);
+    await addKinds(connection, edition, kinds, writes);
+    const rows = createRowWriter(connection, edition.tables);
+    const found = await findEntities(rows, remembered, writes);
+    const created = newEntities(edition, kinds, found, writes);
+    const entities = new Map([...found, ...created]);
+
+    const removals = urnsOfRemovals(writes).map((urn) => idOf(entities, urn));
+    const newest = removals.length === 0 ? new Map() : await rows.findNewest(removals);
+    const names = aspects;
+    const folded = foldWrites(
+      writes,
+      { entity: (urn) => idOf(entities, urn), aspect: (name) => known(names, name) },
+      newest,
+    );
+
+    const lives = livesOf(entities.values(), folded.entities);
+    const now = (row: EntityRow) => lives.get(row.id) ?? row;
+    await rows.insertEntities([...created.values()].map(now));
+    await rows.putValues(folded.values);
+    const notes = new Map(folded.entities);
+    for (const { entity, revision } of await rows.changeValues(folded.changes)) {
+      const change: EntityChange = notes.get(entity) ?? { living: undefined, revision: -1 };
+      notes.set(entity, { ...change, revision: Math.max(change.revision, revision ?? -1) });
+    }
+    // A life that goes on needs no telling, nor does one that a new row tells of.
+    for (const [entity, { revision }] of notes) {
+      if (revision < 0 && (!lives.has(entity) || entity > edition.lastEntity)) notes.delete(entity);
+    }
+    await rows.changeEntities(notes);
+    for (const row of entities.values()) remembered.set(row.urn, now(row));
+    return { lastEntity: edition.lastEntity + created.size, born: bornOf(lives.values()) };
+  }
+
+  return {
+    async write(connection, edition, writes) {
+      const { lastEntity, born } = await bring(connection, edition, writes);
+      for (const [kind, count] of born) {
+        if (count !== 0) await addToCount(connection, edition, kind, count);
+      }
+      return lastEntity;
+    },
+
+    async restore(connection, edition, urn, writes) {
+      const before = await findEntity(connection, edition, urn);
+      if (before !== undefined) {
+        await clearEntity(connection, edition, before.id);
+        remembered.set(urn, { ...before, living: false });
+      }
+      let { lastEntity } = edition;
+      let told = false;
+      for await (const part of partsOf(writes)) {
+        ({ lastEntity } = await bring(connection, { ...edition, lastEntity }, part));
+        told = true;
+      }
+      const after = await findEntity(connection, edition, urn);
+      if (after !== undefined && !told) {
+        await dropEntity(connection, edition, after.id);
+        remembered.delete(urn);
+      }
+      const kind = after?.kind;
+      // Where the row told the truth, the count does, too; else all of the kind are counted.
+      if (kind !== undefined && (before?.living ?? false) !== (after?.living ?? false)) {
+        await recount(connection, edition, kind);
+      }
+      return lastEntity;
+    },
+
+    forget() {
+      remembered.clear();
+      aspects = kinds = undefined;
+    },
+  };
+}
+
+async function readAspects(connection: Connection, { tables }: Edition) {
+  const rows = await connection.query({ text: `SELECT name, id FROM ${tables.aspectName}` });
+  return new Map(rows.map(([name, id]) => [String(name), Number(id)]));
+}
+
+async function addAspects(
+  connection: Connection,
+  { tables }: Edition,
+  aspects: Map<string, number>,
+  writes: readonly AspectWrite[],
+): Promise<void> {
+  for (const { aspect } of writes) {
+    if (aspects.has(aspect)) continue;
+    const [row] = await connection.query({
+      text: `INSERT INTO ${tables.aspectName} (name) VALUES ($1) RETURNING id`,
+      values: [aspect],
+    });
+    aspects.set(aspect, Number(row?.[0]));
+  }
+}
+
+async function readKinds(connection: Connection, { tables }: Edition): Promise<Map<string, Kind>> {
+  const rows = await connection.query({
+    text: `SELECT prefix, id, type FROM ${tables.entityKind}`,
+  });
+  return new Map(
+    rows.map(([prefix, id, type]) => [String(prefix), { id: Number(id), type: type ?? undefined }]),
+  );
+}
+
+/** The first value of a kind's entity tells the type of them all. */
+async function addKinds(
+  connection: Connection,
+  { tables }: Edition,
+  kinds: Map<string, Kind>,
+  writes: readonly AspectWrite[],
+): Promise<void> {
+  for (const write of writes) {
+    const prefix = prefixOf(write.urn);
+    const type = write.op === "value" ? write.entityType : undefined;
+    const kind = kinds.get(prefix);
+    if (kind !== undefined && (kind.type !== undefined || type === undefined)) continue;
+    const [row] = await connection.query(
+      kind === undefined
+        ? {
+            text: `INSERT INTO ${tables.entityKind} (prefix, type) VALUES ($1, $2) RETURNING id`,
+            values: [prefix, type ?? null],
+          }
+        : {
+            text: `UPDATE ${tables.entityKind} SET type = $2 WHERE id = $1 RETURNING id`,
+            values: [kind.id, type ?? null],
+          },
+    );
+    kinds.set(prefix, { id: Number(row?.[0]), type });
+  }
+}
+
+/** The rows of the writes' entities that are there. */
+async function findEntities(
+  rows: RowWriter,
+  remembered: LRUCache<string, EntityRow>,
+  writes: readonly AspectWrite[],
+): Promise<Map<string, EntityRow>> {
+  const found = new Map<string, EntityRow>();
+  const missing = new Set<string>();
+  for (const { urn } of writes) {
+    if (found.has(urn) || missing.has(urn)) continue;
+    const row = remembered.get(urn);
+    if (row === undefined) missing.add(urn);
+    else found.set(urn, row);
+  }
+  if (missing.size === 0) return found;
+  for (const row of await rows.findEntities([...missing])) {
+    // Another's hash may be the same.
+    if (missing.has(row.urn)) found.set(row.urn, row);
+  }
+  return found;
+}
+
+function newEntities(
+  { lastEntity }: Edition,
+  kinds: ReadonlyMap<string, Kind>,
+  found: ReadonlyMap<string, EntityRow>,
+  writes: readonly AspectWrite[],
+): Map<string, EntityRow> {
+  const created = new Map<string, EntityRow>();
+  for (const { urn } of writes) {
+    if (found.has(urn) || created.has(urn)) continue;
+    const kind = known(kinds, prefixOf(urn)).id;
+    created.set(urn, { id: lastEntity + created.size + 1, urn, kind, living: false });
+  }
+  return created;
+}
+
+/** The new rows of entities that come to live, or cease to. */
+function livesOf(
+  rows: Iterable<EntityRow>,
+  told: ReadonlyMap<number, EntityChange>,
+): ReadonlyMap<number, EntityRow> {
+  const lives = new Map<number, EntityRow>();
+  for (const row of rows) {
+    const living = told.get(row.id)?.living;
+    if (living !== undefined && living !== row.living) lives.set(row.id, { ...row, living });
+  }
+  return lives;
+}
+
+function bornOf(lives: Iterable<EntityRow>): ReadonlyMap<number, number> {
+  const born = new Map<number, number>();
+  for (const { kind, living } of lives) born.set(kind, (born.get(kind) ?? 0) + (living ? 1 : -1));
+  return born;
+}
+
+async function addToCount(
+  connection: Connection,
+  { tables }: Edition,
+  kind: number,
+  count: number,
+): Promise<void> {
+  await connection.query({
+    text: `UPDATE ${tables.entityKind} SET living = living + $2 WHERE id = $1`,
+    values: [kind, count],
+  });
+}
+
+async function recount(connection: Connection, { tables }: Edition, kind: number): Promise<void> {
+  await connection.query({
+    text: `UPDATE ${tables.entityKind} SET living =
+      (SELECT count(*) FROM ${tables.entity} WHERE kind = $1 AND living) WHERE id = $1`,
+    values: [kind],
+  });
+}
+
+async function findEntity(
+  connection: Connection,
+  { tables }: Edition,
+  urn: string,
+): Promise<EntityRow | undefined> {
+  const rows = await createRowWriter(connection, tables).findEntities([urn]);
+  return rows.find((row) => row.urn === urn);
+}
+
+async function clearEntity(connection: Connection, { tables }: Edition, id: number) {
+  await connection.query({
+    text: `DELETE FROM ${tables.aspectValue} WHERE entity = $1`,
+    values: [id],
+  });
+  await connection.query({
+    text: `UPDATE ${tables.entity} SET living = false, revision = -1 WHERE id = $1`,
+    values: [id],
+  });
+}
+
+async function dropEntity(connection: Connection, { tables }: Edition, id: number) {
+  await connection.query({ text: `DELETE FROM ${tables.entity} WHERE id = $1`, values: [id] });
+}
+
+async function* partsOf(
+  writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
+): AsyncGenerator<readonly AspectWrite[]> {
+  let part: AspectWrite[] = [];
+  let characters = 0;
+  for await (const write of writes) {
+    part.push(write);
+    if (write.op === "value") characters += write.value.length;
+    if (part.length < RESTORED_MAX && characters < RESTORED_CHARACTERS_MAX) continue;
+    yield part;
+    part = [];
+    characters = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** What a kind's urns begin with, `urn:li:dataset:`; nothing where there are no three colons. */
+const prefixOf = (urn: string): string => /^(?:[^:]*:){3}/.exec(urn)?.[0] ?? "";
+
+const idOf = (entities: ReadonlyMap<string, EntityRow>, urn: string): number =>
+  known(entities, urn).id;
+
+function known<T>(of: ReadonlyMap<string, T>, name: string): T {
+  const found = of.get(name);
+  if (found === undefined) throw new Error(`nothing is known of "${name}"`);
+  return found;
+}

@@ -1,0 +1,230 @@
+/**
+ * Connections to the PostgreSQL server: how they are made, how long anything may take, and what
+ * the driver's errors mean. Nothing of the driver is thrown beyond here: an error of the server or
+ * of the way to it is a CatalogError `unavailable`, which names the server and never the password.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { rootCertificates } from "node:tls";
+import pg from "pg";
+import { CatalogError } from "../../core/errors.ts";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import { VIEW } from "./schema.ts";
+
+/** Rows as arrays of text, as the server sends them: the columns' numbers are read by hand. */
+export type Row = readonly (string | null)[];
+
+export interface Statement {
+  /** Statements of a name are prepared once for each connection. */
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values?: readonly (string | number | Buffer | null)[] | undefined;
+  /** Where it may take longer than the connection's others. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Connection {
+  query(statement: Statement): Promise<readonly Row[]>;
+}
+
+export interface Connections extends Connection {
+  /** Host, port and database. */
+  readonly server: string;
+  /** One transaction, rolled back when `work` rejects. */
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  readonly closed: boolean;
+  close(): Promise<void>;
+}
+
+export interface ConnectionRules {
+  readonly most: number;
+  /** For each statement; the driver gives up some seconds later, should nothing come back. */
+  readonly timeoutMs: number;
+  /** Run on each new connection. */
+  readonly settings: string;
+}
+
+/** A connection that cannot be made, or does not become free. */
+const CONNECT_MS = 5_000;
+const GRACE_MS = 5_000;
+/** A writer that died without a word does not hold others up for ever. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+const TRIES_MAX = 3;
+const PAUSE_MS = 150;
+
+export function openConnections(place: ServerPlace, rules: ConnectionRules): Connections {
+  const { config, server } = configOf(place);
+  const pool = new pg.Pool({
+    ...config,
+    max: rules.most,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: rules.timeoutMs + GRACE_MS,
+    keepAlive: true,
+    application_name: `annals ${place.name}`,
+    onConnect: async (client) => {
+      await client.query(`
+        SET statement_timeout = ${rules.timeoutMs};
+        SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
+        SET jit = off;
+        ${rules.settings}`);
+    },
+  });
+  // A connection that breaks while it is idle leaves the pool; the next question opens another.
+  pool.on("error", () => {});
+  let closed = false;
+
+  const failure = (error: unknown) => failureOf(error, server);
+  const on = (client: Pick<pg.Pool, "query">): Connection["query"] =>
+    async function query({ name, text, values, timeoutMs }) {
+      try {
+        const result = await client.query<(string | null)[]>({
+          ...(name !== undefined && { name }),
+          ...(values !== undefined && { values: [...values] }),
+          ...(timeoutMs !== undefined && { query_timeout: timeoutMs }),
+          text,
+          rowMode: "array",
+          types: AS_TEXT,
+        });
+        return result.rows;
+      } catch (error) {
+        throw failure(error);
+      }
+    };
+
+  async function taken(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  return {
+    server,
+    query: on(pool),
+    async transaction(work) {
+      const client = await taken();
+      // An error while no statement runs comes as an event; the next statement then fails.
+      const ignore = () => {};
+      client.on("error", ignore);
+      const query = on(client);
+      let broken = false;
+      try {
+        await query({ text: "BEGIN" });
+        const result = await work({ query });
+        await query({ text: "COMMIT" });
+        return result;
+      } catch (error) {
+        broken = await query({ text: "ROLLBACK" }).then(
+          () => false,
+          () => true,
+        );
+        throw error;
+      } finally {
+        client.off("error", ignore);
+        client.release(broken);
+      }
+    },
+    get closed() {
+      return closed;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await pool.end();
+    },
+  };
+}
+
+/** Tries an operation again that failed for a reason that passes, a few times within a second. */
+export async function retrying<T>(operation: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await operation(attempt);
+    } catch (error) {
+      if (attempt === TRIES_MAX || !isTransient(error)) throw error;
+      await sleep(PAUSE_MS * 4 ** (attempt - 1));
+    }
+  }
+}
+
+/** The driver's word for what went wrong: five characters of the server, or a code of Node's. */
+export function codeOf(error: unknown): string | undefined {
+  const cause = error instanceof CatalogError ? error.cause : undefined;
+  if (!(cause instanceof Error)) return undefined;
+  return "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+}
+
+/** What a statement meets when the tables are not, or no longer, there. */
+export const isMissing = (error: unknown): boolean =>
+  ["42P01", "3F000"].includes(codeOf(error) ?? "");
+
+const AS_TEXT = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
+
+/**
+ * sslmode is read here: without one the connection is encrypted where certificates are given.
+ * "require" verifies like "verify-full"; only "no-verify" trusts whoever answers.
+ */
+function configOf(place: ServerPlace): { readonly config: pg.PoolConfig; readonly server: string } {
+  const url = parsed(place.url);
+  const mode = url.searchParams.get("sslmode") ?? (place.certificates ? "verify-full" : "disable");
+  url.searchParams.delete("sslmode");
+  const host = url.hostname || url.searchParams.get("host") || "localhost";
+  const server = `${host}:${url.port || 5432}${url.pathname}`;
+  const ca = place.certificates && { ca: [...rootCertificates, place.certificates] };
+  const verified = mode === "verify-ca" ? { checkServerIdentity: () => undefined } : {};
+  const ssl = mode === "no-verify" ? { rejectUnauthorized: false } : { ...ca, ...verified };
+  return {
+    server,
+    config: { connectionString: url.href, ...(mode !== "disable" && { ssl }) },
+  };
+}
+
+function parsed(text: string): URL {
+  if (!URL.canParse(text)) {
+    throw new CatalogError("invalid", `the address of the view "${VIEW}" is not a URL`, {
+      hint: "It looks like postgres://user:password@host:5432/database",
+    });
+  }
+  return new URL(text);
+}
+
+function isTransient(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) {
+    const cause = error instanceof CatalogError ? error.cause : undefined;
+    return cause instanceof Error && BROKEN.test(cause.message);
+  }
+  return TRANSIENT.test(code);
+}
+
+/** Connection lost, shut down, deadlock, lock not had, too many connections; and Node's own. */
+const TRANSIENT = /^(08...|57P0[123]|40001|40P01|55P03|53300|ECONNRESET|ECONNREFUSED|EPIPE)$/;
+const BROKEN = /^Connection terminated unexpectedly|^Client has encountered a connection error/;
+
+function failureOf(error: unknown, server: string): CatalogError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const why = error instanceof Error ? error.message || code : String(error);
+  return new CatalogError(
+    "unavailable",
+    `PostgreSQL at ${server} could not serve the view "${VIEW}": ${why}`,
+    { cause: error, hint: hintFor(code) },
+  );
+}
+
+const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [/^28/, "Give the user and password that the server knows in ANNALS_ASPECTS"],
+  [/^3D000$/, "Create the database, or name another in ANNALS_ASPECTS"],
+  [/^42501$/, "Grant the user CREATE on the database, or make the schema with the user as owner"],
+  [/^53100$/, "Give the server disk space; the view goes on by itself"],
+  [/^53300$/, "Raise max_connections of the server, or let fewer nodes use it"],
+  [/^25006$/, "The server takes no writes: name the primary in ANNALS_ASPECTS, or let it write"],
+  [/^57014$/, "The server took too long: see what it is busy with"],
+  [
+    /^(57P0|08|E[A-Z]+$|$)/,
+    "See that the server runs, and that ANNALS_ASPECTS says where; it is tried again",
+  ],
+];
+
+const hintFor = (code: string): string | undefined =>
+  HINTS.find(([codes]) => codes.test(code))?.[1];

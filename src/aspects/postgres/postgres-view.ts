@@ -1,0 +1,366 @@
+/**
+ * The view's metadata in PostgreSQL: which generation is live, how far it is, what made it. All that
+ * makes or drops tables happens here, in transactions that take turns (an advisory lock), so that
+ * several processes may start at once.
+ */
+import { createHash } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+import { type Position, position } from "../../core/position.ts";
+import type { ServerView } from "../../projector/view-origin.ts";
+import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
+import {
+  tables as createTables,
+  dropTables,
+  metadata,
+  migrations,
+  TABLES_VERSION,
+  type Tables,
+  tablesOf,
+  VIEW,
+} from "./schema.ts";
+
+/** One generation, as its row in the metadata says. */
+export interface Edition {
+  readonly tables: Tables;
+  readonly edition: string;
+  readonly position: Position;
+  readonly turn: number;
+  readonly lastEntity: number;
+}
+
+/** Of each step of an upgrade, which may have to read and write all rows. */
+const MIGRATION_MS_MAX = 24 * 3_600_000;
+
+const COLUMNS = "generation, edition, version, position, turn, last_entity";
+
+/**
+ * Makes the view ready to be written: makes what is not there, upgrades what an earlier release
+ * made, begins anew what was made of something else. With `bulk` the generation that it resolves
+ * with is a new one beside the live one, and what another bulk left behind is gone.
+ */
+export async function prepareView(connections: Connections, view: ServerView): Promise<Edition> {
+  const prepared = await exclusively(connections, view.name, async (connection) => {
+    await requireUtf8(connection, connections.server);
+    await createMetadata(connection, view.name);
+    if (view.bulk) {
+      for (const leftover of await leftovers(connection, view.name)) {
+        await drop(connection, leftover);
+      }
+      return { edition: await create(connection, view, false), old: undefined, why: undefined };
+    }
+    await migrate(connection, view.name);
+    const live = await findLive(connection, view.name, true);
+    if (live === undefined) {
+      return { edition: await create(connection, view, true), old: undefined, why: undefined };
+    }
+    if (!(await isWhole(connection, live.tables))) {
+      return { edition: await replace(connection, view, live), old: live, why: undefined };
+    }
+    const { anew, why } = await originOf(connection, live, view);
+    if (!anew) return { edition: live, old: undefined, why: undefined };
+    const edition = await replace(connection, view, live);
+    return { edition, old: live, why: live.position > 0 ? why : undefined };
+  });
+  if (prepared.old !== undefined) await dropLater(connections, view.name, prepared.old.tables);
+  if (prepared.why !== undefined) view.onEmptied?.(prepared.why);
+  return prepared.edition;
+}
+
+/** An empty generation in the place of the live one, which is dropped after. */
+export async function resetView(connections: Connections, view: ServerView): Promise<Edition> {
+  const { old, edition } = await exclusively(connections, view.name, async (connection) => {
+    await createMetadata(connection, view.name);
+    const old = await findLive(connection, view.name, true);
+    return { old, edition: await replace(connection, view, old) };
+  });
+  if (old !== undefined) await dropLater(connections, view.name, old.tables);
+  return edition;
+}
+
+/** Empties a generation that is not live. */
+export async function resetBeside(
+  connections: Connections,
+  view: ServerView,
+  beside: Edition,
+): Promise<Edition> {
+  return exclusively(connections, view.name, async (connection) => {
+    await drop(connection, beside.tables);
+    return create(connection, view, false);
+  });
+}
+
+/** Puts a generation that was grown beside the live one in its place, and drops that one. */
+export async function publish(
+  connections: Connections,
+  view: ServerView,
+  grown: Edition,
+): Promise<void> {
+  const { tables } = grown;
+  const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
+  for (const table of own) await connections.query({ text: `ANALYZE ${table}` });
+  const old = await exclusively(connections, view.name, async (connection) => {
+    // All that was written before is on disk when this transaction is.
+    await connection.query({ text: "SET LOCAL synchronous_commit = on" });
+    // Whatever release made the one that goes.
+    const rows = await connection.query({
+      text: `UPDATE ${tables.view} SET live = false WHERE name = $1 AND live RETURNING generation`,
+      values: [VIEW],
+    });
+    if (!(await setLive(connection, tables, true, grown.edition))) throw gone(view.name);
+    return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
+  });
+  for (const tables of old) await dropLater(connections, view.name, tables);
+}
+
+/** Drops a generation that was grown beside the live one. */
+export async function discard(connections: Connections, name: string, grown: Edition) {
+  await exclusively(connections, name, (connection) => drop(connection, grown.tables));
+}
+
+/**
+ * The live generation; undefined when there is no view. Throws `unavailable` when another release
+ * made it.
+ */
+export async function findLive(
+  connection: Connection,
+  name: string,
+  lock = false,
+): Promise<Edition | undefined> {
+  const { view } = tablesOf(name, 0);
+  const [row] = await connection.query({
+    text: `SELECT ${COLUMNS} FROM ${view} WHERE name = $1 AND live ${lock ? "FOR UPDATE" : ""}`,
+    values: [VIEW],
+  });
+  if (row === undefined) return undefined;
+  checkVersion(Number(row[2]));
+  return editionOf(name, row);
+}
+
+/** The row of a generation, which stays as it is until the transaction ends. */
+export async function lockEdition(
+  connection: Connection,
+  tables: Tables,
+): Promise<{ readonly live: boolean; readonly edition: Edition } | undefined> {
+  const [row] = await connection.query({
+    text: `SELECT ${COLUMNS}, live FROM ${tables.view}
+      WHERE name = $1 AND generation = $2 FOR UPDATE`,
+    values: [VIEW, tables.generation],
+  });
+  if (row === undefined) return undefined;
+  checkVersion(Number(row[2]));
+  return { live: row[6] === "t", edition: { ...editionOf("", row), tables } };
+}
+
+export async function saveEdition(connection: Connection, edition: Edition): Promise<void> {
+  const { tables, position, turn, lastEntity } = edition;
+  await connection.query({
+    name: "annals_save_edition",
+    text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5
+      WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation, position, turn, lastEntity],
+  });
+}
+
+export const gone = (name: string): CatalogError =>
+  new CatalogError("conflict", `the view "${VIEW}" in "${name}" is not what it was`, {
+    hint: "It was emptied, regrown or dropped by another process; it is read where it is now",
+  });
+
+/**
+ * Upgrades the live generation to the tables of this release, if an earlier one made it. In the
+ * transaction in which it is prepared, so that a failure leaves all as it was.
+ */
+async function migrate(connection: Connection, name: string): Promise<void> {
+  const { view } = tablesOf(name, 0);
+  const [row] = await connection.query({
+    text: `SELECT generation, version FROM ${view} WHERE name = $1 AND live FOR UPDATE`,
+    values: [VIEW],
+  });
+  if (row === undefined) return;
+  const found = Number(row[1]);
+  if (found >= TABLES_VERSION) return;
+  const tables = tablesOf(name, Number(row[0]));
+  await connection.query({ text: "SET LOCAL statement_timeout = 0" });
+  for (const { to, statements } of migrations) {
+    if (to <= found) continue;
+    await connection.query({ text: statements(tables), timeoutMs: MIGRATION_MS_MAX });
+  }
+  await connection.query({
+    text: `UPDATE ${view} SET version = $3 WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation, TABLES_VERSION],
+  });
+}
+
+function checkVersion(version: number): void {
+  if (version === TABLES_VERSION) return;
+  const newer = version > TABLES_VERSION;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its tables, this one has ${TABLES_VERSION})`,
+    {
+      hint: newer
+        ? `Start that release, or run: ${ownCommand(`rebuild ${VIEW}`)}`
+        : "A node of this release that has the role projector upgrades it when it starts",
+    },
+  );
+}
+
+async function createMetadata(connection: Connection, name: string): Promise<void> {
+  const names = tablesOf(name, 0);
+  const [found] = await connection.query({
+    text: "SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL",
+    values: [names.schema, names.view],
+  });
+  // IF NOT EXISTS would ask for the privilege to make one even where it is there.
+  if (found?.[0] !== "t") await connection.query({ text: `CREATE SCHEMA ${names.schema}` });
+  if (found?.[1] !== "t") await connection.query({ text: metadata(names) });
+}
+
+async function requireUtf8(connection: Connection, server: string): Promise<void> {
+  const [row] = await connection.query({ text: "SHOW server_encoding" });
+  if (row?.[0] === "UTF8") return;
+  throw new CatalogError("unavailable", `the database at ${server} is encoded in "${row?.[0]}"`, {
+    hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
+  });
+}
+
+/** Somebody may have dropped the tables and left their row. */
+async function isWhole(connection: Connection, tables: Tables): Promise<boolean> {
+  const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
+  const [row] = await connection.query({
+    text: `SELECT ${own.map((_, n) => `to_regclass($${n + 1}) IS NOT NULL`).join(" AND ")}`,
+    values: own,
+  });
+  return row?.[0] === "t";
+}
+
+async function create(connection: Connection, view: ServerView, live: boolean): Promise<Edition> {
+  const { generations } = tablesOf(view.name, 0);
+  const [next] = await connection.query({ text: "SELECT nextval($1)", values: [generations] });
+  const tables = tablesOf(view.name, Number(next?.[0]));
+  await connection.query({ text: createTables(tables) });
+  const [row] = await connection.query({
+    text: `INSERT INTO ${tables.view} (name, generation, version, live, model, log)
+      VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
+    values: [
+      ...[VIEW, tables.generation, TABLES_VERSION, String(live)],
+      ...[view.model ?? null, view.log?.id ?? null],
+    ],
+  });
+  if (row === undefined) throw gone(view.name);
+  return editionOf(view.name, row);
+}
+
+/** A new live generation; what made the old one made this. */
+async function replace(
+  connection: Connection,
+  view: ServerView,
+  old: Edition | undefined,
+): Promise<Edition> {
+  if (old !== undefined) await setLive(connection, old.tables, false);
+  return create(connection, view, true);
+}
+
+async function setLive(
+  connection: Connection,
+  { view, generation }: Tables,
+  live: boolean,
+  edition?: string,
+): Promise<boolean> {
+  const rows = await connection.query({
+    text: `UPDATE ${view} SET live = $3 WHERE name = $1 AND generation = $2
+      AND edition = coalesce($4::uuid, edition) RETURNING 1`,
+    values: [VIEW, generation, String(live), edition ?? null],
+  });
+  return rows.length > 0;
+}
+
+/** As in every store (projector/view-origin.ts): whether the view begins anew, and why. */
+async function originOf(
+  connection: Connection,
+  { tables, position }: Edition,
+  { model, log }: ServerView,
+) {
+  const [made] = await connection.query({
+    text: `SELECT model, log FROM ${tables.view} WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation],
+  });
+  const [madeModel = null, madeLog = null] = made ?? [];
+  const ofAnotherModel = madeModel !== null && model !== undefined && madeModel !== model;
+  const ofAnotherLog = madeLog !== null && log !== undefined && madeLog !== log.id;
+  const ahead = ofAnotherLog && position > log.head;
+  const anew = !ahead && (ofAnotherModel || ofAnotherLog);
+  if (!ahead && !anew) {
+    await connection.query({
+      text: `UPDATE ${tables.view} SET model = $3, log = coalesce($4, log)
+        WHERE name = $1 AND generation = $2`,
+      values: [VIEW, tables.generation, model ?? null, log?.id ?? null],
+    });
+  }
+  return { anew, why: ofAnotherLog ? ("another log" as const) : ("another model" as const) };
+}
+
+async function leftovers(connection: Connection, name: string): Promise<readonly Tables[]> {
+  const rows = await connection.query({
+    text: `SELECT generation FROM ${tablesOf(name, 0).view} WHERE name = $1 AND NOT live`,
+    values: [VIEW],
+  });
+  return rows.map(([generation]) => tablesOf(name, Number(generation)));
+}
+
+async function drop(connection: Connection, tables: Tables): Promise<void> {
+  await connection.query({ text: dropTables(tables) });
+  await connection.query({
+    text: `DELETE FROM ${tables.view} WHERE name = $1 AND generation = $2 AND NOT live`,
+    values: [VIEW, tables.generation],
+  });
+}
+
+/**
+ * Drops what nobody asks for any more. It waits for those that still read; should that take too
+ * long, or the server be gone, it is left for the next bulk to clear.
+ */
+async function dropLater(connections: Connections, name: string, tables: Tables) {
+  await exclusively(connections, name, async (connection) => {
+    await connection.query({ text: "SET LOCAL lock_timeout = '2s'" });
+    await drop(connection, tables);
+  }).catch((error) => {
+    if (!(error instanceof CatalogError)) throw error;
+  });
+}
+
+function exclusively<T>(
+  connections: Connections,
+  name: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const lock = createHash("sha256").update(`annals ${name}`).digest().readBigInt64BE();
+  return connections.transaction(async (connection) => {
+    await connection.query({ text: "SELECT pg_advisory_xact_lock($1)", values: [String(lock)] });
+    return work(connection);
+  });
+}
+
+function editionOf(name: string, row: Row): Edition {
+  return {
+    tables: tablesOf(name, Number(row[0])),
+    edition: String(row[1]),
+    position: position(Number(row[3])),
+    turn: Number(row[4]),
+    lastEntity: Number(row[5]),
+  };
+}
+
+/** The live generation, or undefined where there is no view at all. */
+export async function lookForLive(
+  connection: Connection,
+  name: string,
+): Promise<Edition | undefined> {
+  try {
+    return await findLive(connection, name);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,629 @@
+import { createServer } from "node:net";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
+import { checkPostgres } from "../../src/aspects/postgres/check.ts";
+import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectSink } from "../../src/aspects/postgres/postgres-aspect-sink.ts";
+import { unknownEntity } from "../../src/core/entity-state.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import { aspectTableContract } from "../contract/aspect-table.contract.ts";
+import { aspectHistories, byteOrder } from "../contract/aspect-table-model.ts";
+import { sinkContract } from "../contract/sink.contract.ts";
+import { reachStore, storeTitle } from "../support/stores.ts";
+import { createPostgresPlaces, type PostgresPlace } from "./postgres-place.ts";
+import { tablesOfVersion1 } from "./postgres-tables-1.ts";
+
+const store = await reachStore("postgres");
+const title = storeTitle("postgres", store);
+const url = "url" in store ? store.url : "";
+const createPlace = createPostgresPlaces(url);
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const entityOf = (urn: string) => `(SELECT id FROM {entity} WHERE urn = ${quoted(urn)})`;
+
+const [history = []] = fc.sample(aspectHistories(150, 150), { numRuns: 1, seed: 3 });
+const end = history.at(-1)?.position ?? position(0);
+const conflict = expect.objectContaining({ code: "conflict" });
+
+/** A tag's key, told at a position. */
+const tag = (name: string, at: number): Extract<AspectWrite, { op: "value" }> => ({
+  op: "value",
+  ...{ urn: `urn:li:tag:${name}`, aspect: "tagKey", entityType: "tag", key: true },
+  ...{ position: position(at), revision: revision(0), version: 1, value: '{"name":"x"}' },
+  ...{ time: at, actor: "urn:li:corpuser:ada", system: `{"lastObserved":${at}}` },
+});
+const tags = (from: number, to: number): AspectWrite[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => tag(`t${from + n}`, from + n));
+
+// Without a server there is nothing to test: the title says why.
+describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
+  aspectTableContract(title, { createPlace });
+
+  sinkContract(`aspects on ${title}`, {
+    createPlace,
+    histories: aspectHistories,
+    urnOf: ({ urn }) => urn,
+    ownerOf: ({ urn }) => urn,
+    damages: [
+      ["removed", (urn) => `DELETE FROM {aspect_value} WHERE entity = ${entityOf(urn)}`],
+      [
+        "removed in part",
+        (urn) => `DELETE FROM {aspect_value} WHERE entity = ${entityOf(urn)} AND version = 1`,
+      ],
+      [
+        "changed",
+        (urn) =>
+          `UPDATE {aspect_value} SET value = '{}', confirmed = 7 WHERE entity = ${entityOf(urn)}`,
+      ],
+      [
+        "added",
+        (urn) => `
+          INSERT INTO {aspect_name} (name) VALUES ('ghost');
+          INSERT INTO {aspect_value} (entity, aspect, version, position, revision, time, actor, system, value)
+          VALUES (${entityOf(urn)}, (SELECT id FROM {aspect_name} WHERE name = 'ghost'), 1, 1, 1, 1, 'a', '{}', '{}')`,
+      ],
+      [
+        "said to live, or not to",
+        (urn) => `UPDATE {entity} SET living = NOT living WHERE id = ${entityOf(urn)}`,
+      ],
+      ["forgotten with their entity", (urn) => `DELETE FROM {entity} WHERE id = ${entityOf(urn)}`],
+    ],
+  });
+
+  describe("peculiar", () => {
+    let place: PostgresPlace;
+
+    beforeEach(async () => {
+      place = await createPlace();
+    });
+
+    afterEach(() => place.remove());
+
+    const rowsOf = async (of = place) => {
+      const reader = await of.openReader();
+      const rows = await Array.fromAsync(reader.dump());
+      await reader.close();
+      return rows;
+    };
+
+    /** What a view has that took the whole history at once. */
+    async function grown() {
+      const other = await createPlace();
+      const sink = await other.openSink();
+      await sink.apply(history, end);
+      const rows = await rowsOf(other);
+      await other.remove();
+      return rows;
+    }
+
+    /** As the projector does: what was lost is told again from where the view is. */
+    async function feed(sink: Awaited<ReturnType<PostgresPlace["openSink"]>>, size = 40) {
+      let at = await sink.position();
+      for (let failures = 0; at < end; ) {
+        const batch = history.filter((write) => write.position > at).slice(0, size);
+        try {
+          const upTo = batch.at(-1)?.position ?? end;
+          await sink.apply(batch, upTo);
+          at = upTo;
+        } catch (error) {
+          expect(error).toEqual(conflict);
+          expect(++failures).toBeLessThan(100);
+          at = await sink.position().catch(() => sink.position());
+        }
+      }
+    }
+
+    describe("a reader before any writer", () => {
+      test("answers as an empty view, and follows the one that comes to be", async () => {
+        const reader = await place.openReader();
+        expect(await reader.position()).toBe(0);
+        expect(await reader.getEntities(["urn:li:tag:a", ""])).toEqual([
+          unknownEntity("urn:li:tag:a"),
+          unknownEntity(""),
+        ]);
+        expect(await reader.findValue("urn:li:tag:a", "tagKey", 1)).toBeUndefined();
+        expect(await reader.listUrns("tag", { start: 0, count: 9 })).toEqual({
+          urns: [],
+          total: 0,
+        });
+        expect(await reader.countEntities()).toEqual(new Map());
+        expect(await reader.countAspect("tagKey")).toBe(0);
+        expect(await Array.fromAsync(reader.dump())).toEqual([]);
+        const sink = await place.openSink();
+        await sink.apply(tags(1, 3), position(3));
+        expect(await reader.position()).toBe(3);
+        expect(await reader.countAspect("tagKey")).toBe(3);
+      });
+    });
+
+    describe("restoring entities", () => {
+      test.each([
+        ["said to live, or not to", "UPDATE {entity} SET living = NOT living"],
+        ["forgotten", "DELETE FROM {entity}"],
+        [
+          "miscounted with one that is no more",
+          "UPDATE {entity} SET living = true; UPDATE {entity_kind} SET living = 7",
+        ],
+        ["left as they were", "SELECT 1"],
+      ])("mends the counts of those that were %s", async (_, damage) => {
+        const sink = await place.openSink();
+        await sink.apply(history, end);
+        const counts = "SELECT prefix, living FROM {entity_kind} ORDER BY prefix";
+        const entities = "SELECT kind, urn, living FROM {entity} ORDER BY urn";
+        const before = [await place.ask(counts), await place.ask(entities)];
+        await place.change(damage);
+        for (const urn of [...new Set(history.map((write) => write.urn)), "urn:li:tag:ghost"]) {
+          await sink.restore(
+            urn,
+            history.filter((write) => write.urn === urn),
+          );
+        }
+        expect([await place.ask(counts), await place.ask(entities)]).toEqual(before);
+        await sink.restore(history[0]?.urn ?? "", []);
+        expect(await place.ask(entities)).toHaveLength((before[1]?.length ?? 0) - 1);
+      });
+
+      test("writes a history that is longer than a statement", async () => {
+        const sink = await place.openSink();
+        const long = Array.from({ length: 2_500 }, (_, n) => ({
+          ...tag("long", n + 1),
+          ...{ version: n + 1, revision: revision(n) },
+        }));
+        await sink.apply(long, position(2_500));
+        const rows = await rowsOf();
+        expect(rows).toHaveLength(2_500);
+        await place.change("UPDATE {aspect_value} SET system = '{}'");
+        await sink.restore("urn:li:tag:long", long);
+        expect(await rowsOf()).toEqual(rows);
+      });
+    });
+
+    describe("two writers of one view", () => {
+      test("see each other, and do no harm", async () => {
+        const one = await place.openSink();
+        const other = await place.openSink();
+        await one.apply(tags(1, 3), position(3));
+        await expect(other.apply(tags(1, 3), position(3))).rejects.toEqual(
+          expect.objectContaining({
+            code: "conflict",
+            message: 'the view "aspects" was moved to position 3 by another projector',
+          }),
+        );
+        await expect(other.apply(tags(1, 5), position(5))).rejects.toEqual(conflict);
+        expect(await other.position()).toBe(3);
+        await other.apply(tags(2, 5), position(5));
+        await expect(one.restore("urn:li:tag:t5", [])).rejects.toEqual(conflict);
+        expect(await one.position()).toBe(5);
+        expect(await rowsOf()).toHaveLength(5);
+      });
+
+      test("come to the same as one, whatever their turns", async () => {
+        const rows = await grown();
+        const sinks = await Promise.all([place.openSink(), place.openSink(), place.openSink()]);
+        await Promise.all(sinks.map((sink, n) => feed(sink, 3 + n)));
+        expect(await rowsOf()).toEqual(rows);
+        expect(await sinks[0]?.position()).toBe(end);
+      });
+
+      test("do not take the numbers of entities that the other has dropped", async () => {
+        const one = await place.openSink();
+        const other = await place.openSink();
+        await one.apply(tags(1, 3), position(3));
+        await other.position();
+        await other.restore("urn:li:tag:t2", []);
+        await one.apply([{ ...tag("t2", 4), version: 2 }], position(4));
+        const rows = await rowsOf();
+        expect(rows.map(({ urn, version }) => [urn, version])).toEqual([
+          ["urn:li:tag:t1", 1],
+          ["urn:li:tag:t2", 2],
+          ["urn:li:tag:t3", 1],
+        ]);
+      });
+    });
+
+    describe("a generation beside the live one", () => {
+      test("takes its place when it is kept, and nobody sees anything else", async () => {
+        const live = await place.openSink();
+        await live.apply(tags(1, 300), position(300));
+        const reader = await place.openReader();
+        const asked = tags(1, 300).map(({ urn }) => urn);
+        let reading = true;
+        const seen = new Set<string>();
+        const readings = Array.from({ length: 4 }, async (_, n) => {
+          while (reading) {
+            const states = await reader.getEntities(n % 2 === 0 ? asked : asked.slice(0, 1));
+            seen.add(states.map(({ aspects }) => aspects.size).join(""));
+            seen.add(`${(await reader.listUrns("tag", { start: 0, count: 1 })).total}`);
+            seen.add(`${await reader.countAspect("tagKey")}`);
+          }
+        });
+        for (let n = 0; n < 4; n++) {
+          const bulk = await place.openSink({ bulk: true });
+          expect(await bulk.position()).toBe(0);
+          for (let from = 1; from <= 300; from += 100) {
+            await bulk.apply(tags(from, from + 99), position(from + 99));
+          }
+          await bulk.close("keep");
+          await bulk.close("keep");
+        }
+        reading = false;
+        await Promise.all(readings);
+        expect(seen).toEqual(new Set(["1", "1".repeat(300), "300"]));
+        // Whoever wrote the old one is told, and goes on with the new one.
+        await expect(live.apply(tags(301, 302), position(302))).rejects.toEqual(conflict);
+        expect(await live.position()).toBe(300);
+        await live.apply(tags(301, 302), position(302));
+        expect(await reader.countAspect("tagKey")).toBe(302);
+        expect(await generations(place)).toHaveLength(1);
+      });
+
+      test("is dropped when it is discarded, and when it was left behind", async () => {
+        const live = await place.openSink();
+        await live.apply(tags(1, 3), position(3));
+        const discarded = await place.openSink({ bulk: true });
+        await discarded.apply(tags(1, 2), position(2));
+        await discarded.close("discard");
+        expect(await generations(place)).toHaveLength(1);
+        const lost = await place.openSink({ bulk: true });
+        await lost.apply(tags(1, 2), position(2));
+        await place.disconnect();
+        const next = await place.openSink({ bulk: true });
+        expect(await generations(place)).toHaveLength(2);
+        await expect(lost.apply(tags(3, 4), position(4))).rejects.toEqual(conflict);
+        await expect(lost.position()).rejects.toEqual(conflict);
+        await expect(lost.close("keep")).rejects.toEqual(conflict);
+        await next.close("discard");
+        expect(await rowsOf()).toHaveLength(3);
+        expect(await live.position()).toBe(3);
+      });
+
+      test("begins a view that was not there", async () => {
+        const reader = await place.openReader();
+        const bulk = await place.openSink({ bulk: true });
+        await bulk.apply(tags(1, 2), position(2));
+        expect(await reader.position()).toBe(0);
+        await bulk.reset();
+        expect(await bulk.position()).toBe(0);
+        await bulk.apply(tags(1, 4), position(4));
+        await bulk.close();
+        expect(await reader.position()).toBe(4);
+        expect(await reader.countAspect("tagKey")).toBe(4);
+      });
+    });
+
+    describe("a view that was emptied behind the writer's back", () => {
+      test.each([
+        ["its schema dropped", (name: string) => `DROP SCHEMA "${name}" CASCADE`],
+        ["its metadata deleted", (name: string) => `DELETE FROM "${name}".view`],
+        ["its tables dropped", () => "DROP TABLE {entity}, {aspect_value}"],
+      ])("is noticed once, and grown again: %s", async (_, damage) => {
+        const rows = await grown();
+        const sink = await place.openSink();
+        const reader = await place.openReader();
+        await sink.apply(history.slice(0, 60), history[59]?.position ?? end);
+        expect(await reader.position()).toBe(history[59]?.position);
+        await place.change(damage(place.place.name));
+        await expect(sink.apply(history.slice(60), end)).rejects.toEqual(conflict);
+        await expect(sink.apply(history.slice(60), end)).rejects.toEqual(conflict);
+        expect(await sink.position()).toBe(0);
+        expect(await reader.position()).toBe(0);
+        await feed(sink);
+        expect(await rowsOf()).toEqual(rows);
+        expect(await reader.position()).toBe(end);
+        expect(await reader.getEntities(["urn:li:corpuser:ada"])).toEqual(
+          await (await place.openReader()).getEntities(["urn:li:corpuser:ada"]),
+        );
+      });
+
+      test("is not fed on from where it was, though its position was asked for", async () => {
+        const sink = await place.openSink();
+        await sink.apply(tags(1, 3), position(3));
+        await place.change(`UPDATE "${place.place.name}".view SET position = 2`);
+        await expect(sink.position()).rejects.toEqual(conflict);
+        await expect(sink.apply(tags(4, 5), position(5))).rejects.toEqual(conflict);
+        expect(await sink.position()).toBe(2);
+      });
+    });
+
+    describe("what a view was made of", () => {
+      const log = (id: string, head: number) => ({ id, head: position(head) });
+
+      test("is kept with it, and what is of something else begins anew", async () => {
+        const told: string[] = [];
+        const origin = (model: string, id: string, head = 9) => ({
+          ...{ model, log: log(id, head), onEmptied: (why: string) => void told.push(why) },
+        });
+        const first = await place.openSink(origin("m1", "l1"));
+        await first.apply(tags(1, 3), position(3));
+        expect(await (await place.openSink(origin("m1", "l1"))).position()).toBe(3);
+        const second = await place.openSink(origin("m2", "l1"));
+        expect(await second.position()).toBe(0);
+        expect(told).toEqual(["another model"]);
+        await expect(first.apply(tags(4, 5), position(5))).rejects.toEqual(conflict);
+        await second.apply(tags(1, 4), position(4));
+        // A log that ends before the view may be all that is lost.
+        expect(await (await place.openSink(origin("m2", "l2", 3))).position()).toBe(4);
+        expect(await (await place.openSink(origin("m2", "l2", 4))).position()).toBe(0);
+        expect(told).toEqual(["another model", "another log"]);
+        expect(await generations(place)).toHaveLength(1);
+      });
+    });
+
+    describe("texts", () => {
+      test("of urns are told apart and put in order, however long they are", async () => {
+        const long = "\u{1F3D4}é".repeat(1_400);
+        const urns = ["b", `${long}a`, `${long}b`, long, `${"x".repeat(16_000)}`, "~"].map(
+          (name) => `urn:li:tag:${name}`,
+        );
+        const sink = await place.openSink();
+        const writes = urns.map((urn, n) => ({ ...tag("", n + 1), urn }));
+        await sink.apply(writes, position(6));
+        const reader = await place.openReader();
+        const inOrder = urns.toSorted(byteOrder);
+        for (const start of [0, 2, 5]) {
+          const page = await reader.listUrns("tag", { start, count: 3 });
+          expect(page).toEqual({ urns: inOrder.slice(start, start + 3), total: 6 });
+        }
+        const states = await reader.getEntities(urns);
+        expect(states.map(({ revision }) => revision)).toEqual(urns.map(() => 0));
+        expect(await reader.countAspect("tagKey", `urn:li:tag:${long}_`)).toBe(2);
+        expect((await rowsOf()).map(({ urn }) => urn)).toEqual(inOrder);
+      });
+
+      test("that the server cannot keep are asked for without harm", async () => {
+        const sink = await place.openSink();
+        await sink.apply(tags(1, 1), position(1));
+        const reader = await place.openReader();
+        for (const text of ["urn:li:tag:\0", "urn:li:tag:\ud800"]) {
+          expect(await reader.getEntities([text, "urn:li:tag:t1"])).toMatchObject([
+            unknownEntity(text),
+            { revision: 0 },
+          ]);
+          expect(await reader.findValue(text, "tagKey", 1)).toBeUndefined();
+          expect(await reader.findValue("urn:li:tag:t1", text, 1)).toBeUndefined();
+          expect((await reader.listUrns(text, { start: 0, count: 1 })).total).toBe(0);
+          expect(await reader.countAspect(text)).toBe(0);
+          expect(await reader.countAspect("tagKey", text)).toBe(0);
+        }
+      });
+
+      test("of 16 MB come back as they were, several in a batch", async () => {
+        const sink = await place.openSink();
+        const value = JSON.stringify({ a: '\\"☃\u0000'.repeat(1_450_000) });
+        expect(value.length).toBeGreaterThan(15_000_000);
+        const writes = [1, 2, 3].map((n) => ({ ...tag(`t${n}`, n), value }));
+        await sink.apply([...writes, ...tags(4, 5_000)], position(5_000));
+        const reader = await place.openReader();
+        const found = await reader.findValue("urn:li:tag:t2", "tagKey", 1);
+        expect(found?.value === value).toBe(true);
+        expect(await reader.countAspect("tagKey")).toBe(5_000);
+      });
+    });
+
+    describe("tables of another release", () => {
+      test("that is earlier are upgraded with their rows", async () => {
+        const reader = await place.openReader();
+        await place.change(tablesOfVersion1(place.place.name));
+        await expect(reader.position()).rejects.toMatchObject({
+          code: "unavailable",
+          message: expect.stringContaining("an older release (version 1 of its tables"),
+        });
+        expect((await checkPostgres(place.place)).findings).toEqual([
+          ...(await ofServer(place)),
+          expect.stringContaining("an older release"),
+        ]);
+        const sink = await place.openSink();
+        expect(await sink.position()).toBe(5);
+        expect(await reader.position()).toBe(5);
+        expect(await reader.countEntities()).toEqual(
+          new Map([
+            ["tag", 2],
+            ["corpuser", 0],
+          ]),
+        );
+        expect(await reader.listUrns("tag", { start: 0, count: 9 })).toEqual({
+          urns: ["urn:li:tag:a", "urn:li:tag:b"],
+          total: 2,
+        });
+        const [a] = await reader.getEntities(["urn:li:tag:a"]);
+        expect(a?.aspects.get("tagKey")?.value).toBe('{"name":"a"}');
+        await sink.apply([tag("c", 6), { ...tag("a", 7), version: 2 }], position(7));
+        expect((await reader.listUrns("tag", { start: 0, count: 9 })).total).toBe(3);
+        expect((await rowsOf()).map(({ urn, version }) => [urn, version])).toEqual(
+          [
+            ["urn:li:tag:a", 1],
+            ["urn:li:tag:a", 2],
+            ["urn:li:tag:b", 1],
+            ["urn:li:tag:c", 1],
+            ["urn:li:corpuser:ada", 1],
+          ].toSorted(([a], [b]) => byteOrder(String(a), String(b))),
+        );
+        expect((await checkPostgres(place.place)).findings).toEqual(await ofServer(place));
+      });
+
+      test("that is earlier stay as they are when the upgrade fails", async () => {
+        await place.change(tablesOfVersion1(place.place.name));
+        const { name } = place.place;
+        await place.change(`CREATE VIEW "${name}".hindrance AS SELECT 1;
+          ALTER TABLE "${name}".entity_kind_g1 ADD COLUMN living text`);
+        await expect(place.openSink()).rejects.toMatchObject({ code: "unavailable" });
+        expect(await place.ask(`SELECT version FROM "${name}".view`)).toEqual([{ version: 1 }]);
+        await place.change(`ALTER TABLE "${name}".entity_kind_g1 DROP COLUMN living`);
+        expect(await (await place.openSink()).position()).toBe(5);
+      });
+
+      test("that is later are refused by all, and left alone", async () => {
+        const sink = await place.openSink();
+        const reader = await place.openReader();
+        await sink.apply(tags(1, 2), position(2));
+        await place.change(`UPDATE "${place.place.name}".view SET version = 99`);
+        const refused = expect.objectContaining({
+          code: "unavailable",
+          message:
+            'the view "aspects" was made by a newer release (version 99 of its tables, this one has 2)',
+          hint: expect.stringContaining("rebuild aspects"),
+        });
+        await expect(sink.apply(tags(3, 4), position(4))).rejects.toEqual(refused);
+        await expect(reader.countAspect("tagKey")).rejects.toEqual(refused);
+        await expect(place.openSink()).rejects.toEqual(refused);
+        await place.change(`UPDATE "${place.place.name}".view SET version = 2`);
+        await sink.apply(tags(3, 4), position(4));
+        expect(await reader.countAspect("tagKey")).toBe(4);
+      });
+
+      test("make way for a view that is regrown", async () => {
+        const sink = await place.openSink();
+        await sink.apply(tags(1, 2), position(2));
+        await place.change(`UPDATE "${place.place.name}".view SET version = 99`);
+        const bulk = await place.openSink({ bulk: true });
+        await bulk.apply(tags(1, 3), position(3));
+        await bulk.close("keep");
+        expect(await (await place.openReader()).position()).toBe(3);
+        expect(await generations(place)).toHaveLength(1);
+      });
+    });
+
+    describe("a server", () => {
+      test("that lets go of its connections is found again without a word", async () => {
+        const sink = await place.openSink();
+        const reader = await place.openReader();
+        for (let n = 1; n <= 3; n++) {
+          await sink.apply(tags(n, n), position(n));
+          expect(await reader.countAspect("tagKey")).toBe(n);
+          await place.disconnect();
+          expect(await reader.position()).toBe(n);
+          await place.disconnect();
+        }
+        expect(await sink.position()).toBe(3);
+      });
+
+      test("that goes while a batch is written has all of it or nothing", async () => {
+        const rows = await grown();
+        const sink = await place.openSink();
+        let going = true;
+        const breaking = (async () => {
+          while (going) await place.disconnect();
+        })();
+        let at: Position = position(0);
+        while (at < end) {
+          const batch = history.filter((write) => write.position > at).slice(0, 20);
+          await sink.apply(batch, batch.at(-1)?.position ?? end).catch(() => {});
+          at = await sink.position().catch(() => at);
+        }
+        going = false;
+        await breaking;
+        expect(await rowsOf()).toEqual(rows);
+      });
+
+      test("that is not there, or does not answer, is said to be unavailable", async () => {
+        const silent = createServer(() => {});
+        await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+        const address = silent.address();
+        const port = typeof address === "object" ? address?.port : undefined;
+        for (const at of ["127.0.0.1:1", `127.0.0.1:${port}`]) {
+          const away = { url: `postgres://ada:secret@${at}/annals`, name: "annals" };
+          const reader = await openPostgresAspectReader(away);
+          const failures = await Promise.all(
+            [openPostgresAspectSink(away), reader.position(), checkPostgres(away)].map((one) =>
+              one.then(
+                () => undefined,
+                (error) => error,
+              ),
+            ),
+          );
+          for (const error of failures) {
+            expect(error).toMatchObject({ code: "unavailable" });
+            expect(error.text).toContain(at);
+            expect(error.text).toContain("ANNALS_ASPECTS");
+            expect(error.text).not.toContain("secret");
+          }
+          await reader.close();
+        }
+        silent.close();
+      });
+
+      test("that knows no such database or user says so", async () => {
+        const nowhere = new URL(url);
+        nowhere.pathname = "/annals_nowhere";
+        await expect(
+          openPostgresAspectSink({ ...place.place, url: nowhere.href }),
+        ).rejects.toMatchObject({
+          code: "unavailable",
+          hint: "Create the database, or name another in ANNALS_ASPECTS",
+        });
+      });
+    });
+
+    describe("the check", () => {
+      test("has nothing to say of a server that is fit, before and after", async () => {
+        const before = await checkPostgres(place.place);
+        expect(before.version).toMatch(/^\d+/);
+        expect(before.findings).toEqual(await ofServer(place));
+        await place.openSink();
+        expect((await checkPostgres(place.place)).findings).toEqual(await ofServer(place));
+      });
+
+      test("says what settings and privileges are wrong, and how to mend them", async () => {
+        const { name } = place.place;
+        await place.openSink();
+        await place.change(`
+          CREATE ROLE "${name}" LOGIN PASSWORD 'secret';
+          ALTER ROLE "${name}" SET synchronous_commit = off;
+          ALTER ROLE "${name}" SET default_transaction_read_only = on`);
+        const as = new URL(url);
+        as.username = name;
+        as.password = "secret";
+        const poor = { url: as.href, name };
+        const says = (...texts: string[]) => texts.map((text) => expect.stringContaining(text));
+        const settings = [
+          ...says("default_transaction_read_only is on"),
+          ...(await ofServer(place)),
+          ...says("synchronous_commit is off"),
+        ];
+        try {
+          expect((await checkPostgres(poor)).findings).toEqual([
+            ...settings,
+            ...says(`GRANT USAGE, CREATE ON SCHEMA "${name}"`),
+          ]);
+          await place.change(`GRANT USAGE, CREATE ON SCHEMA "${name}" TO "${name}"`);
+          expect((await checkPostgres(poor)).findings).toEqual([
+            ...settings,
+            ...says("belongs to another user"),
+          ]);
+          expect((await checkPostgres({ ...poor, name: `${name}_none` })).findings).toEqual([
+            ...settings,
+            ...says(`CREATE SCHEMA "${name}_none" AUTHORIZATION "${name}"`),
+          ]);
+          await expect(
+            openPostgresAspectSink({ ...poor, name: `${name}_none` }),
+          ).rejects.toMatchObject({ code: "unavailable", hint: expect.any(String) });
+        } finally {
+          await place.change(`DROP OWNED BY "${name}"; DROP ROLE "${name}"`);
+        }
+      });
+    });
+  });
+});
+
+/** What is wrong with a server that only tests use: it may be quicker for being less safe. */
+async function ofServer(place: PostgresPlace) {
+  const [settings] = await place.ask(
+    "SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages",
+  );
+  return [
+    ...(settings?.fsync === "off" ? [expect.stringContaining("fsync is off")] : []),
+    ...(settings?.pages === "off" ? [expect.stringContaining("full_page_writes is off")] : []),
+  ];
+}
+
+/** The generations that the metadata tells, each with tables of its own. */
+async function generations(place: PostgresPlace) {
+  const { name } = place.place;
+  const told = await place.ask(`SELECT generation FROM "${name}".view ORDER BY generation`);
+  const tables = await place.ask(
+    `SELECT count(*)::int AS count FROM pg_tables WHERE schemaname = '${name}'`,
+  );
+  expect(tables).toEqual([{ count: 1 + 4 * told.length }]);
+  return told;
+}

@@ -1,0 +1,72 @@
+/** Where a PostgreSQL view lives in a test: a schema of its own in a server that is there. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectSink } from "../../src/aspects/postgres/postgres-aspect-sink.ts";
+import type { ServerPlace, ViewOrigin } from "../../src/projector/view-origin.ts";
+
+export interface PostgresPlace {
+  readonly place: ServerPlace;
+  openSink(origin?: ViewOrigin): ReturnType<typeof openPostgresAspectSink>;
+  openReader(): ReturnType<typeof openPostgresAspectReader>;
+  /** `{entity}` and the like are the tables of the live generation. */
+  ask(query: string): Promise<readonly Record<string, unknown>[]>;
+  change(statements: string): Promise<void>;
+  /** The connections of all sinks and readers break. */
+  disconnect(): Promise<void>;
+  crash(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const TABLE = /\{(\w+)\}/;
+
+export const createPostgresPlaces = (url: string) => async (): Promise<PostgresPlace> => {
+  const place: ServerPlace = { url, name: `test_${randomBytes(6).toString("hex")}` };
+  const admin = new pg.Pool({ connectionString: url, max: 1 });
+  // A server that is stopped by a test breaks idle connections.
+  admin.on("error", () => {});
+  const opened: { close(outcome?: "discard"): Promise<void> }[] = [];
+
+  async function keep<T extends (typeof opened)[number]>(opening: Promise<T>): Promise<T> {
+    const one = await opening;
+    opened.push(one);
+    return one;
+  }
+
+  async function run(statements: string) {
+    let text = statements;
+    if (TABLE.test(text)) {
+      const { rows } = await admin.query(
+        `SELECT generation FROM "${place.name}".view WHERE name = 'aspects' AND live`,
+      );
+      const generation = rows[0]?.generation;
+      text = text.replaceAll(new RegExp(TABLE, "g"), `"${place.name}".$1_g${generation}`);
+    }
+    return admin.query(text);
+  }
+
+  async function disconnect(): Promise<void> {
+    await admin.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1`,
+      [`annals ${place.name}`],
+    );
+  }
+
+  return {
+    place,
+    openSink: (origin = {}) => keep(openPostgresAspectSink({ ...place, ...origin })),
+    openReader: () => keep(openPostgresAspectReader(place)),
+    ask: async (query) => (await run(query)).rows,
+    change: async (statements) => {
+      await run(statements);
+    },
+    disconnect,
+    crash: disconnect,
+    async remove() {
+      // A bulk that a test left open has lost what it grew.
+      for (const one of opened) await one.close("discard").catch(() => {});
+      await admin.query(`DROP SCHEMA IF EXISTS "${place.name}" CASCADE`);
+      await admin.end();
+    },
+  };
+};
