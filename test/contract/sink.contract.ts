@@ -79,6 +79,8 @@ export function sinkContract<W extends Placed, Row>(
     for (const batch of batchesOf(writes, size)) await sink.apply(batch, lastOf(batch));
     const rows = await rowsOf(place);
     await sink.close();
+    await place.remove();
+    places.splice(places.indexOf(place), 1);
     return rows;
   }
 

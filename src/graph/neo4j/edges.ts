@@ -1,0 +1,180 @@
+/** Edges as the server keeps them, and the queries that read what an entity tells. */
+import type { Edge, GraphRow, Pair } from "../graph.ts";
+import { whole } from "./connection.ts";
+import { alsoOf, leads, relationshipOf, TELLS, typeOfRelationship } from "./schema.ts";
+
+/** An edge with all that is kept of it. */
+export interface StoredEdge {
+  /** The server's own name for it. */
+  readonly id: string;
+  readonly leads: boolean;
+  readonly row: EdgeRow;
+}
+
+export interface EdgeRow {
+  readonly entity: string;
+  readonly aspect: string;
+  readonly source: string;
+  readonly type: string;
+  readonly destination: string;
+  readonly position: number;
+  readonly ordinal: number;
+  readonly details: Details;
+}
+
+/** All that a later telling may change. */
+export interface Details {
+  readonly path: string;
+  readonly via: string | null;
+  readonly createdOn: number;
+  readonly createdActor: string;
+  readonly updatedOn: number;
+  readonly updatedActor: string;
+  /** JSON text. */
+  readonly properties: string | null;
+}
+
+/** Stamps that the edge does not have are those of the telling, or of its first. */
+export function detailsOf(
+  edge: Edge,
+  told: { readonly time: number; readonly actor: string },
+  old: Details | undefined,
+): Details {
+  return {
+    path: edge.path,
+    via: edge.via ?? null,
+    createdOn: edge.createdOn ?? old?.createdOn ?? told.time,
+    createdActor: edge.createdActor ?? old?.createdActor ?? told.actor,
+    updatedOn: edge.updatedOn ?? told.time,
+    updatedActor: edge.updatedActor ?? told.actor,
+    properties: edge.properties === undefined ? null : JSON.stringify(edge.properties),
+  };
+}
+
+const DETAILS = [
+  "path",
+  "via",
+  "createdOn",
+  "createdActor",
+  "updatedOn",
+  "updatedActor",
+  "properties",
+] as const;
+
+export const sameDetails = (a: Details, b: Details): boolean =>
+  DETAILS.every((name) => a[name] === b[name]);
+
+/** Tells edges apart that one aspect of an entity tells. */
+export const namesEdge = ({ source, type, destination }: Pair): string =>
+  `${source.length} ${type.length} ${source}${type}${destination}`;
+
+/** Columns of an edge `r` from `s` to `d`, as `storedEdge` takes them. */
+const COLUMNS = [
+  "elementId(r), type(r), s.urn, d.urn, r.entity, r.aspect, r.position, r.ordinal",
+  ...DETAILS.map((name) => `r.${name}`),
+].join(", ");
+
+export function storedEdge(columns: readonly unknown[]): StoredEdge {
+  const [id, relationship, source, destination, entity, aspect, position, ordinal, ...rest] =
+    columns as readonly [
+      ...[id: string, relationship: string, source: string, destination: string],
+      ...[entity: string | null, aspect: string, position: number, ordinal: number],
+      ...unknown[],
+    ];
+  return {
+    id,
+    leads: leads(relationship),
+    row: {
+      ...{ entity: entity ?? source, aspect, source, destination, position, ordinal },
+      type: typeOfRelationship(relationship),
+      details: Object.fromEntries(DETAILS.map((name, i) => [name, rest[i]])) as unknown as Details,
+    },
+  };
+}
+
+export function graphRow({ row }: StoredEdge): GraphRow {
+  const { details, ...told } = row;
+  const { properties, via, ...more } = details;
+  return {
+    ...told,
+    ...more,
+    position: row.position as GraphRow["position"],
+    via: via ?? undefined,
+    ...(properties !== null && { properties: JSON.parse(properties) }),
+  };
+}
+
+/**
+ * Edges that entities tell. $asked: pairs of a urn and a list of aspects, null for all of them. The
+ * one query is for edges that begin at the entity, the other for the rest. They return rows, or go on
+ * with a list of them.
+ */
+export const toldQueries = (
+  label: string,
+  collected?: string,
+): readonly [own: string, others: string] => [
+  `UNWIND $asked AS one MATCH (s:\`${label}\` {urn: one[0]})-[r]->(d)
+   WHERE r.entity IS NULL AND r.aspect IS NOT NULL AND (one[1] IS NULL OR r.aspect IN one[1])
+   ${returned(collected)}`,
+  `UNWIND $asked AS one MATCH (e:\`${label}\` {urn: one[0]})-[t:${TELLS}]->(s)
+   WHERE one[1] IS NULL OR t.by IN one[1]
+   MATCH (s)-[r]->(d) WHERE r.entity = one[0] AND r.aspect = t.by
+   ${returned(collected)}`,
+];
+
+const returned = (collected: string | undefined): string =>
+  collected === undefined ? `RETURN ${COLUMNS}` : `WITH collect([${COLUMNS}]) AS ${collected}`;
+
+/** Edges that begin at nodes and are told by an entity, whatever the pointers say. */
+export const toldFromQuery = (label: string): string =>
+  `UNWIND $sources AS source MATCH (s:\`${label}\` {urn: source})-[r]->(d)
+   WHERE r.entity = $entity AND r.aspect IS NOT NULL RETURN ${COLUMNS}`;
+
+/** Edges from and to nodes, whatever tells them. */
+export const aroundQuery = (label: string): string =>
+  `UNWIND $urns AS urn MATCH (n:\`${label}\` {urn: urn})-[r]-()
+   WHERE r.aspect IS NOT NULL WITH DISTINCT r, startNode(r) AS s, endNode(r) AS d
+   RETURN ${COLUMNS}`;
+
+/** Makes edges of a type, all leading; tells the pairs of ends that then have several. */
+export function createQuery(label: string, type: string): string {
+  const relationship = relationshipOf(type);
+  const kept = DETAILS.map((name, i) => `${name}: row[${i + 6}]`).join(", ");
+  return `UNWIND $rows AS row
+    MATCH (s:\`${label}\` {urn: row[0]}) MATCH (d:\`${label}\` {urn: row[1]})
+    CREATE (s)-[r:\`${relationship}\` {
+      entity: row[2], aspect: row[3], position: row[4], ordinal: row[5], ${kept}}]->(d)
+    WITH s, d, r
+    WHERE EXISTS {
+      MATCH (s)-[other:\`${relationship}\`|\`${alsoOf(relationship)}\`]->(d) WHERE other <> r }
+    RETURN DISTINCT s.urn, d.urn`;
+}
+
+export const createColumns = (row: EdgeRow): readonly unknown[] => [
+  row.source,
+  row.destination,
+  row.entity === row.source ? null : row.entity,
+  row.aspect,
+  whole(row.position),
+  whole(row.ordinal),
+  ...detailColumns(row.details),
+];
+
+export const updateQuery = `UNWIND $rows AS row
+  MATCH ()-[r]->() WHERE elementId(r) = row[0]
+  SET r.position = row[1], r.ordinal = row[2],
+    ${DETAILS.map((name, i) => `r.${name} = row[${i + 3}]`).join(", ")}`;
+
+export const updateColumns = (id: string, row: EdgeRow): readonly unknown[] => [
+  id,
+  whole(row.position),
+  whole(row.ordinal),
+  ...detailColumns(row.details),
+];
+
+export const removeQuery = "UNWIND $ids AS id MATCH ()-[r]->() WHERE elementId(r) = id DELETE r";
+
+const detailColumns = ({ createdOn, updatedOn, ...details }: Details): readonly unknown[] => [
+  ...[details.path, details.via, whole(createdOn), details.createdActor],
+  ...[whole(updatedOn), details.updatedActor, details.properties],
+];

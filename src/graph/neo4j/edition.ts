@@ -1,0 +1,57 @@
+/**
+ * Which generation a reader's questions are about. It is remembered, and every answer says which one
+ * was live after it was read: an answer from a generation that was not, which may be half gone by
+ * then, is dropped and the question asked again.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import type { Columns, Neo4jServer, Parameters } from "./connection.ts";
+import { type Names, VIEW } from "./schema.ts";
+import { checkVersion } from "./view.ts";
+
+/** Generations do not follow each other faster than answers. */
+const TRIES_MAX = 5;
+
+/** A query up to and with its last WITH, which leaves one row with one column, `answer`. */
+export type Question = (label: string) => {
+  readonly text: string;
+  readonly parameters: Parameters;
+};
+
+export interface Edition {
+  /** The answer; undefined while there is no view. */
+  ask(question: Question): Promise<unknown>;
+}
+
+export function createEdition(server: Neo4jServer, names: Names): Edition {
+  let generation: number | undefined;
+
+  async function live(): Promise<number | undefined> {
+    const [columns] = await server.ask({
+      text: `MATCH (v:\`${names.view}\` {part: 'live'}) RETURN v.generation, v.version`,
+    });
+    if (columns === undefined) return undefined;
+    const [found, version] = columns as Columns & readonly [number, number];
+    checkVersion(version);
+    return found;
+  }
+
+  return {
+    async ask(question) {
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        generation ??= await live();
+        if (generation === undefined) return undefined;
+        const { text, parameters } = question(names.label(generation));
+        const [row] = await server.ask({
+          text: `${text}
+            OPTIONAL MATCH (view:\`${names.view}\` {part: 'live'})
+            RETURN answer, view.generation`,
+          parameters,
+        });
+        const [answer, after] = row ?? [];
+        if (after === generation) return answer;
+        generation = undefined;
+      }
+      throw new CatalogError("unavailable", `the view "${VIEW}" is being replaced`);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Many writes as one change of what is kept: they are applied to the edges in memory, one after the
+ * other, and only what has come, gone or changed in the end is sent.
+ */
+import type { GraphWrite } from "../graph.ts";
+import { detailsOf, type EdgeRow, namesEdge, type StoredEdge, sameDetails } from "./edges.ts";
+
+type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
+
+export interface Telling {
+  apply(write: GraphWrite): void;
+  /** What the entity tells of a node goes; all of it where that is its own. */
+  forgetTold(entity: string, urn: string): void;
+  rows(): Iterable<EdgeRow>;
+}
+
+type ByPair = Map<string, EdgeRow>;
+
+/** `kept`: all that the writes bear on. */
+export function createTelling(kept: readonly StoredEdge[]): Telling {
+  const entities = new Map<string, Map<string, ByPair>>();
+  for (const { row } of kept) pairsOf(row.entity, row.aspect).set(namesEdge(row), row);
+
+  function pairsOf(entity: string, aspect: string): ByPair {
+    const aspects = entities.get(entity) ?? new Map<string, ByPair>();
+    const pairs = aspects.get(aspect) ?? new Map<string, EdgeRow>();
+    entities.set(entity, aspects.set(aspect, pairs));
+    return pairs;
+  }
+
+  /** An edge that is told again keeps its place. */
+  function replace({ urn: entity, aspect, position, told, edges }: Write<"replace">): void {
+    const before = pairsOf(entity, aspect);
+    const now: ByPair = new Map();
+    for (const [ordinal, edge] of edges.entries()) {
+      const { source, type, destination } = edge;
+      const pair = namesEdge(edge);
+      const old = before.get(pair);
+      const details = detailsOf(edge, told, old?.details);
+      const row = old ?? { entity, aspect, source, type, destination, position, ordinal, details };
+      now.set(pair, row.details === details ? row : { ...row, details });
+    }
+    entities.get(entity)?.set(aspect, now);
+  }
+
+  function removeAbout(urn: string, pairs: ByPair): void {
+    for (const [pair, row] of pairs) {
+      if (row.source === urn || row.destination === urn) pairs.delete(pair);
+    }
+  }
+
+  return {
+    apply(write) {
+      if (write.op === "replace") return replace(write);
+      entities.delete(write.urn);
+      if (write.op !== "forget") return;
+      for (const aspects of entities.values()) {
+        for (const pairs of aspects.values()) removeAbout(write.urn, pairs);
+      }
+    },
+    forgetTold(entity, urn) {
+      if (entity === urn) entities.delete(entity);
+      for (const pairs of entities.get(entity)?.values() ?? []) removeAbout(urn, pairs);
+    },
+    *rows() {
+      for (const aspects of entities.values()) {
+        for (const pairs of aspects.values()) yield* pairs.values();
+      }
+    },
+  };
+}
+
+/** What makes of some edges others. */
+export interface Change {
+  readonly created: readonly EdgeRow[];
+  readonly updated: readonly { readonly before: StoredEdge; readonly row: EdgeRow }[];
+  readonly removed: readonly StoredEdge[];
+}
+
+export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRow>): Change {
+  const gone = new Map(kept.map((edge) => [edge.id, edge]));
+  const known = new Map([...gone.values()].map((edge) => [tellingOf(edge.row), edge]));
+  const created: EdgeRow[] = [];
+  const updated: { before: StoredEdge; row: EdgeRow }[] = [];
+  for (const row of rows) {
+    const before = known.size === 0 ? undefined : known.get(tellingOf(row));
+    if (before === undefined) created.push(row);
+    else {
+      gone.delete(before.id);
+      if (row !== before.row && !sameRow(row, before.row)) updated.push({ before, row });
+    }
+  }
+  return { created, updated, removed: [...gone.values()] };
+}
+
+const tellingOf = (row: EdgeRow): string =>
+  `${row.entity.length} ${row.aspect.length} ${row.entity}${row.aspect} ${namesEdge(row)}`;
+
+export const samePlace = (a: EdgeRow, b: EdgeRow): boolean =>
+  a.position === b.position && a.ordinal === b.ordinal;
+
+const sameRow = (a: EdgeRow, b: EdgeRow): boolean =>
+  samePlace(a, b) && sameDetails(a.details, b.details);

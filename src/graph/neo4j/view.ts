@@ -1,0 +1,380 @@
+/**
+ * What the graph in a Neo4j server says of itself: its generation, its checkpoint, what it was made
+ * of. Whoever writes takes the lock of that node first, so that one writes at a time, and goes on
+ * only from where it knows the view to be.
+ *
+ * A generation is a label with a constraint. One that is regrown has a node of its own beside the
+ * live one, and takes its place in one transaction; labels that neither node names are leftovers.
+ */
+import { randomUUID } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import type { ServerView } from "../../projector/view-origin.ts";
+import { type Columns, type Neo4jServer, type Transaction, whole } from "./connection.ts";
+import { type Names, VERSION, VIEW } from "./schema.ts";
+
+type Part = "live" | "regrown";
+
+/** Nodes and edges that one transaction takes without harm. */
+const EMPTIED_IN_PLACE_MAX = 20_000;
+
+export interface View {
+  /** The label of the generation that is written. */
+  readonly label: string;
+  position(): Promise<Position>;
+  /**
+   * One transaction that moves the checkpoint from where it is known to be; `write` may be run more
+   * than once.
+   */
+  commit(upTo: Position, write: (transaction: Transaction) => Promise<void>): Promise<void>;
+  /** One transaction that leaves the checkpoint where it is. */
+  mend(write: (transaction: Transaction) => Promise<void>): Promise<void>;
+  /** The checkpoint as this writer knows it. */
+  known(): Position;
+  /** Begins the next generation, empty. */
+  reset(): Promise<void>;
+  close(outcome: "keep" | "discard"): Promise<void>;
+}
+
+interface State {
+  readonly generation: number;
+  readonly position: Position;
+  readonly version: number;
+  readonly writer: string | null;
+  readonly model: string | null;
+  readonly log: string | null;
+}
+
+const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log";
+
+export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
+  const writer = randomUUID();
+  const part: Part = view.bulk ? "regrown" : "live";
+  const generations = createGenerations(server, names);
+  async function open(): Promise<State> {
+    await generations.prepare();
+    const opened = await (view.bulk
+      ? beginRegrown(server, names, generations, view, writer)
+      : openLive(server, names, generations, view));
+    // Somebody else may have cleared away what nothing named yet.
+    await generations.constrain(opened.generation);
+    return opened;
+  }
+  let state: State | undefined = await open();
+
+  const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
+
+  /** The view's state, locked; where it is not as this writer knows it, that is a conflict. */
+  async function locked(transaction: Transaction): Promise<State> {
+    const before = state;
+    const now = await lockState(transaction, names, part);
+    if (before === undefined || now === undefined || !sameView(before, now)) {
+      state = undefined;
+      const at = now === undefined ? "gone" : `moved to position ${now.position}`;
+      throw new CatalogError("conflict", `the view "${VIEW}" was ${at} by another projector`);
+    }
+    return now;
+  }
+
+  /** As this writer left it: nothing has moved it, and nothing has taken its place. */
+  const sameView = (before: State, now: State): boolean =>
+    before.generation === now.generation &&
+    before.position === now.position &&
+    (part === "live" || now.writer === writer);
+
+  /** A small view keeps its generation: what the server has prepared for it is not prepared anew. */
+  async function emptyInPlace(): Promise<boolean> {
+    return server.write(async (transaction) => {
+      const now = await lockState(transaction, names, part);
+      if (now === undefined) return false;
+      const label = names.label(now.generation);
+      const [[edges] = [], [nodes] = []] = await Promise.all([
+        transaction.run(`MATCH (:\`${label}\`)-[r]->() RETURN count(r)`),
+        transaction.run(`MATCH (n:\`${label}\`) RETURN count(n)`),
+      ]).then((answers) => answers.map(([columns]) => columns));
+      if (Number(edges) + Number(nodes) > EMPTIED_IN_PLACE_MAX) return false;
+      await transaction.run(`MATCH (n:\`${label}\`) DETACH DELETE n`);
+      await transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0`, {
+        part,
+      });
+      state = { ...now, position: START };
+      return true;
+    });
+  }
+
+  const known = (): State => {
+    if (state === undefined) {
+      throw new CatalogError("conflict", `the view "${VIEW}" was moved by another projector`);
+    }
+    return state;
+  };
+
+  return {
+    get label() {
+      return names.label(known().generation);
+    },
+    known: () => known().position,
+
+    async position() {
+      const found = await server.write((transaction) => stateIn(transaction, part));
+      if (found !== undefined) state = found;
+      else if (part === "live") state = await open();
+      else throw new CatalogError("conflict", `the view "${VIEW}" is regrown by another process`);
+      return state.position;
+    },
+
+    async commit(upTo, write) {
+      const token = randomUUID();
+      const before = known();
+      await server.write(async (transaction) => {
+        // A commit whose answer was lost is not done twice.
+        const [last] = await transaction.run(
+          `MATCH (v:\`${names.view}\` {part: $part}) RETURN v.commit`,
+          { part },
+        );
+        if (last?.[0] === token) return;
+        await locked(transaction);
+        await write(transaction);
+        await transaction.run(
+          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.commit = $token`,
+          { part, token, upTo: whole(upTo) },
+        );
+      });
+      state = { ...before, position: upTo };
+    },
+
+    async mend(write) {
+      await server.write(async (transaction) => {
+        await locked(transaction);
+        await write(transaction);
+      });
+    },
+
+    async reset() {
+      if (await emptyInPlace()) return;
+      const generation = await generations.begin();
+      await server.write(async (transaction) => {
+        await lockState(transaction, names, part);
+        await transaction.run(
+          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0, v.generation = $generation`,
+          { part, generation: whole(generation) },
+        );
+      });
+      state = await server.write((transaction) => stateIn(transaction, part));
+      await generations.constrain(generation);
+      await generations.clear();
+    },
+
+    async close(outcome) {
+      if (part === "live" || server.closed) return;
+      await server.write(async (transaction) => {
+        await lockState(transaction, names, "live");
+        if (outcome === "keep") await locked(transaction);
+        await transaction.run(outcome === "keep" ? takePlace(names) : dropRegrown(names), {
+          writer,
+        });
+      });
+      await generations.clear();
+    },
+  };
+}
+
+const takePlace = (names: Names): string => `
+  MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer})
+  MERGE (v:\`${names.view}\` {part: 'live'})
+  SET v = r {.*, part: 'live'} DETACH DELETE r`;
+
+const dropRegrown = (names: Names): string =>
+  `MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer}) DETACH DELETE r`;
+
+const stateOf = (columns: Columns): State => {
+  const [generation, at, version, writer, model, log] = columns as readonly [
+    ...[generation: number, at: number, version: number],
+    ...[writer: string | null, model: string | null, log: string | null],
+  ];
+  return { generation, position: position(at), version, writer, model, log };
+};
+
+async function readState(
+  transaction: Transaction,
+  names: Names,
+  part: Part,
+): Promise<State | undefined> {
+  const [columns] = await transaction.run(
+    `MATCH (v:\`${names.view}\` {part: $part}) RETURN ${COLUMNS}`,
+    { part },
+  );
+  return columns && stateOf(columns);
+}
+
+/** What is read before the lock is there may be old. */
+async function lockState(transaction: Transaction, names: Names, part: Part) {
+  const [, state] = await Promise.all([
+    transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.locked = true`, { part }),
+    readState(transaction, names, part),
+  ]);
+  return state;
+}
+
+type Generations = ReturnType<typeof createGenerations>;
+
+/** Opens the view that readers see; makes one if there is none, and a new one of another origin. */
+async function openLive(
+  server: Neo4jServer,
+  names: Names,
+  generations: Generations,
+  view: ServerView,
+): Promise<State> {
+  const { model, log } = view;
+  const next = await server.write((transaction) => readState(transaction, names, "live"));
+  if (next !== undefined) checkVersion(next.version);
+  const why = next && emptiedBy(next, view);
+  // A new generation has its constraint before anything names it.
+  const generation =
+    next === undefined || why !== undefined
+      ? await generations.begin({ reuse: next === undefined })
+      : next.generation;
+  const ahead = next !== undefined && isAhead(next, view);
+  const state = await server.write(async (transaction) => {
+    await transaction.run(
+      `MERGE (v:\`${names.view}\` {part: 'live'})
+       ON CREATE SET v.view = '${VIEW}', v.version = ${VERSION}, v.generation = $generation,
+         v.position = 0`,
+      { generation: whole(generation) },
+    );
+    const now = await lockState(transaction, names, "live");
+    if (why !== undefined && now !== undefined && emptiedBy(now, view) !== undefined) {
+      await transaction.run(
+        `MATCH (v:\`${names.view}\` {part: 'live'}) SET v.generation = $generation, v.position = 0`,
+        { generation: whole(generation) },
+      );
+    }
+    if (!ahead) {
+      await transaction.run(
+        `MATCH (v:\`${names.view}\` {part: 'live'})
+         SET v.model = $model, v.log = coalesce($log, v.log)`,
+        { model: model ?? null, log: log?.id ?? null },
+      );
+    }
+    return readState(transaction, names, "live");
+  });
+  if (state === undefined) {
+    throw new CatalogError("conflict", `the view "${VIEW}" is removed by another process`);
+  }
+  if (why !== undefined && next !== undefined && next.position > START) view.onEmptied?.(why);
+  if (next === undefined || why !== undefined) await generations.clear();
+  return state;
+}
+
+/** A view to grow beside the live one; what another left that died goes. */
+async function beginRegrown(
+  server: Neo4jServer,
+  names: Names,
+  generations: Generations,
+  { model, log }: ServerView,
+  writer: string,
+): Promise<State> {
+  const generation = await generations.begin();
+  const state = await server.write(async (transaction) => {
+    await transaction.run(
+      `MERGE (v:\`${names.view}\` {part: 'regrown'})
+       SET v = {part: 'regrown', view: '${VIEW}', version: ${VERSION}, generation: $generation,
+         position: 0, writer: $writer, model: $model, log: $log}`,
+      { generation: whole(generation), writer, model: model ?? null, log: log?.id ?? null },
+    );
+    return readState(transaction, names, "regrown");
+  });
+  if (state === undefined) {
+    throw new CatalogError("conflict", `the view "${VIEW}" is regrown by another process`);
+  }
+  await generations.clear();
+  return state;
+}
+
+const ofAnotherLog = (state: State, { log }: ServerView): boolean =>
+  state.log !== null && log !== undefined && state.log !== log.id;
+
+/** The other log ends before the view: the view may be all that is left of its own. */
+const isAhead = (state: State, view: ServerView): boolean =>
+  ofAnotherLog(state, view) && view.log !== undefined && state.position > view.log.head;
+
+function emptiedBy(state: State, view: ServerView): "another model" | "another log" | undefined {
+  if (isAhead(state, view)) return undefined;
+  if (ofAnotherLog(state, view)) return "another log";
+  const { model } = view;
+  const differs = state.model !== null && model !== undefined && state.model !== model;
+  return differs ? "another model" : undefined;
+}
+
+export function checkVersion(version: number): void {
+  if (version === VERSION) return;
+  const rebuild = ownCommand(`rebuild ${VIEW}`);
+  const newer = version > VERSION;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its shape, this one has ${VERSION})`,
+    { hint: newer ? `Start that release, or run: ${rebuild}` : `Run: ${rebuild}` },
+  );
+}
+
+/** Labels of generations, by the constraints on them: the first to come and the last to go. */
+function createGenerations(server: Neo4jServer, names: Names) {
+  const constrainLabel = async (label: string, property: string): Promise<void> => {
+    try {
+      await server.command(
+        `CREATE CONSTRAINT \`${label}\` IF NOT EXISTS
+         FOR (n:\`${label}\`) REQUIRE n.${property} IS UNIQUE`,
+      );
+    } catch (error) {
+      // Somebody else was making it.
+      if (!/AlreadyExists/.test(String((error as { code?: unknown }).code))) throw error;
+    }
+  };
+
+  async function all(): Promise<readonly number[]> {
+    const found = await server.command("SHOW CONSTRAINTS YIELD name RETURN name");
+    return found.flatMap(([name]) => names.generationOf(String(name)) ?? []);
+  }
+
+  const constrain = (generation: number) => constrainLabel(names.label(generation), "urn");
+
+  return {
+    prepare: () => constrainLabel(names.view, "part"),
+    constrain,
+
+    /**
+     * The label of a new generation, with nothing under it. Where there is no view any more, a label
+     * that is left and empty will do; else a number is not used twice, for readers may know it.
+     */
+    async begin({ reuse = false } = {}): Promise<number> {
+      const taken = await all();
+      for (const one of reuse ? taken : []) {
+        const [found] = await server.command(`MATCH (n:\`${names.label(one)}\`) RETURN count(n)`);
+        if (found?.[0] === 0) return one;
+      }
+      const generation = Math.max(0, ...taken) + 1;
+      await constrain(generation);
+      return generation;
+    },
+
+    /** Removes what no view names. */
+    async clear(): Promise<void> {
+      const named = await server.write((transaction) =>
+        transaction.run(`MATCH (v:\`${names.view}\`) RETURN v.generation`),
+      );
+      const kept = new Set(named.map(([generation]) => generation));
+      for (const generation of await all()) {
+        if (!kept.has(generation)) await removeGeneration(server, names.label(generation));
+      }
+    },
+  };
+}
+
+async function removeGeneration(server: Neo4jServer, label: string): Promise<void> {
+  const bounded = (what: string): string => `${what} IN TRANSACTIONS OF 10000 ROWS`;
+  const options = { unbounded: true };
+  await server.command(bounded(`MATCH (:\`${label}\`)-[r]->() CALL (r) { DELETE r }`), options);
+  await server.command(bounded(`MATCH (n:\`${label}\`) CALL (n) { DETACH DELETE n }`), options);
+  await server.command(`DROP CONSTRAINT \`${label}\` IF EXISTS`);
+}
