@@ -30,7 +30,12 @@ changeLogContract("sqlite", {
     };
   },
   recordBytesMax,
-  supports: { atomicAcrossStreams: true, gaplessPositions: true, idsUnderAnyExpectation: true },
+  supports: {
+    atomicAcrossStreams: true,
+    gaplessPositions: true,
+    idsUnderAnyExpectation: true,
+    orderAcrossStreams: true,
+  },
 });
 
 let directory: string;

@@ -1,0 +1,192 @@
+/**
+ * The connection to EventStoreDB: the client finds the node, keeps the channel and changes it when
+ * the leader changes; we speak over that channel with the protocol code that the client ships.
+ *
+ * The client's own append is not used. It keeps what is in flight of all its connections in one
+ * table: when one breaks, a late answer of another is an exception that nobody can catch, and a
+ * stream that the server ends leaves its appends waiting for ever. Its read of $all has no filter.
+ */
+import type { Readable } from "node:stream";
+import { EventStoreDBClient } from "@eventstore/db-client";
+import shared from "@eventstore/db-client/generated/shared_pb.js";
+import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
+import type {
+  BatchAppendReq,
+  BatchAppendResp,
+  ReadReq,
+  ReadResp,
+} from "@eventstore/db-client/generated/streams_pb.js";
+import { CatalogError } from "../../core/errors.ts";
+import { type Address, parseAddress } from "./address.ts";
+import { asCommandError, isTransient, translated } from "./errors.ts";
+
+/** A call that reads; ends by `cancel`. */
+export interface ReadCall extends Readable {
+  on(event: "data", listener: (response: ReadResp) => void): this;
+  on(event: "error", listener: (error: Error) => void): this;
+  on(event: string, listener: (...values: unknown[]) => void): this;
+  cancel(): void;
+}
+
+/** A call that appends, and is answered as it goes on. */
+export interface AppendCall {
+  write(request: BatchAppendReq): boolean;
+  end(): void;
+  cancel(): void;
+  on(event: "data", listener: (response: BatchAppendResp) => void): this;
+  on(event: "error", listener: (error: Error) => void): this;
+  on(event: "end", listener: () => void): this;
+}
+
+export interface Connection {
+  readonly address: Address;
+  /** How long a call may take. */
+  readonly deadlineMs: number;
+  /** `endless`: a call that has no deadline. Anything that breaks is told to `onError` once. */
+  read(
+    request: ReadReq,
+    options: { readonly endless?: boolean; readonly deadlineMs?: number | undefined },
+  ): Promise<ReadCall>;
+  batchAppend(): Promise<AppendCall>;
+  /** Up to three tries within a deadline; rejects with CatalogError or WrongRevision. */
+  retrying<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  serverVersion(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What the client keeps for its own commands, of the version that is pinned. */
+interface ClientInside {
+  getGRPCClient(service: typeof StreamsClient, name: string): Promise<StreamsClient>;
+  callArguments(
+    options: { requiresLeader?: boolean },
+    call: { deadline?: Date | number },
+  ): [unknown, unknown];
+  createDeadline(): Date;
+  handleError(client: StreamsClient, error: Error): Promise<void>;
+  getChannel(): Promise<{ close(): void }>;
+  readonly capabilities: Promise<{ readonly serverVersion: string }>;
+}
+
+const TRIES_MAX = 3;
+const FIRST_PAUSE_MS = 100;
+
+/** Connects with the first call. Throws CatalogError `invalid` for an address that is none. */
+export function openConnection(connection: string): Connection {
+  const address = parseAddress(connection);
+  const client = createClient(address);
+  const inside = client as unknown as ClientInside;
+  const deadlineMs = Math.max(inside.createDeadline().getTime() - Date.now(), 1);
+  let connected = false;
+
+  async function call<C extends { on(event: "error", listener: (error: Error) => void): unknown }>(
+    deadline: Date | number,
+    begin: (streams: StreamsClient, metadata: never, options: never) => C,
+  ): Promise<C> {
+    connected = true;
+    const streams = await inside.getGRPCClient(StreamsClient, "annals");
+    // Every call: a follower may not have yet what was just appended.
+    const [metadata, options] = inside.callArguments({ requiresLeader: true }, { deadline });
+    const begun = begin(streams, metadata as never, options as never);
+    // So that the next call looks for the leader again.
+    begun.on("error", (error) => void inside.handleError(streams, error));
+    return begun;
+  }
+
+  return {
+    address,
+    deadlineMs,
+
+    read(request, { endless = false, deadlineMs: own = deadlineMs }) {
+      const deadline = endless ? Number.POSITIVE_INFINITY : new Date(Date.now() + own);
+      return call(
+        deadline,
+        (streams, metadata, options) =>
+          streams.read(request, metadata, options) as unknown as ReadCall,
+      );
+    },
+
+    batchAppend: () =>
+      call(
+        Number.POSITIVE_INFINITY,
+        (streams, metadata, options) =>
+          streams.batchAppend(metadata, options) as unknown as AppendCall,
+      ),
+
+    async retrying(work, signal) {
+      const begin = performance.now();
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await work();
+        } catch (error) {
+          const late = performance.now() - begin > deadlineMs / 2;
+          if (attempt === TRIES_MAX || late || signal?.aborted || !isTransient(error)) {
+            throw translated(error, address.hosts);
+          }
+          await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
+        }
+      }
+    },
+
+    async serverVersion() {
+      connected = true;
+      return (await inside.capabilities).serverVersion;
+    },
+
+    async close() {
+      await client.dispose();
+      if (!connected) return;
+      // Where no node was ever found there is no channel to close.
+      const channel = await inside.getChannel().catch(() => undefined);
+      channel?.close();
+    },
+  };
+}
+
+function createClient(address: Address): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(address.connection);
+  } catch (error) {
+    // The client quotes the address, and so the password.
+    const { message } = asCommandError(error);
+    const why = message.includes("certificate") ? message : "a value in it is malformed";
+    throw new CatalogError("invalid", `the address of eventstoredb at ${address.hosts}: ${why}`, {
+      hint: "Write it as esdb://user:password@host:2113?tls=true&tlsCAFile=ca.crt",
+    });
+  }
+}
+
+/** Resolves after a time, or when the signal aborts. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done);
+  });
+}
+
+export const nothing = (): InstanceType<typeof shared.Empty> => new shared.Empty();
+
+export function streamIdentifier(name: string): InstanceType<typeof shared.StreamIdentifier> {
+  const identifier = new shared.StreamIdentifier();
+  identifier.setStreamName(new Uint8Array(Buffer.from(name)));
+  return identifier;
+}
+
+/** As text, whichever way it was written. */
+export function uuidText(uuid: InstanceType<typeof shared.UUID> | undefined): string {
+  const bits = uuid?.getStructured();
+  if (bits === undefined) return uuid?.getString() ?? "";
+  const half = (value: string): string =>
+    BigInt.asUintN(64, BigInt(value)).toString(16).padStart(16, "0");
+  const digits = half(bits.getMostSignificantBits()) + half(bits.getLeastSignificantBits());
+  const ends = [0, 8, 12, 16, 20, 32];
+  return ends
+    .slice(1)
+    .map((end, i) => digits.slice(ends[i], end))
+    .join("-");
+}

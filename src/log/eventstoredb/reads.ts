@@ -1,0 +1,173 @@
+/**
+ * Pages of events, over the protocol. A page is bounded in events by who asks and in bytes here:
+ * the call is cancelled as soon as there is enough, since a filtered read would otherwise go on
+ * looking for one event more.
+ */
+import streams, {
+  type ReadReq,
+  type ReadResp,
+} from "@eventstore/db-client/generated/streams_pb.js";
+import { type Connection, nothing, streamIdentifier, uuidText } from "./connection.ts";
+import { isNoStream } from "./errors.ts";
+
+/** An event as it lies on the server. */
+export interface RawEvent {
+  readonly position: number;
+  /** The stream's name on the server. */
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly id: string;
+  /** When the server wrote it; epoch milliseconds by its clock. */
+  readonly time: number;
+  readonly data: Uint8Array;
+}
+
+/** Which events of $all are wanted, as the server is told. */
+export type Filter =
+  | { readonly types: readonly string[] }
+  /** Streams whose names begin so; their events' types are then ours to look at. */
+  | { readonly streamsBegin: string };
+
+export interface Page {
+  readonly events: readonly RawEvent[];
+  /** Whether the read ended by itself: there is nothing beyond. */
+  readonly ended: boolean;
+}
+
+interface PageOptions {
+  readonly count: number;
+  readonly backward: boolean;
+  readonly bytesMax: number;
+  readonly deadlineMs?: number | undefined;
+}
+
+/** How many events the server looks at before it looks around. */
+const SEARCH_WINDOW = 4_096;
+
+/** Forward: `from` is included where an event lies there; backward: it is not. */
+export function readAllPage(
+  connection: Connection,
+  from: number | "start" | "end",
+  filter: Filter,
+  options: PageOptions,
+): Promise<Page> {
+  const all = new streams.ReadReq.Options.AllOptions();
+  if (from === "start") all.setStart(nothing());
+  else if (from === "end") all.setEnd(nothing());
+  else all.setPosition(allPosition(from));
+  const request = new streams.ReadReq.Options();
+  request.setAll(all);
+  setFilter(request, filter);
+  return readPage(connection, request, options);
+}
+
+/** Events of a stream from a revision on, that included; none of a stream that is not there. */
+export async function readStreamPage(
+  connection: Connection,
+  name: string,
+  from: number | "end",
+  options: PageOptions,
+): Promise<Page> {
+  const stream = new streams.ReadReq.Options.StreamOptions();
+  stream.setStreamIdentifier(streamIdentifier(name));
+  if (from === "end") stream.setEnd(nothing());
+  else stream.setRevision(String(from));
+  const request = new streams.ReadReq.Options();
+  request.setStream(stream);
+  request.setNoFilter(nothing());
+  try {
+    return await readPage(connection, request, options);
+  } catch (error) {
+    if (isNoStream(error)) return { events: [], ended: true };
+    throw error;
+  }
+}
+
+/** A request that is told what comes to be from now on. */
+export function subscribeRequest(filter: Filter): ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions();
+  all.setEnd(nothing());
+  const request = new streams.ReadReq.Options();
+  request.setAll(all);
+  request.setSubscription(new streams.ReadReq.Options.SubscriptionOptions());
+  setFilter(request, filter);
+  return withDefaults(request);
+}
+
+export function eventOf(response: ReadResp): RawEvent | undefined {
+  const event = response.getEvent()?.getEvent();
+  if (event === undefined) return undefined;
+  const metadata = event.getMetadataMap();
+  return {
+    position: Number(event.getCommitPosition()),
+    stream: Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+    revision: Number(event.getStreamRevision()),
+    type: metadata.get("type") ?? "",
+    id: uuidText(event.getId()),
+    // Ticks of 100 nanoseconds.
+    time: Number(metadata.get("created") ?? 0) / 10_000,
+    data: event.getData_asU8(),
+  };
+}
+
+async function readPage(
+  connection: Connection,
+  options: ReadReq.Options,
+  { count, backward, bytesMax, deadlineMs }: PageOptions,
+): Promise<Page> {
+  options.setCount(String(count));
+  options.setReadDirection(backward ? 1 : 0);
+  const call = await connection.read(withDefaults(options), { deadlineMs });
+  const events: RawEvent[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    let absent = false;
+    call.on("data", (response: ReadResp) => {
+      absent ||= response.hasStreamNotFound();
+      const event = eventOf(response);
+      if (event === undefined || events.length === count || bytes >= bytesMax) return;
+      events.push(event);
+      bytes += event.data.length;
+      if (events.length === count || bytes >= bytesMax) {
+        resolve({ events, ended: false });
+        call.cancel();
+      }
+    });
+    call.on("error", reject);
+    call.on("end", () => resolve({ events: absent ? [] : events, ended: true }));
+  });
+}
+
+function withDefaults(options: ReadReq.Options): ReadReq {
+  const uuids = new streams.ReadReq.Options.UUIDOption();
+  uuids.setString(nothing());
+  options.setUuidOption(uuids);
+  options.setResolveLinks(false);
+  const request = new streams.ReadReq();
+  request.setOptions(options);
+  return request;
+}
+
+function setFilter(options: ReadReq.Options, filter: Filter): void {
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
+  const wanted = new streams.ReadReq.Options.FilterOptions();
+  if ("types" in filter) {
+    expression.setPrefixList([...filter.types]);
+    wanted.setEventType(expression);
+  } else {
+    expression.setPrefixList([filter.streamsBegin]);
+    wanted.setStreamIdentifier(expression);
+  }
+  wanted.setMax(SEARCH_WINDOW);
+  wanted.setCheckpointintervalmultiplier(1);
+  options.setFilter(wanted);
+}
+
+/** Appends have no transactions, so that both halves of a position are the same. */
+function allPosition(at: number): ReadReq.Options.Position {
+  const place = new streams.ReadReq.Options.Position();
+  place.setCommitPosition(String(at));
+  place.setPreparePosition(String(at));
+  return place;
+}

@@ -1,0 +1,196 @@
+/** Appends to the EventStoreDB of tests: the call for one append, and the one for many. */
+import shared from "@eventstore/db-client/generated/shared_pb.js";
+import rpc from "@eventstore/db-client/generated/status_pb.js";
+import streams, {
+  type AppendReq,
+  type AppendResp,
+  type BatchAppendReq,
+  type BatchAppendResp,
+} from "@eventstore/db-client/generated/streams_pb.js";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import any from "google-protobuf/google/protobuf/any_pb.js";
+import type { AppendResult, EventStore, Expected, ProposedEvent } from "./event-store.ts";
+import { identifier } from "./reading.ts";
+
+export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
+
+export interface AppendFaults {
+  /** How long an append takes, in milliseconds. */
+  delayMs: number;
+  /** After so many appends more, the next one is done, and its answer and connection are lost. */
+  loseAnswerAfter: number | undefined;
+  /** Appends are done, and nobody hears of it. */
+  silent: boolean;
+  /** Every answer is told twice. */
+  duplicates: boolean;
+  /** What every append is told that is not done, as a busy server tells it. */
+  refusal: string | undefined;
+}
+
+interface Gathered {
+  readonly name: string;
+  readonly expected: Expected;
+  readonly events: ProposedEvent[];
+  bytes: number;
+}
+
+/** `lose` ends the connection. */
+export function answerBatchAppend(
+  store: EventStore,
+  call: BatchCall,
+  faults: AppendFaults,
+  options: { readonly appendBytesMax: number; readonly lose: () => void },
+): void {
+  const gathered = new Map<string, Gathered>();
+  let answered: Promise<void> = Promise.resolve();
+
+  call.on("data", (request: BatchAppendReq) => {
+    const id = request.getCorrelationId()?.getString() ?? "";
+    const given = request.getOptions();
+    if (given !== undefined) gathered.set(id, { ...targetOf(given), events: [], bytes: 0 });
+    const append = gathered.get(id);
+    if (append === undefined) return;
+    for (const message of request.getProposedMessagesList()) {
+      const event = eventOf(message);
+      append.events.push(event);
+      append.bytes += event.data.length + event.metadata.length + 2 * event.type.length;
+    }
+    const respond = (fill: (response: BatchAppendResp) => void): void => {
+      const response = new streams.BatchAppendResp();
+      response.setCorrelationId(request.getCorrelationId());
+      response.setStreamIdentifier(identifier(append.name));
+      fill(response);
+      if (call.cancelled || call.destroyed || faults.silent) return;
+      call.write(response);
+      if (faults.duplicates) call.write(response);
+    };
+    if (append.bytes > options.appendBytesMax) {
+      gathered.delete(id);
+      const told = new shared.MaximumAppendSizeExceeded();
+      told.setMaxappendsize(options.appendBytesMax);
+      respond((response) => response.setError(errorOf(told, "MaximumAppendSizeExceeded")));
+      return;
+    }
+    if (!request.getIsFinal()) return;
+    gathered.delete(id);
+    if (faults.refusal !== undefined) {
+      const told = new rpc.Status();
+      told.setMessage(faults.refusal);
+      told.setDetails(packed(new shared.Empty(), "google.protobuf.Empty"));
+      respond((response) => response.setError(told));
+      return;
+    }
+    const { delayMs } = faults;
+    const append1 = (): void => {
+      const result = store.append(append.name, append.expected, append.events);
+      if (faults.loseAnswerAfter !== undefined && --faults.loseAnswerAfter < 0) {
+        faults.loseAnswerAfter = undefined;
+        options.lose();
+        return;
+      }
+      respond((response) => tellResult(response, append, result));
+    };
+    if (delayMs === 0) append1();
+    else {
+      const due = new Promise((resolve) => setTimeout(resolve, delayMs));
+      answered = Promise.all([answered, due]).then(append1);
+    }
+  });
+  call.on("end", () => void answered.then(() => call.end()));
+  call.on("error", () => undefined);
+}
+
+/** The call for one append: options, then events. */
+export function answerAppend(store: EventStore, requests: readonly AppendReq[]): AppendResp {
+  const options = requests[0]?.getOptions();
+  const name = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+  let expected: Expected = "any";
+  if (options?.hasRevision()) expected = Number(options.getRevision());
+  else if (options?.hasNoStream()) expected = "no_stream";
+  else if (options?.hasStreamExists()) expected = "stream_exists";
+  const events = requests.slice(1).flatMap((request) => {
+    const message = request.getProposedMessage();
+    return message === undefined ? [] : [eventOf(message as never)];
+  });
+  const result = store.append(name, expected, events);
+  const response = new streams.AppendResp();
+  if (result.outcome === "appended") {
+    const success = new streams.AppendResp.Success();
+    success.setCurrentRevision(String(result.revision));
+    const place = new streams.AppendResp.Position();
+    place.setCommitPosition(String(result.position));
+    place.setPreparePosition(String(result.position));
+    success.setPosition(place);
+    response.setSuccess(success);
+  } else {
+    const wrong = new streams.AppendResp.WrongExpectedVersion();
+    const actual = result.outcome === "deleted" ? -1 : result.actual;
+    if (actual < 0) wrong.setCurrentNoStream(new shared.Empty());
+    else wrong.setCurrentRevision(String(actual));
+    wrong.setExpectedAny(new shared.Empty());
+    response.setWrongExpectedVersion(wrong);
+  }
+  return response;
+}
+
+function targetOf(options: BatchAppendReq.Options): { name: string; expected: Expected } {
+  const name = Buffer.from(options.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+  if (options.hasStreamPosition()) return { name, expected: Number(options.getStreamPosition()) };
+  if (options.hasNoStream()) return { name, expected: "no_stream" };
+  return { name, expected: options.hasStreamExists() ? "stream_exists" : "any" };
+}
+
+function eventOf(message: BatchAppendReq.ProposedMessage): ProposedEvent {
+  const metadata = message.getMetadataMap();
+  return {
+    id: message.getId()?.getString() ?? "",
+    type: metadata.get("type") ?? "",
+    contentType: metadata.get("content-type") ?? "",
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+}
+
+function tellResult(
+  response: BatchAppendResp,
+  { name, expected }: Gathered,
+  result: AppendResult,
+): void {
+  if (result.outcome === "appended") {
+    const success = new streams.BatchAppendResp.Success();
+    success.setCurrentRevision(String(result.revision));
+    const place = new shared.AllStreamPosition();
+    place.setCommitPosition(String(result.position));
+    place.setPreparePosition(String(result.position));
+    success.setPosition(place);
+    response.setSuccess(success);
+  } else if (result.outcome === "deleted") {
+    const deleted = new shared.StreamDeleted();
+    deleted.setStreamIdentifier(identifier(name));
+    response.setError(errorOf(deleted, "StreamDeleted"));
+  } else {
+    const wrong = new shared.WrongExpectedVersion();
+    if (result.actual < 0) wrong.setCurrentNoStream(new shared.Empty() as never);
+    else wrong.setCurrentStreamRevision(String(result.actual));
+    if (typeof expected === "number") wrong.setExpectedStreamPosition(String(expected));
+    else wrong.setExpectedAny(new shared.Empty() as never);
+    response.setError(errorOf(wrong, "WrongExpectedVersion"));
+  }
+}
+
+interface Message {
+  serializeBinary(): Uint8Array;
+}
+
+function packed(message: Message, type: string): InstanceType<typeof any.Any> {
+  const details = new any.Any();
+  details.pack(message.serializeBinary(), type);
+  return details;
+}
+
+function errorOf(message: Message, name: string): InstanceType<typeof rpc.Status> {
+  const error = new rpc.Status();
+  error.setMessage(name);
+  error.setDetails(packed(message, `event_store.client.${name}`));
+  return error;
+}

@@ -1,0 +1,231 @@
+/**
+ * What lies in the EventStoreDB of tests: streams, $all, and the rules by which a server appends,
+ * repeats, truncates and deletes. In memory. It claims to be no more than that: what a real server
+ * does is tested on a real one.
+ */
+
+export type Expected = number | "any" | "stream_exists" | "no_stream";
+
+export interface ProposedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+export interface StoredEvent extends ProposedEvent {
+  readonly stream: string;
+  readonly revision: number;
+  /** Where its record begins. */
+  readonly position: number;
+  /** Where the next one begins. */
+  readonly end: number;
+  /** Epoch milliseconds. */
+  readonly time: number;
+}
+
+export type AppendResult =
+  | { readonly outcome: "appended"; readonly revision: number; readonly position: number }
+  | { readonly outcome: "wrong_revision"; readonly actual: number }
+  | { readonly outcome: "deleted" };
+
+interface Stream {
+  events: StoredEvent[];
+  /** Of the next event. */
+  next: number;
+  truncateBefore: number;
+  countMax: number;
+  tombstoned: boolean;
+}
+
+export interface EventStore {
+  append(stream: string, expected: Expected, events: readonly ProposedEvent[]): AppendResult;
+  /** Undefined: there is none, or it was deleted. */
+  readStream(stream: string): readonly StoredEvent[] | "tombstoned" | undefined;
+  /** In the order of positions. */
+  readonly all: readonly StoredEvent[];
+  /** Where the next record begins. */
+  end(): number;
+  /** Its events vanish; its revisions go on when it is written again. */
+  delete(stream: string, expected: Expected): AppendResult;
+  tombstone(stream: string, expected: Expected): AppendResult;
+  /** Takes truncated events out of $all. */
+  scavenge(): void;
+  /** A server remembers ids for a while only. */
+  forgetIds(): void;
+  /** Calls when events were added, until the returned function is called. */
+  listen(listener: () => void): () => void;
+}
+
+const NEVER = Number.MAX_SAFE_INTEGER;
+/** After so many appends the server writes something of its own. */
+const STATISTICS_EVERY = 7;
+const NO_BYTES = new Uint8Array();
+
+export function createEventStore(): EventStore {
+  const all: StoredEvent[] = [];
+  const streams = new Map<string, Stream>();
+  const ids = new Map<string, StoredEvent>();
+  const listeners = new Set<() => void>();
+  let end = 0;
+  let appends = 0;
+
+  const find = (name: string): Stream | undefined => streams.get(name);
+  const lastOf = (stream: Stream | undefined): number => (stream?.next ?? 0) - 1;
+  const softDeleted = (stream: Stream | undefined): boolean =>
+    stream !== undefined && stream.next > 0 && visible(stream).length === 0;
+
+  function visible({ events, truncateBefore, countMax, next }: Stream): readonly StoredEvent[] {
+    const first = Math.max(truncateBefore, next - countMax);
+    return first <= 0 ? events : events.filter((event) => event.revision >= first);
+  }
+
+  function write(name: string, proposed: readonly ProposedEvent[]): StoredEvent | undefined {
+    let stream = find(name);
+    if (stream === undefined) {
+      stream = { events: [], next: 0, truncateBefore: 0, countMax: NEVER, tombstoned: false };
+      streams.set(name, stream);
+    }
+    // Deleted and written again: what comes now is seen.
+    if (softDeleted(stream)) stream.truncateBefore = stream.next;
+    let last: StoredEvent | undefined;
+    for (const event of proposed) {
+      const size = 64 + event.data.length + event.metadata.length + 2 * name.length;
+      last = {
+        ...event,
+        stream: name,
+        revision: stream.next++,
+        position: end,
+        end: end + size,
+        time: Date.now(),
+      };
+      end += size;
+      stream.events.push(last);
+      all.push(last);
+      ids.set(event.id, last);
+      if (name.startsWith("$$")) follow(name.slice(2), event.data);
+    }
+    return last;
+  }
+
+  /** Metadata of a stream that was just written. */
+  function follow(name: string, data: Uint8Array): void {
+    const metadata = JSON.parse(Buffer.from(data).toString()) as Record<string, number>;
+    const stream = find(name);
+    if (stream === undefined) return;
+    stream.truncateBefore = metadata.$tb ?? 0;
+    stream.countMax = metadata.$maxCount ?? NEVER;
+  }
+
+  const own = (stream: string, type: string, data: object): void => {
+    write(stream, [
+      {
+        id: crypto.randomUUID(),
+        type,
+        contentType: "application/json",
+        data: Buffer.from(JSON.stringify(data)),
+        metadata: NO_BYTES,
+      },
+    ]);
+  };
+
+  /** The event of an id, where it lies in the stream at a revision (or anywhere). */
+  function known(name: string, id: string, revision?: number): StoredEvent | undefined {
+    if (revision !== undefined) {
+      const event = find(name)?.events.find((each) => each.revision === revision);
+      return event?.id === id ? event : undefined;
+    }
+    const event = ids.get(id);
+    return event?.stream === name ? event : undefined;
+  }
+
+  /** Undefined: it may be written. */
+  function verdict(
+    name: string,
+    expected: Expected,
+    events: readonly ProposedEvent[],
+  ): AppendResult | undefined {
+    const stream = find(name);
+    const actual = lastOf(stream);
+    if (stream?.tombstoned) return { outcome: "deleted" };
+    const wrong = { outcome: "wrong_revision", actual } as const;
+    if (expected === "stream_exists") return actual < 0 || softDeleted(stream) ? wrong : undefined;
+    const at = expected === "no_stream" ? -1 : expected;
+    if (at !== "any" && at > actual) return wrong;
+    if (at === actual) return undefined;
+    // A repetition, if all of them are there; refused, if some are.
+    const found = events.map(({ id }, i) => known(name, id, at === "any" ? undefined : at + 1 + i));
+    const last = found.at(-1);
+    if (found.every((each) => each !== undefined) && last !== undefined) {
+      return { outcome: "appended", revision: last.revision, position: last.position };
+    }
+    if (found[0] !== undefined) return wrong;
+    if (at === "any" || (at === -1 && softDeleted(stream))) return undefined;
+    return wrong;
+  }
+
+  function told(): void {
+    if (++appends % STATISTICS_EVERY === 0) own("$stats-test", "$statsCollected", { appends });
+    for (const listener of listeners) listener();
+  }
+
+  own("$users", "$User", { name: "admin" });
+  own("$$$stats-test", "$metadata", { $maxCount: 2 });
+
+  return {
+    all,
+    end: () => end,
+
+    append(name, expected, events) {
+      const judged = verdict(name, expected, events);
+      if (judged !== undefined) return judged;
+      const last = write(name, events);
+      told();
+      const revision = last?.revision ?? lastOf(find(name));
+      return { outcome: "appended", revision, position: last?.position ?? 0 };
+    },
+
+    readStream(name) {
+      const stream = find(name);
+      if (stream?.tombstoned) return "tombstoned";
+      if (stream === undefined || softDeleted(stream)) return undefined;
+      return visible(stream);
+    },
+
+    delete(name, expected) {
+      const judged = verdict(name, expected, []);
+      if (judged !== undefined) return judged;
+      own(`$$${name}`, "$metadata", { $tb: NEVER });
+      told();
+      return { outcome: "appended", revision: lastOf(find(name)), position: end };
+    },
+
+    tombstone(name, expected) {
+      const judged = verdict(name, expected, []);
+      if (judged !== undefined) return judged;
+      own(name, "$streamDeleted", {});
+      const stream = find(name);
+      if (stream !== undefined) stream.tombstoned = true;
+      told();
+      return { outcome: "appended", revision: lastOf(stream), position: end };
+    },
+
+    scavenge() {
+      const kept = all.filter(({ stream: name, revision }) => {
+        const stream = find(name);
+        if (stream === undefined || stream.tombstoned) return stream?.next === revision + 1;
+        const [first] = visible(stream);
+        return first === undefined ? false : revision >= first.revision;
+      });
+      all.splice(0, all.length, ...kept);
+    },
+
+    forgetIds: () => ids.clear(),
+
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
