@@ -207,6 +207,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     const ingestion = await open(async () => {
       throw new CatalogError("invalid", "w".repeat(5_000));
     });
+    await space.limit(topics.failedProposals, 1_000_000);
     await sendValues([[urnOf(1), { text: "x".repeat(1_045_000) }]]);
     await settled(ingestion, 1);
     expect(await failures()).toMatchObject([

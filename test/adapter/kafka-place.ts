@@ -1,5 +1,6 @@
 /** A Kafka to test with: topics of one test under a prefix of its own, read as consumers read them. */
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import avro, { type Type } from "avsc";
 import { type IHeaders, Kafka, logLevel } from "kafkajs";
 import { type Position, position, type Revision } from "../../src/core/position.ts";
@@ -20,13 +21,23 @@ export interface KafkaSpace {
   readonly url: string;
   readonly prefix: string;
   readonly kafka: Kafka;
-  /** All that a topic holds, in order within each partition. */
+  /**
+   * All that a topic holds, in order within each partition. What was just committed is seen a moment
+   * later: a moment is waited first.
+   */
   read(
     topic: string,
     options?: { readonly uncommitted?: boolean },
   ): Promise<readonly ReadMessage[]>;
+  /** Sets max.message.bytes of a topic. */
+  limit(topic: string, bytes: number): Promise<void>;
   remove(): Promise<void>;
 }
+
+const SETTLING_MS = 250;
+
+/** Of resources, as the protocol numbers them. */
+const TOPIC = 2;
 
 export function createKafkaSpace(server: string, options = ""): KafkaSpace {
   const prefix = `t${randomBytes(5).toString("hex")}.`;
@@ -37,7 +48,16 @@ export function createKafkaSpace(server: string, options = ""): KafkaSpace {
     url,
     prefix,
     kafka,
-    read: (topic, { uncommitted = false } = {}) => readTopic(kafka, prefix + topic, uncommitted),
+    async read(topic, { uncommitted = false } = {}) {
+      await pause(SETTLING_MS);
+      return readTopic(kafka, prefix + topic, uncommitted);
+    },
+    limit: (topic, bytes) =>
+      withAdmin({ kafka }, async (admin) => {
+        const configEntries = [{ name: "max.message.bytes", value: String(bytes) }];
+        const resources = [{ type: TOPIC, name: prefix + topic, configEntries }];
+        await admin.alterConfigs({ validateOnly: false, resources });
+      }),
     remove: () =>
       withAdmin({ kafka }, async (admin) => {
         const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));

@@ -27,6 +27,8 @@ export interface FeedLimits {
 
 /** A transaction is done over when something fails in it, so it must not take long. */
 const PART_BYTES_MAX = 32 * 1024 * 1024;
+/** A request holds no more than this, or one message; larger ones are hardly faster. */
+const REQUEST_BYTES_MAX = 1024 * 1024;
 /** Lengths, numbers and headers around key and value of a record, and around records of a batch. */
 const RECORD_BYTES = 140;
 const BATCH_BYTES = 61;
@@ -78,7 +80,7 @@ export function* partsOf(
     }
     if (last !== undefined && partBytes + bytes > PART_BYTES_MAX) yield nextPart(last);
     const inTopic = filled.get(message.topic) ?? 0;
-    if (inTopic > 0 && inTopic + bytes > room) nextRequest();
+    if (inTopic > 0 && inTopic + bytes > Math.min(room, REQUEST_BYTES_MAX)) nextRequest();
     filled.set(message.topic, (filled.get(message.topic) ?? 0) + bytes);
     request.push(message);
     partBytes += bytes;

@@ -54,6 +54,9 @@ const isSaslFailure = (error: unknown): boolean => {
 const isRefused = (error: unknown): boolean =>
   isSaslFailure(error) || (errorTypeOf(error) ?? "").endsWith("_AUTHORIZATION_FAILED");
 
+/** What went wrong, in the driver's words. */
+export const reasonOf = (error: unknown): string => innermost(error).message;
+
 interface DriverError {
   readonly name: string;
   readonly message: string;

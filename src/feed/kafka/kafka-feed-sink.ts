@@ -45,8 +45,8 @@ export const logHeader = "annals-log";
 
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = { first: 100, max: 1_600 };
-/** While the transaction before is being written down by all who took part, no next one begins. */
-const SETTLING_MS_MAX = 5_000;
+/** While the one before is being written down by all who took part, no next transaction begins. */
+const SETTLING_MS_MAX = 3_000;
 const SETTLING_PAUSE_MS = { first: 1, max: 50 };
 const OPEN_MS_MAX = 20_000;
 const ABORT_MS_MAX = 1_000;
@@ -62,9 +62,10 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   const logId = feed.log?.id;
   const logIdBytes = logId === undefined ? undefined : Buffer.from(logId);
 
-  let producer: Producer | undefined;
   let limits: ReadonlyMap<string, number> | undefined;
-  /** Where the feed is, as far as this sink knows. */
+  /** While there is one, nobody else has moved the feed from where it is known to be. */
+  let producer: Producer | undefined;
+  /** Where the feed is; without a producer, where it was when it was last asked. */
   let known: Position | undefined;
   let closed = false;
 
@@ -106,6 +107,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   async function drop(): Promise<void> {
     const dropped = producer;
     producer = undefined;
+    known = undefined;
     await dropped?.disconnect().catch(() => {});
   }
 
@@ -117,10 +119,14 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
           producer = await takeOver();
           const at = await readPosition();
           // An attempt may have come to be though its answer was lost.
-          if (attempt > 1 && at === part.upTo) return;
-          if (at !== from) throw moved(at);
+          const done = attempt > 1 && at === part.upTo;
+          if (at !== from && !done) throw moved(at);
+          known = at;
+          if (done) return;
         }
-        return await transact(producer, part);
+        await transact(producer, part);
+        known = part.upTo;
+        return;
       } catch (error) {
         await drop();
         if (isFenced(error)) throw shutOut(error);
@@ -182,21 +188,31 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  /** Errors as the catalog's own; after any, where the feed is has to be asked again. */
+  /** Errors as the catalog's own. */
   async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T> {
     if (closed) throw new CatalogError("unavailable", "the feed to Kafka is closed");
     try {
       return await work();
     } catch (error) {
-      known = undefined;
       throw kafkaFailure(error, address, doing);
     }
   }
 
-  const findPosition = async (): Promise<Position> => {
-    known = await readPosition();
-    return known;
-  };
+  /** A transaction is seen a moment after it was committed: what this sink told is waited for. */
+  async function findPosition(): Promise<Position> {
+    const end = Date.now() + SETTLING_MS_MAX;
+    for (;;) {
+      const at = await readPosition();
+      if (producer !== undefined && at !== known && Date.now() < end) {
+        await pause(SETTLING_PAUSE_MS.max);
+        continue;
+      }
+      // Someone else moved the feed, or what was told is gone.
+      if (producer !== undefined && at !== known) await drop();
+      known = at;
+      return at;
+    }
+  }
 
   await guarded("cannot be asked where the feed is", () =>
     within(OPEN_MS_MAX, async () => {
@@ -221,7 +237,6 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
           for (const part of parts) {
             await tell(part, from);
             from = part.upTo;
-            known = from;
           }
         } catch (error) {
           // The topic's limit may be raised before it is tried again.
@@ -238,7 +253,6 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     async reset() {
       await guarded("did not let the feed begin anew", async () => {
         await tell({ requests: [], upTo: START }, await findPosition());
-        known = START;
       });
     },
 

@@ -1,5 +1,6 @@
 /** Topics: made when they are missing, and how large a message each takes. */
 import kafkajs, { type Admin } from "kafkajs";
+import { errorTypeOf } from "./kafka-failures.ts";
 
 /** Node does not find this one by its name. */
 const { ConfigResourceTypes } = kafkajs;
@@ -17,6 +18,12 @@ const CREATE_MS_MAX = 10_000;
 /** Kafka's own default of message.max.bytes. */
 const MESSAGE_BYTES_DEFAULT = 1_048_588;
 
+/**
+ * Room for the largest aspect value, the value before it, and all else of an event. Kafka's own limit
+ * is a megabyte, and one event over it would stop all that come after.
+ */
+export const eventBytesMax = 2 * 17_000_000;
+
 /** Topics that are there stay as they are, also where they differ from what is wanted. */
 export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[]): Promise<void> {
   const there = new Set(await admin.listTopics());
@@ -25,18 +32,26 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
   const { brokers } = await admin.describeCluster();
   const replicationFactor = Math.min(REPLICAS_MAX, brokers.length);
   for (const { topic, partitions, settings = {} } of missing) {
-    // One by one: the driver forgives a topic that another process has just made, but only alone.
-    await admin.createTopics({
-      topics: [
-        {
-          topic,
-          numPartitions: partitions,
-          replicationFactor,
-          configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
-        },
-      ],
-      timeout: CREATE_MS_MAX,
-    });
+    const create = (entries: Readonly<Record<string, string>>) =>
+      // One by one: the driver forgives a topic that another process has just made, but only alone.
+      admin.createTopics({
+        topics: [
+          {
+            topic,
+            numPartitions: partitions,
+            replicationFactor,
+            configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })),
+          },
+        ],
+        timeout: CREATE_MS_MAX,
+      });
+    try {
+      await create({ "max.message.bytes": String(eventBytesMax), ...settings });
+    } catch (error) {
+      // Who runs the brokers may allow less.
+      if (!["POLICY_VIOLATION", "INVALID_CONFIG"].includes(errorTypeOf(error) ?? "")) throw error;
+      await create(settings);
+    }
   }
 }
 

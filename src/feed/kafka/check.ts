@@ -1,0 +1,162 @@
+/** Whether a Kafka can be the feed's, and proposals come from it: its topics, and what its user may do. */
+import { randomUUID } from "node:crypto";
+import type { Admin } from "kafkajs";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import { readBrokerVersion } from "./broker-version.ts";
+import { checkpointTopic, readCheckpoint } from "./checkpoint.ts";
+import { feedTopics, ingestionTopics, namesOf } from "./feed-topics.ts";
+import { parseKafkaAddress } from "./kafka-address.ts";
+import {
+  createKafkaClient,
+  type KafkaClient,
+  producerSettings,
+  withAdmin,
+} from "./kafka-client.ts";
+import { kafkaFailure, reasonOf } from "./kafka-failures.ts";
+import { eventBytesMax, readTopicSettings, type WantedTopic } from "./topics.ts";
+
+/** Rejects `unavailable` when the brokers cannot be reached. No findings: all is well. */
+export async function checkKafka(
+  place: ServerPlace,
+): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
+  const address = parseKafkaAddress(place.url);
+  const names = namesOf(address, place);
+  const client = createKafkaClient(address, { clientId: `${names.transactions}-check`, ...place });
+  const wanted = [...feedTopics(names, address), ...ingestionTopics(names, address)];
+  try {
+    const version = await readBrokerVersion(address, place.certificates);
+    const findings = await withAdmin(client, async (admin) => [
+      ...(await topicFindings(admin, wanted, names.checkpoint)),
+      ...(await trialFindings(admin, client, `${names.transactions}-check-${randomUUID()}`)),
+    ]);
+    return { version, findings };
+  } catch (error) {
+    throw kafkaFailure(error, address, "does not answer");
+  }
+}
+
+async function topicFindings(
+  admin: Admin,
+  wanted: readonly WantedTopic[],
+  checkpoint: string,
+): Promise<readonly string[]> {
+  const { brokers } = await admin.describeCluster();
+  const listed = new Set(await admin.listTopics());
+  const there = wanted.map(({ topic }) => topic).filter((topic) => listed.has(topic));
+  const missing = wanted.filter(({ topic }) => !listed.has(topic));
+  const findings: string[] = [];
+  for (const { topic, partitions } of missing) {
+    try {
+      const topics = [{ topic, numPartitions: partitions, replicationFactor: 1 }];
+      await admin.createTopics({ topics, validateOnly: true, waitForLeaders: false });
+    } catch (error) {
+      findings.push(
+        `The topic "${topic}" is not there and cannot be made (${reasonOf(error)}): make it, or grant the user Create and Describe on it.`,
+      );
+    }
+  }
+  if (there.length === 0) return findings;
+
+  const settings = await readTopicSettings(admin, there).catch(() => new Map());
+  const { topics } = await admin.fetchTopicMetadata({ topics: there });
+  for (const { name, partitions } of topics) {
+    const {
+      "cleanup.policy": policy = "",
+      "max.message.bytes": bytes = eventBytesMax,
+      "min.insync.replicas": insync = 1,
+    } = settings.get(name) ?? {};
+    const copies = Math.min(...partitions.map(({ replicas }) => replicas.length));
+    if (copies === 1 && brokers.length > 1) {
+      findings.push(
+        `The topic "${name}" has one copy though there are ${brokers.length} brokers: what it holds is lost with one of them. Reassign it to more.`,
+      );
+    }
+    if (Number(insync) > copies) {
+      findings.push(
+        `The topic "${name}" wants ${insync} copies written (min.insync.replicas) and has ${copies}: nothing can be written. Lower the one or raise the other.`,
+      );
+    }
+    if (name === checkpoint) {
+      if (policy !== "compact") {
+        findings.push(
+          `The topic "${name}" has cleanup.policy=${policy}: the feed's place is lost in time, and everything is told again. Set it to compact.`,
+        );
+      }
+      if (partitions.length > 1) {
+        findings.push(
+          `The topic "${name}" has ${partitions.length} partitions and needs exactly one: delete it while the feed stands at the log's start, or use another name.`,
+        );
+      }
+      continue;
+    }
+    if (String(policy).includes("compact")) {
+      findings.push(
+        `The topic "${name}" has cleanup.policy=${policy}: of each urn it keeps one event only. Set it to delete.`,
+      );
+    }
+    if (Number(bytes) < eventBytesMax) {
+      findings.push(
+        `The topic "${name}" has max.message.bytes=${bytes}: a larger event stops the feed. Set it to ${eventBytesMax}.`,
+      );
+    }
+  }
+  return findings;
+}
+
+/** A transaction on a topic of its own, read by a group of its own; the first that fails is told. */
+async function trialFindings(
+  admin: Admin,
+  client: KafkaClient,
+  trial: string,
+): Promise<readonly string[]> {
+  const { settings, topic } = checkpointTopic(trial);
+  const configEntries = Object.entries(settings ?? {}).map(([name, value]) => ({ name, value }));
+  const producer = client.kafka.producer({
+    ...producerSettings,
+    transactionalId: trial,
+    retry: { retries: 0 },
+  });
+  const steps: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+    [
+      "make a topic",
+      "grant the user Create, Describe and Delete on topics that begin with its name",
+      () => admin.createTopics({ topics: [{ topic, configEntries }] }),
+    ],
+    [
+      "write in a transaction",
+      "grant the user Write and Describe on transactional ids and topics; with fewer than three brokers, set transaction.state.log.replication.factor and transaction.state.log.min.isr to their number",
+      async () => {
+        await producer.connect();
+        const transaction = await producer.transaction();
+        await transaction.send({ topic, messages: [{ key: "check", value: '{"position":1}' }] });
+        await transaction.commit();
+      },
+    ],
+    [
+      "read in a group",
+      "grant the user Read on groups that begin with its name; with fewer than three brokers, set offsets.topic.replication.factor to their number",
+      () => readCheckpoint(client, topic),
+    ],
+    [
+      "delete a topic",
+      `delete "${topic}" and see that delete.topic.enable is true`,
+      () => admin.deleteTopics({ topics: [topic] }),
+    ],
+  ];
+  let made = false;
+  try {
+    for (const [what, mend, step] of steps) {
+      try {
+        await step();
+        made = true;
+      } catch (error) {
+        return [`Kafka does not let the feed ${what} (${reasonOf(error)}): ${mend}.`];
+      }
+    }
+    made = false;
+    return [];
+  } finally {
+    await producer.disconnect().catch(() => {});
+    if (made) await admin.deleteTopics({ topics: [topic] }).catch(() => {});
+  }
+}
