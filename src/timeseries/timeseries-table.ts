@@ -106,6 +106,8 @@ export interface TruncationProgress {
   readonly deleted: number;
   readonly batches: number;
   readonly done: boolean;
+  /** The store's own id of the task that does it, where it has such. */
+  readonly task?: string | undefined;
 }
 
 /**

@@ -35,6 +35,8 @@ export interface SinkHarness<W, Row> {
   ownerOf(row: Row): string;
   /** What may happen to what is kept of an entity (statements of ViewPlace.change). */
   readonly damages: readonly (readonly [what: string, statements: (urn: string) => string])[];
+  /** A new place, and every batch, costs much: fewer cases of each property, and more time. */
+  readonly slow?: boolean;
 }
 
 type Placed = { readonly position: Position };
@@ -44,8 +46,10 @@ const BATCH_MAX = 5_000;
 
 export function sinkContract<W extends Placed, Row>(
   name: string,
-  { createPlace, histories, urnOf, bearsOn, ownerOf, damages }: SinkHarness<W, Row>,
+  { createPlace, histories, urnOf, bearsOn, ownerOf, damages, slow }: SinkHarness<W, Row>,
 ): void {
+  const runs = slow ? { numRuns: 2 } : { numRuns: 8 };
+  const time = slow ? { timeout: 60_000 } : {};
   let places: ViewPlace<W, Row>[];
   let opened: { close(): Promise<void> }[];
   const [history = []] = fc.sample(histories(1_200, 1_200), { numRuns: 1, seed: 7 });
@@ -84,7 +88,7 @@ export function sinkContract<W extends Placed, Row>(
     return rows;
   }
 
-  describe(`sink: ${name}`, () => {
+  describe(`sink: ${name}`, time, () => {
     beforeEach(() => {
       places = [];
       opened = [];
@@ -111,7 +115,7 @@ export function sinkContract<W extends Placed, Row>(
     });
 
     test("gives the same view in batches of one and of the most", async () => {
-      const few = history.slice(0, 200);
+      const few = history.slice(0, slow ? 50 : 200);
       expect(await grown(few, 1)).toEqual(await grown(few, few.length));
       expect(await grown(history, 97)).toEqual(await grown(history, BATCH_MAX));
     });
@@ -209,39 +213,44 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(await grown(history, BATCH_MAX));
     });
 
-    test("comes to the same whatever is told again, reopened or lost on the way", async () => {
-      const interruption = fc.constantFrom("none", "again", "from the start", "reopen", "crash");
-      const way = fc.array(fc.record({ size: fc.integer({ min: 1, max: 40 }), interruption }), {
-        minLength: 3,
-        maxLength: 8,
-      });
-      await fc.assert(
-        fc.asyncProperty(histories(1, 80), way, async (writes, steps) => {
-          const place = await fresh();
-          let sink = await open(place);
-          for (let next = 0, n = 0; next < writes.length; n++) {
-            const step = steps[n % steps.length] ?? { size: 1, interruption: "none" };
-            const batch = writes.slice(next, next + step.size);
-            const at = lastOf(batch);
-            await sink.apply(batch, at);
-            next += batch.length;
-            expect(n, "steps until the end").toBeLessThan(1_000);
-            if (step.interruption === "again") await sink.apply(batch, at);
-            if (step.interruption === "from the start") await sink.apply(writes.slice(0, next), at);
-            if (step.interruption === "reopen") await sink.close();
-            if (step.interruption === "crash") await place.crash();
-            if (step.interruption === "reopen" || step.interruption === "crash") {
-              sink = await open(place);
-              const kept = await sink.position();
-              next = writes.findIndex((write) => write.position > kept);
-              if (next < 0) next = writes.length;
+    test(
+      "comes to the same whatever is told again, reopened or lost on the way",
+      time,
+      async () => {
+        const interruption = fc.constantFrom("none", "again", "from the start", "reopen", "crash");
+        const way = fc.array(fc.record({ size: fc.integer({ min: 1, max: 40 }), interruption }), {
+          minLength: 3,
+          maxLength: 8,
+        });
+        await fc.assert(
+          fc.asyncProperty(histories(1, 80), way, async (writes, steps) => {
+            const place = await fresh();
+            let sink = await open(place);
+            for (let next = 0, n = 0; next < writes.length; n++) {
+              const step = steps[n % steps.length] ?? { size: 1, interruption: "none" };
+              const batch = writes.slice(next, next + step.size);
+              const at = lastOf(batch);
+              await sink.apply(batch, at);
+              next += batch.length;
+              expect(n, "steps until the end").toBeLessThan(1_000);
+              if (step.interruption === "again") await sink.apply(batch, at);
+              if (step.interruption === "from the start")
+                await sink.apply(writes.slice(0, next), at);
+              if (step.interruption === "reopen") await sink.close();
+              if (step.interruption === "crash") await place.crash();
+              if (step.interruption === "reopen" || step.interruption === "crash") {
+                sink = await open(place);
+                const kept = await sink.position();
+                next = writes.findIndex((write) => write.position > kept);
+                if (next < 0) next = writes.length;
+              }
             }
-          }
-          expect(await rowsOf(place)).toEqual(await grown(writes, 1));
-        }),
-        { numRuns: 8 },
-      );
-    });
+            expect(await rowsOf(place)).toEqual(await grown(writes, 1));
+          }),
+          runs,
+        );
+      },
+    );
 
     describe("restoring", () => {
       let place: ViewPlace<W, Row>;
@@ -326,7 +335,7 @@ export function sinkContract<W extends Placed, Row>(
             }
             expect(await rowsOf(growing)).toEqual(await grown(all, 1));
           }),
-          { numRuns: 8 },
+          runs,
         );
       });
     });

@@ -27,7 +27,11 @@ const aspect = "datasetProfile";
 
 export function timeseriesTableContract(
   name: string,
-  harness: { createPlace(): Promise<TimeseriesPlace> },
+  harness: {
+    createPlace(): Promise<TimeseriesPlace>;
+    /** The store itself deletes what truncations take, between the sink's parts too. */
+    readonly truncatesByItself?: boolean;
+  },
 ): void {
   let place: TimeseriesPlace;
   let sink: TimeseriesSink;
@@ -274,10 +278,14 @@ export function timeseriesTableContract(
         for (let more = true; more; ) {
           more = (await sink.tidy?.()) ?? false;
           const { deleted = 0 } = (await reader.findTruncation(at)) ?? {};
-          expect(deleted - before).toBeLessThanOrEqual(2);
+          if (!harness.truncatesByItself) expect(deleted - before).toBeLessThanOrEqual(2);
           before = deleted;
         }
-        expect(await reader.findTruncation(at)).toEqual({ deleted: 5, batches: 3, done: true });
+        expect(await reader.findTruncation(at)).toMatchObject({
+          deleted: 5,
+          batches: 3,
+          done: true,
+        });
         expect(await reader.findTruncation(position(at + 1))).toBeUndefined();
       });
 
@@ -289,7 +297,11 @@ export function timeseriesTableContract(
         sink = await place.openSink();
         expect(await times(dataset)).toEqual([]);
         await tidied();
-        expect(await reader.findTruncation(at)).toEqual({ deleted: 5, batches: 3, done: true });
+        expect(await reader.findTruncation(at)).toMatchObject({
+          deleted: 5,
+          batches: 3,
+          done: true,
+        });
       });
 
       test("after another one takes what that left", async () => {

@@ -17,19 +17,19 @@ export interface BulkWrite {
   readonly document?: string | undefined;
 }
 
-export interface BulkFailure {
-  readonly write: BulkWrite;
+export interface BulkFailure<W = BulkWrite> {
+  readonly write: W;
   readonly status: number;
   /** The server's name for it, as "index_not_found_exception". */
   readonly type: string;
   readonly reason: string;
 }
 
-export interface BulkOutcome {
+export interface BulkOutcome<W = BulkWrite> {
   /** Documents that were left alone, because what is there is newer. */
-  readonly passed: readonly BulkWrite[];
+  readonly passed: readonly W[];
   /** Documents that the server does not take, this time or ever. */
-  readonly failures: readonly BulkFailure[];
+  readonly failures: readonly BulkFailure<W>[];
 }
 
 /** Of one request: large enough to be cheap, small enough for the server's memory. */
@@ -41,12 +41,12 @@ const TRIES_MAX = 3;
 const PAUSE_MS = 200;
 
 /** Each id once per alias: the order in which they arrive is not theirs. */
-export async function bulk(
+export async function bulk<W extends BulkWrite>(
   server: SearchServer,
-  writes: Iterable<BulkWrite>,
-): Promise<BulkOutcome> {
-  const passed: BulkWrite[] = [];
-  const failures: BulkFailure[] = [];
+  writes: Iterable<W>,
+): Promise<BulkOutcome<W>> {
+  const passed: W[] = [];
+  const failures: BulkFailure<W>[] = [];
   const chunks = chunked(writes);
   async function lane(): Promise<void> {
     for (const { writes: some, body } of chunks)
@@ -69,8 +69,8 @@ export function refuse(failures: readonly BulkFailure[], view: string, where: st
 }
 
 /** Writes of one request, and its text. Lanes share it: each request is taken once. */
-function* chunked(writes: Iterable<BulkWrite>) {
-  let some: BulkWrite[] = [];
+function* chunked<W extends BulkWrite>(writes: Iterable<W>) {
+  let some: W[] = [];
   let body = "";
   for (const write of writes) {
     some.push(write);
@@ -89,18 +89,18 @@ function lineOf({ alias, id, version, document }: BulkWrite): string {
   return document === undefined ? `{"delete":{${place}}}\n` : `{"index":{${place}}}\n${document}\n`;
 }
 
-async function send(
+async function send<W extends BulkWrite>(
   server: SearchServer,
-  writes: readonly BulkWrite[],
+  writes: readonly W[],
   body: string,
-  { passed, failures }: { passed: BulkWrite[]; failures: BulkFailure[] },
+  { passed, failures }: { passed: W[]; failures: BulkFailure<W>[] },
 ): Promise<void> {
   let left = writes;
   let text = body;
   for (let tries = 1; ; tries++) {
     const sent = left;
     const answer = await request(server, text);
-    const busy: BulkWrite[] = [];
+    const busy: W[] = [];
     for (const [n, item] of answer.errors ? answer.items.entries() : []) {
       const { status, error } = Object.values(item)[0] ?? {};
       const write = sent[n];

@@ -39,11 +39,11 @@ export interface ElasticsearchView<Kept> {
   position(): Promise<Position>;
   /**
    * Writes documents, each id once per place; then they can be found (of a view that is grown
-   * beside another: after `refresh`). Documents whose version is older than what is there are passed
-   * over. Rejects `unavailable` when one is not taken, `conflict` when an index was taken away: the
-   * view then begins anew.
+   * beside another: after `refresh`). Resolves with those that were passed over, because what is
+   * there is newer. Rejects `unavailable` when one is not taken, `conflict` when an index was taken
+   * away: the view then begins anew.
    */
-  write(writes: Iterable<PlacedWrite>): Promise<void>;
+  write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
   /** What was written can be found. */
   refresh(): Promise<void>;
   /** What readers see of these places follows from what is kept (ViewShape.visible). */
@@ -119,32 +119,38 @@ function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): Elasticsear
     made.set(generation, new Set([...there, ...missing]));
   }
 
+  async function stateNow(): Promise<ViewState<Kept>> {
+    if (closed) throw new CatalogError("unavailable", `the view "${shape.view}" is closed`);
+    return standing.state();
+  }
+
   return {
     server,
     names,
-    state: () => standing.state(),
+    state: stateNow,
     position: async () => (await standing.ask()).position,
     async write(writes) {
       const all = [...writes];
-      if (all.length === 0) return;
-      const state = await standing.state();
+      if (all.length === 0) return [];
+      const state = await stateNow();
       const aliases = new Map<string, string>();
       for (const { place } of all) aliases.set(place, names.writing(state.generation, place));
       await ensure(state, aliases.keys());
-      const { failures } = await bulk(server, aliased(all, aliases));
+      const { passed, failures } = await bulk(server, aliased(all, aliases));
       if (failures.some(({ type }) => type === "index_not_found_exception")) {
         made.clear();
         await standing.lost();
       }
       refuse(failures, shape.view, server.where);
       if (standing.live) await generations.refresh(state.generation, aliases.keys());
+      return passed;
     },
     async refresh() {
-      await generations.refresh((await standing.state()).generation);
+      await generations.refresh((await stateNow()).generation);
     },
     async show(places, kept) {
       if (!standing.live) return;
-      const { generation } = await standing.state();
+      const { generation } = await stateNow();
       const wanted = new Set(places);
       const there = (await generations.list())
         .filter((one) => one.generation === generation && wanted.has(one.place))
@@ -152,12 +158,12 @@ function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): Elasticsear
       await generations.show(generation, there, kept);
     },
     async move(to) {
-      const state = await standing.state();
+      const state = await stateNow();
       const places = new Set([...state.places, ...(made.get(state.generation) ?? [])]);
       await standing.change({ ...state, ...to, places: [...places] });
     },
     async reset() {
-      const { generation, model, log } = await standing.state();
+      const { generation, model, log } = await stateNow();
       await standing.change({ ...emptyState(shape, generation + 1), model, log });
       await generations.drop((one) => one.generation === generation);
     },
@@ -174,7 +180,7 @@ function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): Elasticsear
 }
 
 function* aliased(writes: readonly PlacedWrite[], aliases: ReadonlyMap<string, string>) {
-  for (const { place, ...write } of writes) yield { ...write, alias: aliases.get(place) ?? "" };
+  for (const write of writes) yield { ...write, alias: aliases.get(write.place) ?? "" };
 }
 
 /** The view that counts: its metadata are in the server. */

@@ -1,0 +1,177 @@
+/**
+ * The timeseries view's reading side in Elasticsearch. It asks aliases alone: they lead to the
+ * generation that counts, and pass over what truncations will take yet. Ranges are read in pages;
+ * what is written meanwhile may show in the pages to come, but no event shows twice.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { estypes } from "@elastic/elasticsearch";
+import type { Dump } from "../../projector/compare.ts";
+import { statusOf } from "../../projector/elasticsearch/client.ts";
+import {
+  type ElasticsearchReading,
+  openElasticsearchReading,
+} from "../../projector/elasticsearch/elasticsearch-reading.ts";
+import { placeOf } from "../../projector/elasticsearch/names.ts";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import type {
+  TimeseriesEvent,
+  TimeseriesReader,
+  TimeseriesRow,
+  TruncationProgress,
+} from "../timeseries-table.ts";
+import {
+  type Kept,
+  placeOfEvent,
+  placeOfIndex,
+  rowOf,
+  timeseriesAsker,
+  timeseriesShape,
+  typeOf,
+} from "./documents.ts";
+import { pagesOf } from "./pages.ts";
+import { findTask, type ServerTask } from "./tasks.ts";
+
+export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<TimeseriesRow> {
+  /** What the server says of a task of its own; undefined for one that it does not know. */
+  findTask(id: string): Promise<ServerTask | undefined>;
+}
+
+/** Others get their turn after this time: looking at an event may take long. */
+const SLICE_MS_MAX = 5;
+
+type Query = estypes.QueryDslQueryContainer;
+type Range = Parameters<TimeseriesReader["count"]>[0];
+
+export async function openElasticsearchTimeseriesReader(
+  place: ServerPlace,
+): Promise<ElasticsearchTimeseriesReader> {
+  const reading = openElasticsearchReading(timeseriesShape, place, timeseriesAsker);
+  const { names } = reading;
+  const { ask } = reading;
+
+  /** Without a place: of all that the type of the urn has. */
+  const aliasOf = ({ urn, aspect }: Range): string =>
+    names.live(aspect === undefined ? `${placeOf(typeOf(urn))}.*` : placeOfEvent({ urn, aspect }));
+
+  return {
+    async list(range, { limit, ascending = false, accept }) {
+      const events: TimeseriesEvent[] = [];
+      if (limit <= 0 || isEmpty(range)) return events;
+      const pages = pagesOf(ask, {
+        index: aliasOf(range),
+        query: within(range),
+        sort: ["time", "key"],
+        order: ascending ? "asc" : "desc",
+        ...(accept === undefined && { first: limit }),
+      });
+      for await (const page of pages) {
+        let sliceEnd = performance.now() + SLICE_MS_MAX;
+        for (const { event: stored } of page) {
+          const { time, value, system } = stored;
+          const event = { time, value, system };
+          if (accept === undefined || accept(event)) events.push(event);
+          if (events.length === limit) return events;
+          if (accept === undefined || performance.now() < sliceEnd) continue;
+          await turn();
+          sliceEnd = performance.now() + SLICE_MS_MAX;
+        }
+      }
+      return events;
+    },
+    async count(range) {
+      if (isEmpty(range)) return 0;
+      const { total } = await counted(reading, aliasOf(range), within(range));
+      return total;
+    },
+    async measure(index, before) {
+      const alias = names.live(placeOfIndex(index));
+      const { total, older } = await counted(reading, alias, { match_all: {} }, before);
+      if (total === 0) return { events: 0, older: 0, bytes: 0 };
+      const { documents, bytes } = await weighed(reading, alias);
+      // What a truncation takes yet is in the store, but not in the count.
+      return {
+        events: total,
+        older,
+        bytes: Math.ceil((bytes * total) / Math.max(documents, total)),
+      };
+    },
+    async findTruncation(position) {
+      const { kept } = (await reading.state()) ?? {};
+      const found = kept?.truncations.find((one) => one.position === position);
+      if (found === undefined) return undefined;
+      const { batchSize, done, task } = found;
+      const running = done || task === undefined ? undefined : await findTask(reading.server, task);
+      const deleted = found.deleted + (running?.deleted ?? 0);
+      return {
+        deleted,
+        batches: Math.ceil(deleted / batchSize),
+        done,
+        task,
+      } satisfies TruncationProgress;
+    },
+    findTask: (id) => findTask(reading.server, id),
+    async *dump() {
+      const pages = pagesOf(ask, {
+        index: names.live("*"),
+        query: { match_all: {} },
+        sort: ["urn", "aspect", "time", "key"],
+        order: "asc",
+      });
+      for await (const page of pages) for (const { event } of page) yield rowOf(event);
+    },
+    close: () => reading.close(),
+  };
+}
+
+/** Bounds that no number is within: a range of a query has no infinite ones. */
+const isEmpty = ({ from, to }: Range): boolean =>
+  from === Number.POSITIVE_INFINITY || to === Number.NEGATIVE_INFINITY;
+
+function within({ urn, from, to }: Range): Query {
+  const bounds = {
+    ...(from !== undefined && Number.isFinite(from) && { gte: from }),
+    ...(to !== undefined && Number.isFinite(to) && { lte: to }),
+  };
+  const bounded = Object.keys(bounds).length > 0;
+  return {
+    bool: { filter: [{ term: { urn } }, ...(bounded ? [{ range: { time: bounds } }] : [])] },
+  };
+}
+
+/** How many documents a query finds, and how many of them are older. */
+async function counted(
+  { ask }: ElasticsearchReading<Kept>,
+  index: string,
+  query: Query,
+  before?: number,
+): Promise<{ readonly total: number; readonly older: number }> {
+  const older = before !== undefined && Number.isFinite(before);
+  const found = await ask((client) =>
+    client.search({
+      ...{ index, query, size: 0, track_total_hits: true },
+      ...{ ignore_unavailable: true, allow_partial_search_results: false },
+      ...(older && { aggs: { older: { filter: { range: { time: { lt: before } } } } } }),
+    }),
+  );
+  const { total = 0 } = found.hits;
+  const all = typeof total === "number" ? total : total.value;
+  const bucket = found.aggregations?.older as { readonly doc_count: number } | undefined;
+  return {
+    total: all,
+    older: bucket?.doc_count ?? (before === Number.POSITIVE_INFINITY ? all : 0),
+  };
+}
+
+/** What the index behind an alias holds and takes. */
+async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
+  try {
+    const { _all } = await ask((client) =>
+      client.indices.stats({ index, metric: ["docs", "store"] }),
+    );
+    const { docs, store } = _all.primaries ?? {};
+    return { documents: docs?.count ?? 0, bytes: store?.size_in_bytes ?? 0 };
+  } catch (error) {
+    if (statusOf(error) === 404) return { documents: 0, bytes: 0 };
+    throw error;
+  }
+}

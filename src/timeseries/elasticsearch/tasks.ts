@@ -1,0 +1,50 @@
+/**
+ * Tasks of the server: what it says of one that deletes by query, by its id ("node:number"). It
+ * remembers those that have ended.
+ */
+import { type SearchServer, statusOf } from "../../projector/elasticsearch/client.ts";
+
+export interface ServerTask {
+  readonly id: string;
+  readonly completed: boolean;
+  readonly runNanos: number;
+  /** JSON text: counts of documents, as the server gives them. */
+  readonly status: string;
+  readonly deleted: number;
+  /** Why it did not do all. */
+  readonly failure?: string | undefined;
+}
+
+/** Undefined for one that the server does not know. */
+export async function findTask(server: SearchServer, id: string): Promise<ServerTask | undefined> {
+  try {
+    const answer = await server.ask("read", (client) => client.tasks.get({ task_id: id }));
+    const { completed, task, response, error } = answer as Answer;
+    const status = response ?? task.status;
+    const failure = error?.reason ?? response?.failures?.[0];
+    return {
+      ...{ id, completed, runNanos: task.running_time_in_nanos },
+      status: JSON.stringify(task.status ?? {}),
+      deleted: status?.deleted ?? 0,
+      ...(failure !== undefined && {
+        failure: typeof failure === "string" ? failure : JSON.stringify(failure).slice(0, 300),
+      }),
+    };
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === 404 || status === 400) return undefined;
+    throw error;
+  }
+}
+
+/** What the client's types leave open. */
+interface Answer {
+  readonly completed: boolean;
+  readonly task: { readonly running_time_in_nanos: number; readonly status?: Counts };
+  readonly response?: Counts & { readonly failures?: readonly unknown[] };
+  readonly error?: { readonly reason: string };
+}
+
+interface Counts {
+  readonly deleted?: number;
+}

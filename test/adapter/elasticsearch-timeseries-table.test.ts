@@ -1,0 +1,3 @@
+import { timeseriesOn } from "./elasticsearch-timeseries.ts";
+
+await timeseriesOn("elasticsearch");
