@@ -13,6 +13,7 @@ import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
+import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
@@ -155,6 +156,11 @@ export async function openService(
         jobsRunning: operations.jobsRunning(),
       };
     });
+    const schemaRegistry = createSchemaRegistry({
+      ...{ log, now: Date.now, systemActor: `urn:${namespace}:corpuser:__datahub_system` },
+      mayWrite: (actor) => actor !== undefined || !required,
+    });
+
     const door = createHttpDoor({
       metrics,
       catalog: required ? guarded : catalog,
@@ -163,6 +169,7 @@ export async function openService(
         door: graphql,
         explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
       },
+      schemaRegistry: { registry: schemaRegistry },
       operations,
       admitsOperator: operator.admits,
       config: {

@@ -4,7 +4,7 @@
  *
  * Urns come in as text in any namespace and are parsed here. Errors are CatalogErrors.
  */
-import type { SystemMetadata } from "../core/change.ts";
+import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
 import type { SearchCatalog } from "./search-requests.ts";
@@ -28,6 +28,9 @@ export type ProposedChange =
   | "RESTATE"
   | "PATCH"
   | "DELETE";
+
+/** Most changes of one page. */
+export const changesMax = 1_000;
 
 /** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
 export const proposalsMax = 20_000;
@@ -114,6 +117,28 @@ export interface LineageRelationship {
   /** Its own edges were followed; not all of them could be. */
   readonly explored: boolean;
   readonly truncatedChildren: boolean;
+}
+
+/** Which changes; what is absent does not narrow them. */
+export interface ChangesFilter {
+  readonly entityTypes?: readonly string[] | undefined;
+  readonly aspects?: readonly string[] | undefined;
+  readonly urns?: readonly string[] | undefined;
+  /** Have the values before filled in. */
+  readonly previous?: boolean | undefined;
+}
+
+export interface ToldChange {
+  readonly change: PlacedChange;
+  /** The value before as JSON text, and what was last told with it. */
+  readonly previous?: { readonly value: string; readonly system: SystemMetadata } | undefined;
+}
+
+export interface ToldChanges {
+  /** In the order of the log. */
+  readonly changes: readonly ToldChange[];
+  /** Everything up to here was looked at: where the next ones follow. */
+  readonly position: Position;
 }
 
 /** What a read is made from. */
@@ -231,6 +256,29 @@ export interface Catalog extends SearchCatalog {
    * them stays as it is: an aspect that is told anew with another value tells its edges again.
    */
   forgetRelationships(urn: string, caller: Caller): Promise<Written>;
+
+  /**
+   * Changes after a position, the log's start when absent: some of those that there are, at most
+   * `limit`. None of what only confirms a value. `end`: there are no more at present; without it the
+   * next ones are asked for after `position`, also where there are none here. A position that the log
+   * does not have yet is `invalid`.
+   */
+  readChanges(
+    query: ChangesFilter & {
+      readonly after?: Position | undefined;
+      /** 1 to changesMax; 100 when absent. */
+      readonly limit?: number | undefined;
+    },
+  ): Promise<ToldChanges & { readonly end: boolean }>;
+  /**
+   * The same, and new ones as they happen, until the signal aborts or the log closes. At once comes
+   * the position that they follow on, without changes; later positions come without any where a long
+   * stretch has none. Absent `after`: from now on.
+   */
+  followChanges(
+    query: ChangesFilter & { readonly after?: Position | undefined },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ToldChanges>>;
 
   /** The position that a read which begins now shows at least. */
   positionOf(view: ReadView): Position;

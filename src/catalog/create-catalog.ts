@@ -3,20 +3,21 @@
  * the business of service.ts; here are only ports.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
-import type { Change } from "../core/change.ts";
+import type { Change, PlacedChange } from "../core/change.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
 import { patternWithNamespace, type UrnLimits } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { createAddresses, unknownEntityType } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
+import { createChanges } from "./changes.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
@@ -37,6 +38,7 @@ export interface CatalogParts {
   readonly patchRules: PatchRules;
   readonly log: ChangeLog;
   readonly encode: (change: Change) => Uint8Array;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly aspects: AspectReader;
   readonly timeseries: TimeseriesReader;
   readonly graph: GraphReader;
@@ -232,6 +234,15 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       namespace,
       urnLimits: parts.urnLimits,
       caughtUp: caughtUp(GRAPH),
+    }),
+
+    ...createChanges({
+      log,
+      decode: parts.decode,
+      addresses,
+      model,
+      history: aspects,
+      reached: reached(ASPECTS),
     }),
 
     async getBrowsePaths(text) {

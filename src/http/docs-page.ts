@@ -57,12 +57,11 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
       about,
       endpoints: table.endpoints.filter((e) => e.kind !== "page" && resourceOf(e) === name),
     })),
-    {
-      name: "Service",
-      about: "The service itself, and access tokens.",
-      endpoints: table.endpoints.filter(({ kind }) => kind === "page"),
-    },
-  ];
+    ...pageGroups.map(({ name, about, group }) => ({
+      ...{ name, about },
+      endpoints: table.endpoints.filter((e) => e.kind === "page" && e.group === group),
+    })),
+  ].filter(({ endpoints }) => endpoints.length > 0);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -85,6 +84,17 @@ ${renderModel(entities, urnNamespace)}
 </html>
 `;
 }
+
+const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[] = [
+  { name: "Changes", about: "Follow what happens, from any place of the log.", group: "changes" },
+  {
+    name: "Schema registry",
+    about:
+      "What producers and consumers of events ask a schema registry: set their `schema.registry.url` to `/schema-registry/api` of this service. Errors are `{error_code, message}`.",
+    group: "schema registry",
+  },
+  { name: "Service", about: "The service itself, and access tokens.", group: undefined },
+];
 
 const sections = `<h2>About</h2><ul>
 <li><a href="#basics">Basics</a></li><li><a href="#errors">Errors</a></li>
@@ -244,7 +254,7 @@ export function callOf({ method, example, access }: Endpoint, base = `http://${H
     access === "operator" ? `-H "Authorization: Bearer $(cat data/operator.token)" \\\n  ` : "";
   const actor =
     example.actor === undefined ? "" : `-H ${quoted(`X-Service-Actor: ${example.actor}`)} \\\n  `;
-  return `curl -X POST ${url} \\\n  ${token}${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
+  return `curl -X ${method} ${url} \\\n  ${token}${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

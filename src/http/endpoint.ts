@@ -21,7 +21,7 @@ export interface BodySchema extends Schema {
 
 export interface Parameter {
   readonly name: string;
-  readonly in: "path" | "query";
+  readonly in: "path" | "query" | "header";
   /** `strings` is a list in any spelling (query.ts); `long` an integer. */
   readonly type: "string" | "strings" | "long" | "boolean";
   readonly required?: boolean;
@@ -34,7 +34,9 @@ export interface Parameter {
 export interface Ask {
   /** The key of the path, decoded once; empty where the path has none. */
   readonly key: string;
-  /** Query parameters as the row declares them; absent ones are absent. */
+  /** What the path of a page has in the places of its `{names}`, decoded once. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Query parameters and headers as the row declares them; absent ones are absent. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The body, which fits the row's schema. */
   readonly body: unknown;
@@ -44,6 +46,15 @@ export interface Ask {
   readonly dialect: Dialect;
   /** Authority of the request as its Host header has it. */
   readonly host: string | undefined;
+  /** The Accept header. */
+  readonly accept?: string | undefined;
+}
+
+/** A body that is sent as it comes to be. */
+export interface StreamedBody {
+  readonly type: string;
+  /** Texts until the signal aborts; nothing is made before what was made has been taken. */
+  readonly open: (signal: AbortSignal) => Promise<AsyncIterable<string>>;
 }
 
 export interface Answer {
@@ -52,6 +63,7 @@ export interface Answer {
   readonly html?: string;
   /** Text of the row's `replyType`. */
   readonly text?: string;
+  readonly stream?: StreamedBody;
   /** False: nobody on the way may keep it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;
@@ -85,9 +97,9 @@ export interface ErrorCase {
 }
 
 export interface Endpoint {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /**
-   * page: its path is all. The others belong to a rest.li resource: an action is a POST that names
+   * page: its path is all, which may have `{names}` in it. The others belong to a rest.li resource: an action is a POST that names
    * itself in the query, get and delete have a key in their path where the path shows one,
    * batch_get has `ids` in its query.
    */
@@ -106,6 +118,10 @@ export interface Endpoint {
   readonly reply?: Schema;
   /** `application/json` when absent. */
   readonly replyType?: string;
+  /** Where the documentation shows a page; among those of the service when absent. */
+  readonly group?: "changes" | "schema registry";
+  /** Errors have the form that clients of a schema registry read. */
+  readonly errorForm?: "registry";
   /** Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts). */
   readonly access?: "operator";
   /** Needs no token where all others do: says nothing of what is in the catalog. */

@@ -33,6 +33,8 @@ import {
 import { createReplies, type DoorLog, type Replies } from "./reply.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
 import type { GraphqlOptions } from "./routes/graphql.ts";
+import type { SchemaRegistryOptions } from "./routes/schema-registry.ts";
+import { createStreams, type StreamLimits, type Streams, streamLimits } from "./streams.ts";
 import { watchUnfinished } from "./unfinished.ts";
 
 export interface HttpDoorConfig {
@@ -65,6 +67,8 @@ export interface HttpDoorOptions {
   /** Who may come in; absent: everybody, and tokens are not looked at but for the operations. */
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
+  readonly schemaRegistry?: SchemaRegistryOptions | undefined;
+  readonly streamLimits?: StreamLimits | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -83,6 +87,8 @@ declare module "fastify" {
 
 /** A batch read names its urns in the target: this is about four hundred of them. */
 const headerBytesMax = 65_536;
+/** The longest are names of subjects, with each of their characters encoded. */
+const pathPartCharactersMax = 2_000;
 /** A whole request must arrive in this time: enough for a full body on a slow line. */
 const requestMillisMax = 120_000;
 
@@ -99,7 +105,7 @@ const validation = {
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
-  const { access, graphql, now = Date.now } = options;
+  const { access, graphql, schemaRegistry, now = Date.now } = options;
   const told = metrics?.text ?? (async () => "");
   const table = createRouteTable({
     version: config.version,
@@ -107,6 +113,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     openApi: () => openApi,
     docs: (host, path) => docs(host, path),
     graphql,
+    schemaRegistry,
   });
   const openApi = JSON.stringify(openApiDocument(table, config));
   const docs = createDocsPage(table, config);
@@ -122,6 +129,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     bodyLimit: config.bodyBytesMax,
     requestTimeout: requestMillisMax,
     return503OnClosing: false,
+    routerOptions: { maxParamLength: pathPartCharactersMax },
     // A missing Host header is refused below, in our form.
     http: { maxHeaderSize: headerBytesMax, requireHostHeader: false },
     clientErrorHandler: (error, socket) =>
@@ -139,7 +147,13 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     refuseExpectation(request, response, config),
   );
   const unfinished = watchUnfinished(app.server);
-  app.addHook("preClose", async () => unfinished.cut());
+  const streams = createStreams(options.streamLimits ?? streamLimits, (fault) =>
+    logger.error({ err: fault }, "a feed broke off"),
+  );
+  app.addHook("preClose", async () => {
+    streams.close();
+    unfinished.cut();
+  });
   app.addHook("onRequest", ({ raw }, _, done) =>
     raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
   );
@@ -158,6 +172,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       replies,
       rules,
       access,
+      streams,
     });
   }
   // What a resource does not offer is refused before its body is read.
@@ -202,6 +217,11 @@ const hostless = (): CatalogError =>
 function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
     const endpoint = request.noted?.endpoint;
+    // How long a reader follows is no measure of the service.
+    if (request.noted?.streamed === true) {
+      done();
+      return;
+    }
     const action = endpoint?.kind === "action" ? `?action=${endpoint.name}` : "";
     metrics.observe({
       route: endpoint === undefined ? "none" : `${endpoint.path}${action}`,
@@ -218,10 +238,11 @@ interface Surroundings {
   readonly replies: Replies;
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
+  readonly streams: Streams;
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
-  const { backing, replies, rules, access } = around;
+  const { backing, replies, rules, access, streams } = around;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
@@ -246,9 +267,13 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const noted = request.noted as Noted;
       const ask = noted.ask as Ask;
       const { headers } = request;
-      const asked = { ...ask, body: request.body };
+      const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
+      const asked = { ...ask, body: request.body, path };
       const answer = await answerAt(endpoint, asked, { backing, headers });
-      return replies.succeed(reply, answer, endpoint, noted.protocol);
+      const body = replies.succeed(reply, answer, endpoint, noted.protocol);
+      if (answer.stream === undefined || request.method === "HEAD") return body;
+      noted.streamed = true;
+      return streams.send(answer.stream, reply);
     },
   });
 }

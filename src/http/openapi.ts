@@ -46,6 +46,8 @@ export function openApiDocument(
     servers: [{ url: "/" }],
     tags: [
       ...table.resources.map(({ name, about }) => ({ name, description: about })),
+      { name: "changes", description: "What happens, as it happens." },
+      { name: "schema registry", description: "What producers and consumers of events ask." },
       { name: "service", description: "The service itself." },
     ],
     paths,
@@ -76,7 +78,7 @@ function readOperation(endpoint: Endpoint): Schema {
     operationId: endpoint.name,
     summary: endpoint.summary,
     ...(endpoint.about === undefined ? {} : { description: endpoint.about }),
-    tags: [endpoint.kind === "page" ? "service" : resourceOf(endpoint)],
+    tags: [endpoint.kind === "page" ? (endpoint.group ?? "service") : resourceOf(endpoint)],
     ...securityOf([endpoint]),
     parameters: [
       ...(endpoint.parameters ?? []).map(parameterOf),

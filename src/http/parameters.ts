@@ -1,4 +1,5 @@
-/** Query parameters of a request, as its endpoint declares them. Others are ignored. */
+/** Query parameters and headers of a request, as its endpoint declares them. Others are ignored. */
+import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import type { Endpoint, Parameter } from "./endpoint.ts";
 import type { Query } from "./query.ts";
@@ -10,12 +11,16 @@ const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 export function readParameters(
   query: Query,
   declared: Endpoint["parameters"],
+  headers: IncomingHttpHeaders,
 ): Readonly<Record<string, unknown>> {
   if (declared === undefined) return NONE;
   let values: Record<string, unknown> | undefined;
   for (const parameter of declared) {
-    if (parameter.in !== "query") continue;
-    const value = read(query, parameter);
+    if (parameter.in === "path") continue;
+    const value =
+      parameter.in === "query"
+        ? read(query, parameter)
+        : headers[parameter.name.toLowerCase()]?.toString();
     if (value !== undefined) {
       values ??= {};
       values[parameter.name] = value;

@@ -22,6 +22,8 @@ export interface Noted {
   readonly protocol: Protocol | undefined;
   ask: Ask | undefined;
   unrouted: Unrouted | undefined;
+  /** Its answer has no end of its own. */
+  streamed?: boolean;
 }
 
 export interface ReceptionRules extends CallerRules {
@@ -68,11 +70,12 @@ export function receive(
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
-    const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters);
+    const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET";
     if (!reads) refuseForeignPages(headers, rules);
     const caller = reads ? {} : readCaller(request, rules, subject);
-    return { key: "", parameters, body: undefined, caller, dialect: "interface", host };
+    const { accept } = headers;
+    return { ...NO_KEY, parameters, body: undefined, caller, dialect: "interface", host, accept };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
   if (endpoint.method !== "GET") refuseForeignPages(headers, rules);
@@ -84,10 +87,11 @@ export function receive(
   const declared = endpoint.parameters;
   return {
     key: rawKey === undefined ? "" : decodeOnce(rawKey, protocol.plusIsBlank),
+    path: NO_KEY.path,
     parameters:
       declared === undefined
         ? {}
-        : readParameters(parseQuery(rawQuery, protocol.plusIsBlank), declared),
+        : readParameters(parseQuery(rawQuery, protocol.plusIsBlank), declared, headers),
     body: undefined,
     caller: readCaller(request, rules, subject),
     conditions: endpoint.writes === true ? readConditions(headers, endpoint) : undefined,
@@ -95,6 +99,8 @@ export function receive(
     host,
   };
 }
+
+const NO_KEY = { key: "", path: {} } as const;
 
 const AUTHORIZATION = /^authorization$/i;
 

@@ -7,6 +7,7 @@ import type { Answer, Endpoint } from "./endpoint.ts";
 import { type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { type Finding, misfitOf } from "./misfit-message.ts";
 import { errorHeaderOf, type Protocol } from "./protocol.ts";
+import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
 
 /** Where faults of ours are told. */
 export interface DoorLog {
@@ -36,6 +37,7 @@ export function createReplies(
   function failWith(error: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
     const noted = request.noted ?? undefined;
     const unrouted = noted?.unrouted;
+    const form = noted?.endpoint?.errorForm ?? unrouted?.errorForm;
     const { status, body, retryAfter } = failureOf(error, {
       recordPrefix: config.recordPrefix,
       status: unrouted?.error === error ? unrouted.status : undefined,
@@ -48,8 +50,8 @@ export function createReplies(
     reply
       .code(status)
       .header(errorHeaderOf(noted?.protocol?.version ?? "2.0.0"), "true")
-      .header("content-type", JSON_TYPE)
-      .send(JSON.stringify(body));
+      .header("content-type", form === "registry" ? REGISTRY_TYPE : JSON_TYPE)
+      .send(JSON.stringify(form === "registry" ? registryErrorOf(error, status) : body));
   }
 
   return {
@@ -62,6 +64,13 @@ export function createReplies(
       if (answer.json !== undefined) {
         reply.header("content-type", JSON_TYPE);
         return answer.json;
+      }
+      if (answer.stream !== undefined) {
+        reply.header("content-type", answer.stream.type);
+        // What stands between may keep nothing back.
+        reply.header("cache-control", "no-store");
+        reply.header("x-accel-buffering", "no");
+        return undefined;
       }
       if (answer.text !== undefined) {
         reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);

@@ -7,12 +7,14 @@ import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
 import { browseRoutes } from "./routes/browse.ts";
+import { changesRoutes } from "./routes/changes.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
+import { type SchemaRegistryOptions, schemaRegistryRoutes } from "./routes/schema-registry.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { searchLineageRoutes } from "./routes/search-lineage.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
@@ -26,6 +28,8 @@ export interface RouteTable {
 export interface RouteOptions extends ServicePagesOptions {
   /** Absent: there is no GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
+  /** Absent: there is no schema registry. */
+  readonly schemaRegistry?: SchemaRegistryOptions | undefined;
 }
 
 export const createRouteTable = (options: RouteOptions): RouteTable => ({
@@ -48,6 +52,8 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...relationshipRoutes,
     ...usageStatsRoutes,
     ...operationRoutes,
+    ...changesRoutes,
+    ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...servicePages(options),
   ],
@@ -55,7 +61,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
 
 /** Where the router finds an endpoint. */
 export function routerPath(endpoint: Endpoint): string {
-  if (endpoint.kind === "page") return endpoint.path;
+  if (endpoint.kind === "page") return endpoint.path.replace(/\{(\w+)\}/g, ":$1");
   const resource = resourceOf(endpoint);
   return endpoint.kind === "action"
     ? `/${resource}/action/${endpoint.name}`
@@ -63,6 +69,18 @@ export function routerPath(endpoint: Endpoint): string {
 }
 
 export const resourceOf = (endpoint: Endpoint): string => endpoint.path.split("/")[1] ?? "";
+
+/** Whether the path of a page, which may have `{names}` in it, is that of a request. */
+export function isPathOf(endpoint: Endpoint, path: string): boolean {
+  if (endpoint.kind !== "page") return false;
+  if (!endpoint.path.includes("{")) return endpoint.path === path;
+  const parts = endpoint.path.split("/");
+  const told = path.split("/");
+  return (
+    parts.length === told.length &&
+    parts.every((part, i) => part.startsWith("{") || part === told[i])
+  );
+}
 
 /** The path of requests that no endpoint takes. */
 export const NOWHERE = "/-";

@@ -286,6 +286,35 @@ export const lineageRelationship: Schema = {
   },
 };
 
+const jsonAspect: Schema = {
+  type: "object",
+  required: ["value", "contentType"],
+  properties: { value: { type: "object" }, contentType: { type: "string" } },
+};
+
+export const change: Schema = {
+  type: "object",
+  description: "What happened to one aspect of one entity.",
+  required: ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
+  properties: {
+    position: { type: "integer", description: "Its place in the log" },
+    entityType: string("Name of the entity type"),
+    entityUrn: urn,
+    changeType: {
+      enum: ["UPSERT", "DELETE"],
+      description:
+        "The aspect has another value, or none any more. DELETE of a key aspect: the entity is gone with all it had",
+    },
+    aspectName: string("Name of the aspect"),
+    aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
+    systemMetadata: { type: "object", description: "Which run told it; the number of the value" },
+    headers: { ...texts, description: "Headers of the proposal" },
+    previousAspectValue: { ...jsonAspect, description: "The value before, if there was one" },
+    previousSystemMetadata: { type: "object", description: "What was last told with it" },
+    created: auditStamp,
+  },
+};
+
 export const errorReply: Schema = {
   type: "object",
   description: "Why a request was refused.",
@@ -311,6 +340,7 @@ export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
   [filter, "Filter"],
   [sort, "SortCriterion"],
   [timeseriesValues, "TimeseriesAspectValues"],
+  [change, "MetadataChangeLog"],
   [usageAggregation, "UsageAggregation"],
   [usageResult, "UsageQueryResult"],
   [relationship, "Relationship"],

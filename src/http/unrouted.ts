@@ -5,7 +5,8 @@
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
-import { type RouteTable, resourceOf } from "./route-table.ts";
+import { REGISTRY } from "./registry-form.ts";
+import { isPathOf, type RouteTable, resourceOf } from "./route-table.ts";
 
 export interface Unrouted {
   readonly error: CatalogError;
@@ -13,6 +14,8 @@ export interface Unrouted {
   readonly status?: number;
   /** Methods of the path, for the Allow header. */
   readonly allow?: string;
+  /** The form in which its place answers. */
+  readonly errorForm?: Endpoint["errorForm"];
 }
 
 export interface UnroutedRequest {
@@ -36,24 +39,31 @@ export function explainUnrouted(
   }
   const path = shown(address.path);
   const methods = table.endpoints
-    .filter((endpoint) => endpoint.kind === "page" && endpoint.path === address.path)
+    .filter((endpoint) => isPathOf(endpoint, address.path))
     .flatMap((endpoint) => (endpoint.method === "GET" ? ["GET", "HEAD"] : [endpoint.method]));
+  const errorForm = address.path.startsWith(`${REGISTRY}/`) ? "registry" : undefined;
   if (methods.length === 0) {
     return {
+      errorForm,
       error: new CatalogError("not_found", `nothing is at "${path}"`, {
         hint: "GET /restli/docs lists what there is",
       }),
     };
   }
   const allow = methods.join(", ");
+  const keeps = errorForm === "registry" && method === "DELETE";
   return {
     error: new CatalogError("malformed", `${method} is not for "${path}"`, {
-      hint: `Use ${methods.join(" or ")}`,
+      hint: keeps ? SCHEMAS_STAY : `Use ${methods.join(" or ")}`,
     }),
     status: 405,
     allow,
+    errorForm,
   };
 }
+
+const SCHEMAS_STAY =
+  "Schemas and their versions stay: messages name them for as long as topics keep them";
 
 function unroutedResource(
   { address, method, target, restliMethod }: UnroutedRequest,

@@ -1,6 +1,6 @@
 /** A catalog that remembers what it was asked and answers the same to all. */
-import type { Catalog } from "../../src/catalog/catalog.ts";
-import { position } from "../../src/core/position.ts";
+import type { Catalog, ToldChange } from "../../src/catalog/catalog.ts";
+import { position, revision } from "../../src/core/position.ts";
 
 export interface Call {
   readonly method: keyof Catalog;
@@ -36,6 +36,15 @@ const found = {
   position: position(12),
 };
 
+const told: ToldChange = {
+  change: {
+    ...{ urn: "urn:li:tag:tides", entityType: "tag", aspect: "status", changeType: "UPSERT" },
+    ...{ value: '{"removed":false}', created: { time: 1, actor: "urn:li:corpuser:mira" } },
+    ...{ system: { lastObserved: 1, runId: "r" }, timeseries: false },
+    ...{ position: position(5), revision: revision(0) },
+  },
+};
+
 const text = { json: '{"answered":true}' };
 
 export function createRecordingCatalog(): RecordingCatalog {
@@ -65,6 +74,14 @@ export function createRecordingCatalog(): RecordingCatalog {
         { entity: "urn:li:dataset:d", aspect: "globalTags", relationship: "TaggedWith" },
       ],
     }),
+    readChanges: answering("readChanges", { changes: [told], position: position(9), end: true }),
+    followChanges: answering(
+      "followChanges",
+      (async function* () {
+        yield { changes: [], position: position(3) };
+        yield { changes: [told], position: position(9) };
+      })(),
+    ),
     getEntity: answering("getEntity", text),
     getEntities: answering("getEntities", text),
     getSnapshot: answering("getSnapshot", text),

@@ -1,6 +1,7 @@
 /** A door on a recording catalog, as most tests here want it. */
 import type { FastifyInstance } from "fastify";
 import { createHttpDoor, type DoorMetrics, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import type { StreamLimits } from "../../src/http/streams.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";
 
@@ -41,6 +42,7 @@ export const asOperator = { authorization: "Bearer for-tests" };
 export function openTestDoor(
   config: Partial<HttpDoorConfig> = {},
   now: () => number = () => 1_772_409_600_000,
+  streamLimits?: StreamLimits,
 ): TestDoor {
   const catalog = createRecordingCatalog();
   const operations = createRecordingOperations();
@@ -53,6 +55,7 @@ export function openTestDoor(
     admitsOperator: (authorization) => authorization === asOperator.authorization,
     config: { ...testConfig, ...config },
     logger: { error: (fields, message) => log.push([fields as Record<string, unknown>, message]) },
+    streamLimits,
     now,
   });
   return { app, catalog, operations, log, observed };

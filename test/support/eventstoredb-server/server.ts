@@ -104,21 +104,20 @@ export async function startEventStoreServer(
     const wanted = call.request.getOptions()?.getStream()?.getStreamIdentifier();
     const name = wanted ? Buffer.from(wanted.getStreamName_asU8()).toString() : "$all";
     const against = objection("read", call.metadata, name);
-    if (against !== undefined) call.emit("error", against);
-    else answerRead(store, call, faults).catch((error) => call.emit("error", error));
+    if (against !== undefined) call.destroy(against);
+    else answerRead(store, call, faults).catch((error) => call.destroy(error));
   }
 
   function batchAppend(call: BatchCall): void {
     const against = objection("batchAppend", call.metadata);
     if (against !== undefined) {
-      call.emit("error", against);
+      call.destroy(against);
       return;
     }
-    answerBatchAppend(store, call, faults, {
-      appendBytesMax,
-      lose: () => void drop(),
+    answerBatchAppend(store, call, faults, { appendBytesMax, lose: () => void drop() });
+    call.on("data", () => {
       // It led when the call began.
-      objection: () => leader && notLeader({ host: HOST, port: leader.port }),
+      if (leader !== undefined) call.destroy(notLeader({ host: HOST, port: leader.port }));
     });
   }
 

@@ -1,0 +1,158 @@
+/**
+ * The changes of the log for those who follow them: a page at a time, or as they happen.
+ *
+ * What is asked for is looked for in the log itself, in its order, so that a reader who goes on after
+ * the last position misses nothing and is told nothing twice.
+ */
+import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
+import { isNews, type PlacedChange } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
+import { lastOf, type Position, START } from "../core/position.ts";
+import { parseStream } from "../core/stream.ts";
+import { fillPrevious, type ValueHistory } from "../feed/previous-values.ts";
+import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import type { Model } from "../model/model.ts";
+import { type Addresses, unknownEntityType } from "./address.ts";
+import { type Catalog, type ChangesFilter, changesMax, type ToldChange } from "./catalog.ts";
+
+type Changes = Pick<Catalog, "readChanges" | "followChanges">;
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readAll" | "tail" | "head">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  readonly addresses: Addresses;
+  readonly model: Model;
+  readonly history: ValueHistory;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: Position) => Promise<void>;
+}
+
+const limitDefault = 100;
+/** Records that one page looks at, however few of them it is asked for. */
+const lookedAtMax = 50_000;
+/** Of the values of one page, which is whole in memory. */
+const pageBytesMax = 8 * 1024 * 1024;
+/** Records that are read at once: what others wait for meanwhile is some milliseconds. */
+const readMax = 500;
+/** How long a follower waits for a view that is away before it looks again. */
+const retryMs = 1_000;
+
+export function createChanges(dependencies: Dependencies): Changes {
+  const { log, addresses, model, history, reached } = dependencies;
+
+  /** Gives the change of a record that is asked for. */
+  function createSieve(filter: ChangesFilter): (record: LogRecord) => PlacedChange | undefined {
+    const urns = setOf(filter.urns?.map((urn) => addresses.known(urn).urn));
+    const types = setOf(filter.entityTypes?.map(entityType));
+    const aspects = setOf(filter.aspects?.map(aspect));
+    return (record) => {
+      // Most of what is not asked for is known by its stream's name.
+      const of = parseStream(record.stream);
+      if (of === undefined || of.kind === "truncation") return undefined;
+      if (urns?.has(of.urn) === false || types?.has(typeOf(of.urn)) === false) return undefined;
+      if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
+      const change = dependencies.decode(record);
+      if (change === undefined || !isNews(change)) return undefined;
+      return aspects?.has(change.aspect) === false ? undefined : change;
+    };
+  }
+
+  function entityType(name: string): string {
+    const entity = model.findEntity(name);
+    if (entity === undefined) throw unknownEntityType(model, name, "invalid");
+    return entity.name;
+  }
+
+  function aspect(name: string): string {
+    if (model.aspects.has(name)) return name;
+    throw new CatalogError("invalid", `unknown aspect "${name.slice(0, 120)}"`);
+  }
+
+  async function known(after: Position): Promise<Position> {
+    const head = await log.head();
+    if (after <= head) return after;
+    throw new CatalogError(
+      "invalid",
+      `position ${after} is not in the log, which ends at ${head}`,
+      {
+        hint: "It may be of another log: read what there is anew, then follow from now on",
+      },
+    );
+  }
+
+  async function told(
+    changes: readonly PlacedChange[],
+    previous: boolean | undefined,
+  ): Promise<readonly ToldChange[]> {
+    const events = changes.map((change) => ({ change }));
+    if (previous !== true || changes.length === 0) return events;
+    await reached(lastOf(changes));
+    return fillPrevious(events, history, "the feed");
+  }
+
+  return {
+    async readChanges({ after = START, limit = limitDefault, ...filter }) {
+      if (!(limit >= 1 && limit <= changesMax)) {
+        throw new CatalogError("malformed", `limit is ${limit}`, {
+          hint: `Send 1 to ${changesMax}`,
+        });
+      }
+      const sieve = createSieve(filter);
+      let position = await known(after);
+      const changes: PlacedChange[] = [];
+      let lookedAt = 0;
+      let bytes = 0;
+      while (changes.length < limit && bytes < pageBytesMax && lookedAt < lookedAtMax) {
+        const page = await log.readAll(position, { limit: readMax });
+        if (page.length === 0) break;
+        for (const record of page) {
+          const change = sieve(record);
+          position = record.position;
+          lookedAt++;
+          if (change === undefined) continue;
+          changes.push(change);
+          bytes += change.value?.length ?? 0;
+          if (changes.length === limit || bytes >= pageBytesMax) break;
+        }
+        await turn();
+      }
+      const end = position >= (await log.head());
+      return { changes: await told(changes, filter.previous), position, end };
+    },
+
+    async followChanges({ after, ...filter }, signal) {
+      const sieve = createSieve(filter);
+      const from = after === undefined ? await log.head() : await known(after);
+
+      async function whenThere(changes: readonly PlacedChange[]): Promise<readonly ToldChange[]> {
+        for (;;) {
+          try {
+            return await told(changes, filter.previous);
+          } catch (error) {
+            const away = error instanceof CatalogError && error.code === "unavailable";
+            if (!away || signal.aborted) throw error;
+            await pause(retryMs, undefined, { signal });
+          }
+        }
+      }
+
+      async function* follow() {
+        yield { changes: [], position: from };
+        for await (const page of log.tail(from, signal)) {
+          for (let start = 0; start < page.length; start += readMax) {
+            const slice = page.slice(start, start + readMax);
+            const changes = slice.map(sieve).filter((change) => change !== undefined);
+            yield { changes: await whenThere(changes), position: lastOf(slice) };
+            await turn();
+          }
+        }
+      }
+      return follow();
+    },
+  };
+}
+
+const setOf = (names: readonly string[] | undefined): ReadonlySet<string> | undefined =>
+  names === undefined ? undefined : new Set(names);
+
+const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";

@@ -1,0 +1,309 @@
+/**
+ * The schema registry: which schema has which id, and which schemas the values of a topic have had.
+ *
+ * The service's own schemas have fixed ids (event-schemas.ts). What others register is kept in the
+ * log, in a stream of its own: messages in topics name the ids for as long as they are kept, so ids
+ * must be copied, backed up and shared by all nodes as the log is. Whoever registers appends at the
+ * revision that it has seen, so that two schemas never get one id, and one never two.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { EMPTY_STREAM, type Revision, revision } from "../core/position.ts";
+import { SCHEMAS } from "../core/stream.ts";
+import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
+import { type SchemaRecord, schemaCodec } from "../log/schema-codec.ts";
+import { incompatibilities, keyOf, type Level, readLevel, readSchema } from "./compatibility.ts";
+import { eventSchemas, foreignIdsFrom } from "./event-schemas.ts";
+import { invalidVersion, noSchema, noSubject, noVersion, RegistryError } from "./registry-error.ts";
+
+export interface RegisteredSchema {
+  readonly subject: string;
+  /** From 1. */
+  readonly version: number;
+  readonly id: number;
+  /** JSON text. */
+  readonly schema: string;
+}
+
+/** Methods reject with RegistryError for what is not there or cannot be. */
+export interface SchemaRegistry {
+  subjects(): Promise<readonly string[]>;
+  /** All versions of a subject, in their order. */
+  versions(subject: string): Promise<readonly RegisteredSchema[]>;
+  /** A version by its number as text, or "latest" or "-1". */
+  version(subject: string, version: string): Promise<RegisteredSchema>;
+  /** JSON text of the schema with an id; undefined when none has it. */
+  findSchema(id: number): Promise<string | undefined>;
+  /** The same; rejects when none has it. */
+  schema(id: number): Promise<string>;
+  /** Where the schema with an id is registered. */
+  usesOf(id: number): Promise<readonly Pick<RegisteredSchema, "subject" | "version">[]>;
+  /** The version of the subject that is this schema. */
+  lookUp(subject: string, schema: string): Promise<RegisteredSchema>;
+  /** The same when it is one; else it becomes the next. */
+  register(subject: string, schema: string, actor?: string): Promise<RegisteredSchema>;
+  /** What stands against the schema beside a version of the subject, or beside all that count. */
+  check(subject: string, schema: string, version?: string): Promise<readonly string[]>;
+  /** The level that holds for a subject, or for all that have none of their own. */
+  compatibility(subject?: string): Promise<Level>;
+  setCompatibility(subject: string | undefined, level: string, actor?: string): Promise<Level>;
+}
+
+export interface SchemaRegistryParts {
+  readonly log: Pick<ChangeLog, "append" | "readStream">;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly systemActor: string;
+  /** Whether they may register what is not there yet; anyone when absent. */
+  readonly mayWrite?: (actor: string | undefined) => boolean;
+}
+
+export const subjectCharactersMax = 255;
+/** Of the schemas of others, which are held in memory. */
+export const registryBytesMax = 64 * 1024 * 1024;
+const defaultLevel: Level = "BACKWARD";
+const PAGE_MAX = 200;
+/** Lost races after which others are too many. */
+const ATTEMPTS_MAX = 20;
+
+export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
+  const { log, now, systemActor, mayWrite = () => true } = parts;
+  const known = createKnown();
+  let reading: Promise<void> = Promise.resolve();
+
+  /** Reads what was registered meanwhile, here or elsewhere; one at a time. */
+  function refresh(): Promise<void> {
+    const next = reading.then(readOn, readOn);
+    reading = next.catch(() => undefined);
+    return next;
+  }
+
+  async function readOn(): Promise<void> {
+    for (;;) {
+      const page = await log.readStream(SCHEMAS, revision(known.revision() + 1), {
+        limit: PAGE_MAX,
+      });
+      if (page.length === 0) return;
+      for (const record of page) known.add(schemaCodec.decode(record), record.revision);
+    }
+  }
+
+  /** Appends what `make` makes of all that is known; again when others were faster. */
+  async function write(
+    make: () => Omit<SchemaRecord, "time" | "actor"> | undefined,
+    actor: string | undefined,
+  ): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      await refresh();
+      const told = make();
+      if (told === undefined) return;
+      if (!mayWrite(actor)) throw tokenNeeded();
+      const record = schemaCodec.encode({ ...told, time: now(), actor: actor ?? systemActor });
+      try {
+        await log.append([{ stream: SCHEMAS, expected: known.revision(), records: [record] }]);
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+      }
+    }
+    throw new CatalogError("conflict", "others register schemas all the time", {
+      hint: "Send it again",
+    });
+  }
+
+  async function versionsOf(subject: string): Promise<readonly RegisteredSchema[]> {
+    await refresh();
+    const found = known.versions(subject);
+    if (found.length === 0) throw noSubject(subject);
+    return found;
+  }
+
+  async function version(subject: string, text: string): Promise<RegisteredSchema> {
+    const latest = text === "latest" || text === "-1";
+    if (!latest && !/^[1-9]\d{0,8}$/.test(text)) throw invalidVersion(text);
+    const found = (await versionsOf(subject)).at(latest ? -1 : Number(text) - 1);
+    if (found === undefined) throw noVersion(text);
+    return found;
+  }
+
+  async function findSchema(id: number): Promise<string | undefined> {
+    const text = known.text(id);
+    if (text !== undefined || !(id >= foreignIdsFrom)) return text;
+    await refresh();
+    return known.text(id);
+  }
+
+  const levelOf = (subject: string | undefined): Level => known.level(subject) ?? defaultLevel;
+
+  return {
+    async subjects() {
+      await refresh();
+      return known.subjects();
+    },
+    versions: versionsOf,
+    version,
+
+    findSchema,
+    async schema(id) {
+      const found = await findSchema(id);
+      if (found === undefined) throw noSchema();
+      return found;
+    },
+
+    async usesOf(id) {
+      await refresh();
+      if (known.text(id) === undefined) throw noSchema();
+      return known.uses(id);
+    },
+
+    async lookUp(subject, schema) {
+      const { key } = readSchema(schema);
+      const all = await versionsOf(subject);
+      const found = all.find(({ id }) => id === known.id(key));
+      if (found === undefined) throw noSchema();
+      return found;
+    },
+
+    async register(subject, schema, actor) {
+      checkSubject(subject);
+      const { key, text } = readSchema(schema);
+      const find = () => known.versions(subject).find(({ id }) => id === known.id(key));
+      let found = find();
+      if (found !== undefined) return found;
+      await write(() => {
+        found = find();
+        if (found !== undefined) return undefined;
+        const id = known.id(key);
+        if (id === undefined) known.checkRoom(text);
+        refuseIncompatible(subject, incompatibilities(text, earlierOf(subject), levelOf(subject)));
+        return {
+          ...{ subject, id: id ?? known.nextId(), compatibility: null },
+          schema: id === undefined ? text : null,
+        };
+      }, actor);
+      return found ?? version(subject, "latest");
+    },
+
+    async check(subject, schema, wanted) {
+      const { text } = readSchema(schema);
+      if (wanted !== undefined) {
+        const against = await version(subject, wanted);
+        const level = levelOf(subject);
+        return incompatibilities(text, [{ ...against, text: against.schema }], level);
+      }
+      await refresh();
+      return incompatibilities(text, earlierOf(subject), levelOf(subject));
+    },
+
+    async compatibility(subject) {
+      await refresh();
+      return levelOf(subject);
+    },
+
+    async setCompatibility(subject, text, actor) {
+      if (subject !== undefined) checkSubject(subject);
+      const level = readLevel(text);
+      await write(
+        () =>
+          known.ownLevel(subject) === level
+            ? undefined
+            : { subject: subject ?? null, id: null, schema: null, compatibility: level },
+        actor,
+      );
+      return level;
+    },
+  };
+
+  function earlierOf(subject: string) {
+    return known.versions(subject).map(({ version, schema }) => ({ version, text: schema }));
+  }
+}
+
+/** All that was registered, as far as the stream has been read. */
+function createKnown() {
+  const texts = new Map<number, string>();
+  const ids = new Map<string, number>();
+  const subjects = new Map<string, number[]>();
+  const levels = new Map<string | undefined, Level>();
+  let at: Revision = EMPTY_STREAM;
+  let nextId = foreignIdsFrom;
+  let bytes = 0;
+
+  function addVersion(subject: string, id: number): void {
+    const versions = subjects.get(subject) ?? [];
+    if (!versions.includes(id)) versions.push(id);
+    subjects.set(subject, versions);
+  }
+
+  for (const { id, alsoRead, text, subjects: own } of eventSchemas) {
+    for (const one of [id, ...alsoRead]) texts.set(one, text);
+    ids.set(keyOf(JSON.parse(text)), id);
+    for (const subject of own) addVersion(subject, id);
+  }
+
+  return {
+    revision: () => at,
+    nextId: () => nextId,
+    text: (id: number) => texts.get(id),
+    id: (key: string) => ids.get(key),
+    subjects: () => [...subjects.keys()].sort(),
+    ownLevel: (subject: string | undefined) => levels.get(subject),
+    level: (subject: string | undefined) => levels.get(subject) ?? levels.get(undefined),
+
+    versions: (subject: string): readonly RegisteredSchema[] =>
+      (subjects.get(subject) ?? []).map((id, i) => ({
+        ...{ subject, version: i + 1, id, schema: texts.get(id) ?? "" },
+      })),
+
+    uses: (wanted: number) =>
+      [...subjects].flatMap(([subject, versions]) =>
+        versions.flatMap((id, i) =>
+          texts.get(id) === texts.get(wanted) ? [{ subject, version: i + 1 }] : [],
+        ),
+      ),
+
+    checkRoom(text: string): void {
+      if (bytes + text.length <= registryBytesMax) return;
+      throw new RegistryError(
+        "too_large",
+        42201,
+        `the registry has ${bytes} bytes of schemas of at most ${registryBytesMax}`,
+        { hint: "Use a registry of its own for what has nothing to do with this catalog" },
+      );
+    },
+
+    add({ subject, id, schema, compatibility }: SchemaRecord, of: Revision): void {
+      at = of;
+      if (id !== null && schema !== null && !texts.has(id)) {
+        texts.set(id, schema);
+        ids.set(keyOf(JSON.parse(schema)), id);
+        bytes += schema.length;
+        nextId = Math.max(nextId, id + 1);
+      }
+      if (id !== null && subject !== null) addVersion(subject, id);
+      if (compatibility !== null) levels.set(subject ?? undefined, readLevel(compatibility));
+    },
+  };
+}
+
+function checkSubject(subject: string): void {
+  if (subject !== "" && subject.length <= subjectCharactersMax && subject.isWellFormed()) return;
+  throw new RegistryError(
+    "invalid",
+    42208,
+    `The subject has ${subject.length} characters of 1 to ${subjectCharactersMax}`,
+  );
+}
+
+function refuseIncompatible(subject: string, findings: readonly string[]): void {
+  if (findings.length === 0) return;
+  throw new RegistryError(
+    "conflict",
+    409,
+    `Schema being registered is incompatible with an earlier schema for subject "${subject}": ${findings.join("; ")}`,
+    { hint: `PUT /schema-registry/api/config/${encodeURIComponent(subject)} sets another level` },
+  );
+}
+
+const tokenNeeded = (): CatalogError =>
+  new CatalogError("unauthenticated", "to register what is not there yet needs a bearer token", {
+    hint: "Send Authorization: Bearer <token>",
+  });

@@ -1,0 +1,63 @@
+/** A feed of changes as texts, with signs of life while nothing happens. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { ToldChanges } from "../catalog/catalog.ts";
+import type { StreamForm } from "./change-text.ts";
+
+/** Shorter than what proxies and load balancers usually wait for. */
+export const heartbeatMs = 15_000;
+/** Characters of one text, unless one change alone has more. */
+const textMax = 256 * 1024;
+
+const QUIET = Symbol("quiet");
+
+export async function* feedTexts(
+  pages: AsyncIterable<ToldChanges>,
+  form: StreamForm,
+  options: { readonly signal: AbortSignal; readonly heartbeatMs?: number | undefined },
+): AsyncIterable<string> {
+  const { signal, heartbeatMs: every = heartbeatMs } = options;
+  const source = pages[Symbol.asyncIterator]();
+  let next = source.next();
+  let begun = false;
+  let position = 0 as ToldChanges["position"];
+  try {
+    for (;;) {
+      const won = await orQuiet(next, every);
+      if (won === QUIET) {
+        if (signal.aborted) return;
+        yield form.heartbeat(position);
+        continue;
+      }
+      if (won.done === true) return;
+      position = won.value.position;
+      let text = begun ? "" : form.begin(position);
+      begun = true;
+      for (const change of won.value.changes) {
+        text += form.change(change);
+        if (text.length < textMax) continue;
+        yield text;
+        text = "";
+      }
+      if (text !== "") yield text;
+      next = source.next();
+    }
+  } catch (error) {
+    // A wait that the end of the stream broke off is no fault.
+    if (!signal.aborted) throw error;
+  } finally {
+    next.catch(() => undefined);
+    await source.return?.();
+  }
+}
+
+async function orQuiet<T>(next: Promise<T>, ms: number): Promise<T | typeof QUIET> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      next,
+      pause(ms, QUIET, { signal: over.signal }).catch((): typeof QUIET => QUIET),
+    ]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * /schema-registry/api: the part of a schema registry's interface that its clients use. Reads are
+ * open: schemas say nothing of what is in the catalog, and producers and consumers of topics often
+ * have no token for this service. Registering what is not there yet is judged by the registry.
+ */
+import type { RegisteredSchema, SchemaRegistry } from "../../feed/schema-registry.ts";
+import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../endpoint.ts";
+import { REGISTRY } from "../registry-form.ts";
+import {
+  closed,
+  registrySettings,
+  registryRow as row,
+  subject,
+  topic,
+} from "./registry-settings.ts";
+
+export interface SchemaRegistryOptions {
+  readonly registry: SchemaRegistry;
+}
+
+const version: Parameter = {
+  ...{ name: "version", in: "path", type: "string" },
+  about: "A number from 1, or `latest`",
+};
+const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
+
+const versioned: Schema = {
+  type: "object",
+  required: ["subject", "version", "id", "schema"],
+  properties: {
+    subject: { type: "string" },
+    version: { type: "integer" },
+    id: { type: "integer", description: "What messages name" },
+    schema: { type: "string", description: "The schema as JSON text" },
+    schemaType: { type: "string" },
+  },
+};
+const integers: Schema = { type: "array", items: { type: "integer" } };
+const strings: Schema = { type: "array", items: { type: "string" } };
+const judgement: Schema = {
+  type: "object",
+  required: ["is_compatible", "messages"],
+  properties: { is_compatible: { type: "boolean" }, messages: strings },
+};
+
+const schemaBody = {
+  type: "object",
+  required: ["schema"],
+  properties: {
+    schema: { type: "string", description: "An Avro schema as JSON text" },
+    schemaType: { enum: ["AVRO", null], description: "AVRO, also when absent" },
+    references: {
+      type: ["array", "null"],
+      maxItems: 0,
+      description: "None: a schema stands alone",
+    },
+  },
+} as const;
+
+const missing: ErrorCase = {
+  code: "not_found",
+  when: "there is no such subject (40401), version (40402) or schema (40403)",
+};
+const badSchema: ErrorCase = { code: "invalid", when: "it is no Avro schema (42201)" };
+const sample = '{"type":"record","name":"Ping","fields":[{"name":"at","type":"long"}]}';
+const ofSubject = `${REGISTRY}/subjects/{subject}`;
+
+export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
+  return [
+    row(
+      {
+        ...{ name: "getRegistry", path: REGISTRY, summary: "Whether there is a registry" },
+        reply: { type: "object" },
+        example: { path: REGISTRY, reply: {} },
+      },
+      () => ({}),
+    ),
+    ...schemaRows(registry),
+    ...subjectRows(registry),
+    ...registrySettings(registry),
+  ];
+}
+
+const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
+  row(
+    {
+      ...{ name: "getSchemaTypes", path: `${REGISTRY}/schemas/types`, summary: "Kinds of schemas" },
+      reply: strings,
+      example: { path: `${REGISTRY}/schemas/types`, reply: ["AVRO"] },
+    },
+    () => ["AVRO"],
+  ),
+  row(
+    {
+      ...{ name: "getSchema", path: `${REGISTRY}/schemas/ids/{id}` },
+      summary: "The schema that messages name",
+      about: "An id is of one schema for ever.",
+      parameters: [id],
+      reply: { type: "object", required: ["schema"], properties: versioned.properties },
+      example: {
+        path: `${REGISTRY}/schemas/ids/4`,
+        reply: { schema: sample, schemaType: "AVRO" },
+      },
+      errors: [missing],
+    },
+    async (ask) => ({ schema: await schemaOf(registry, ask), schemaType: "AVRO" }),
+  ),
+  row(
+    {
+      ...{ name: "getSchemaText", path: `${REGISTRY}/schemas/ids/{id}/schema` },
+      summary: "The same, bare",
+      parameters: [id],
+      reply: { type: "object" },
+      example: { path: `${REGISTRY}/schemas/ids/4/schema`, reply: JSON.parse(sample) },
+      errors: [missing],
+    },
+    async (ask) => JSON.parse(await schemaOf(registry, ask)),
+  ),
+  row(
+    {
+      ...{ name: "getSubjectsOfSchema", path: `${REGISTRY}/schemas/ids/{id}/subjects` },
+      summary: "Subjects that have the schema",
+      parameters: [id],
+      reply: strings,
+      example: { path: `${REGISTRY}/schemas/ids/16/subjects`, reply: [topic] },
+      errors: [missing],
+    },
+    async (ask) => [...new Set((await usesOf(registry, ask)).map((use) => use.subject))],
+  ),
+  row(
+    {
+      ...{ name: "getVersionsOfSchema", path: `${REGISTRY}/schemas/ids/{id}/versions` },
+      summary: "Subjects and versions that are the schema",
+      parameters: [id],
+      reply: { type: "array", items: { type: "object" } },
+      example: {
+        path: `${REGISTRY}/schemas/ids/16/versions`,
+        reply: [{ subject: topic, version: 1 }],
+      },
+      errors: [missing],
+    },
+    (ask) => usesOf(registry, ask),
+  ),
+];
+
+const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
+  row(
+    {
+      ...{ name: "getSubjects", path: `${REGISTRY}/subjects`, summary: "All subjects" },
+      parameters: [
+        {
+          ...{ name: "subjectPrefix", in: "query", type: "string" },
+          about: "Those that begin with it",
+        },
+      ],
+      reply: strings,
+      example: { path: `${REGISTRY}/subjects`, reply: [topic] },
+    },
+    async ({ parameters }) => {
+      const prefix = String(parameters.subjectPrefix ?? "");
+      return (await registry.subjects()).filter((name) => name.startsWith(prefix));
+    },
+  ),
+  row(
+    {
+      ...{ name: "getVersions", path: `${ofSubject}/versions`, summary: "Versions of a subject" },
+      parameters: [subject],
+      reply: integers,
+      example: { path: `${REGISTRY}/subjects/${topic}/versions`, reply: [1] },
+      errors: [missing],
+    },
+    async ({ path }) => (await registry.versions(path.subject ?? "")).map((one) => one.version),
+  ),
+  row(
+    {
+      ...{ name: "getVersion", path: `${ofSubject}/versions/{version}`, summary: "One of them" },
+      parameters: [subject, version],
+      reply: versioned,
+      example: {
+        path: `${REGISTRY}/subjects/${topic}/versions/latest`,
+        reply: { subject: topic, version: 1, id: 16, schema: sample, schemaType: "AVRO" },
+      },
+      errors: [missing, { code: "invalid", when: "that is no version (42202)" }],
+    },
+    async (ask) => shown(await versionOf(registry, ask)),
+  ),
+  row(
+    {
+      ...{ name: "getVersionText", path: `${ofSubject}/versions/{version}/schema` },
+      summary: "Its schema, bare",
+      parameters: [subject, version],
+      reply: { type: "object" },
+      example: {
+        path: `${REGISTRY}/subjects/${topic}/versions/1/schema`,
+        reply: JSON.parse(sample),
+      },
+      errors: [missing],
+    },
+    async (ask) => JSON.parse((await versionOf(registry, ask)).schema),
+  ),
+  row(
+    {
+      ...{ method: "POST", name: "registerSchema", path: `${ofSubject}/versions` },
+      summary: "Register a schema under a subject",
+      about:
+        "A schema that the subject has is answered as it is, and needs no token. A new one becomes the next version, if it is compatible; the same schema has the same id under every subject.",
+      parameters: [subject],
+      body: schemaBody,
+      reply: { type: "object", required: ["id"], properties: versioned.properties },
+      example: {
+        path: `${REGISTRY}/subjects/pings-value/versions`,
+        body: { schema: sample },
+        reply: { id: 1_000 },
+      },
+      errors: [
+        badSchema,
+        { code: "conflict", when: "the level of the subject does not allow it (409)" },
+        closed,
+        { code: "too_large", when: "the body, or all schemas together, have too many bytes" },
+      ],
+    },
+    async (ask) => {
+      const found = await registry.register(ask.path.subject ?? "", textOf(ask), ask.caller.actor);
+      return { id: found.id, version: found.version };
+    },
+  ),
+  row(
+    {
+      ...{ method: "POST", name: "lookUpSchema", path: ofSubject },
+      summary: "Which version of a subject a schema is",
+      parameters: [subject],
+      body: schemaBody,
+      reply: versioned,
+      example: {
+        path: `${REGISTRY}/subjects/pings-value`,
+        body: { schema: sample },
+        reply: { subject: "pings-value", version: 1, id: 1_000, schema: sample },
+      },
+      errors: [missing, badSchema],
+    },
+    async (ask) => shown(await registry.lookUp(ask.path.subject ?? "", textOf(ask))),
+  ),
+  row(
+    {
+      ...{ method: "POST", name: "checkSchema" },
+      path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
+      summary: "Whether a schema is compatible with a version of a subject",
+      parameters: [subject, version],
+      body: schemaBody,
+      reply: judgement,
+      example: {
+        path: `${REGISTRY}/compatibility/subjects/${topic}/versions/latest`,
+        body: { schema: sample },
+        reply: { is_compatible: false, messages: ["it does not read what version 1 wrote: …"] },
+      },
+      errors: [missing, badSchema],
+    },
+    (ask) => judged(registry, ask),
+  ),
+  row(
+    {
+      ...{ method: "POST", name: "checkSchemaBesideAll" },
+      path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
+      summary: "Whether a subject would take a schema",
+      parameters: [subject],
+      body: schemaBody,
+      reply: judgement,
+      example: {
+        path: `${REGISTRY}/compatibility/subjects/pings-value/versions`,
+        body: { schema: sample },
+        reply: { is_compatible: true, messages: [] },
+      },
+      errors: [badSchema],
+    },
+    (ask) => judged(registry, ask),
+  ),
+];
+
+const shown = (found: RegisteredSchema): object => ({ ...found, schemaType: "AVRO" });
+
+/** An id that is no number is of no schema. */
+const idOf = ({ path }: Ask): number =>
+  /^\d{1,10}$/.test(path.id ?? "") ? Number(path.id) : Number.NaN;
+
+const usesOf = (registry: SchemaRegistry, ask: Ask) => registry.usesOf(idOf(ask));
+
+const schemaOf = (registry: SchemaRegistry, ask: Ask) => registry.schema(idOf(ask));
+
+const versionOf = (registry: SchemaRegistry, { path }: Ask): Promise<RegisteredSchema> =>
+  registry.version(path.subject ?? "", path.version ?? "");
+
+const textOf = ({ body }: Ask): string => (body as { readonly schema: string }).schema;
+
+async function judged(registry: SchemaRegistry, ask: Ask): Promise<object> {
+  const { subject: of = "", version: at } = ask.path;
+  const messages = await registry.check(of, textOf(ask), at);
+  return { is_compatible: messages.length === 0, messages };
+}

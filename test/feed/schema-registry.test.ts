@@ -1,0 +1,232 @@
+/** The schema registry over a real log, as several nodes use it. */
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import { SCHEMAS } from "../../src/core/stream.ts";
+import { eventSchemas, foreignIdsFrom } from "../../src/feed/event-schemas.ts";
+import { createSchemaRegistry, type SchemaRegistry } from "../../src/feed/schema-registry.ts";
+import type { ChangeLog } from "../../src/log/change-log.ts";
+import { decodeRecord } from "../../src/log/record-codec.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+let directory: TemporaryDirectory;
+let log: ChangeLog;
+beforeEach(async () => {
+  directory = temporaryDirectory("annals-schemas");
+  log = await openLog();
+});
+afterEach(async () => {
+  await log.close();
+  directory[Symbol.dispose]();
+});
+
+const openLog = () => openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
+
+const openRegistry = (mayWrite?: (actor: string | undefined) => boolean): SchemaRegistry =>
+  createSchemaRegistry({ log, now: () => 1_000, systemActor: "urn:li:corpuser:s", mayWrite });
+
+/** A record with fields of these names, all text; those with "?" may be absent. */
+const schema = (name: string, ...fields: readonly string[]): string =>
+  JSON.stringify({
+    type: "record",
+    name,
+    namespace: "org.acme",
+    fields: fields.map((field) =>
+      field.endsWith("?")
+        ? { name: field.slice(0, -1), type: ["null", "string"], default: null }
+        : { name: field, type: "string" },
+    ),
+  });
+
+const rejected = (code: string, registryCode: number) =>
+  expect.objectContaining({ code, registryCode });
+
+const TOPIC = "MetadataChangeProposal_v1-value";
+
+describe("ids", () => {
+  test("of the service's own schemas are fixed; nothing is written for them", async () => {
+    const registry = openRegistry();
+    for (const { id, text, subjects, alsoRead } of eventSchemas) {
+      for (const one of [id, ...alsoRead]) expect(await registry.findSchema(one)).toBe(text);
+      for (const subject of subjects) {
+        expect(await registry.version(subject, "latest")).toEqual({
+          ...{ subject, id, version: 1, schema: text },
+        });
+        expect(await registry.register(subject, text)).toMatchObject({ id, version: 1 });
+      }
+      expect(await registry.usesOf(id)).toEqual(
+        subjects.map((subject) => ({ subject, version: 1 })),
+      );
+    }
+    expect(await log.head()).toBe(0);
+  });
+
+  test("belong to schemas: one under every subject, in every spelling, on every node, for ever", async () => {
+    const ping = schema("Ping", "a");
+    const first = await openRegistry().register("one", ping);
+    expect(first).toEqual({ subject: "one", version: 1, id: foreignIdsFrom, schema: ping });
+
+    const other = openRegistry();
+    const { name, ...rest } = JSON.parse(ping);
+    const spelt = JSON.stringify({ ...rest, name }, null, 2);
+    expect(await other.register("one", spelt)).toEqual(first);
+    expect(await other.register("two", spelt)).toMatchObject({ version: 1, id: first.id });
+    expect(await other.register("two", schema("Ping", "a", "b?"))).toMatchObject({
+      ...{ version: 2, id: foreignIdsFrom + 1 },
+    });
+    // What is said of a field is part of what was registered.
+    const documented = ping.replace('"name":"a"', '"doc":"An a.","name":"a"');
+    expect(await other.register("one", documented)).toMatchObject({ id: foreignIdsFrom + 2 });
+
+    await log.close();
+    log = await openLog();
+    const later = openRegistry();
+    expect(await later.findSchema(first.id)).toBe(ping);
+    expect(await later.lookUp("two", ping)).toMatchObject({ id: first.id });
+    expect(await later.usesOf(first.id)).toEqual([
+      { subject: "one", version: 1 },
+      { subject: "two", version: 1 },
+    ]);
+  });
+
+  test("are never given twice, however many register at once on several nodes", async () => {
+    const nodes = [openRegistry(), openRegistry(), openRegistry()];
+    const registered = await Promise.all(
+      nodes.flatMap((node, n) =>
+        Array.from({ length: 8 }, (_, i) =>
+          // Every second schema is told to all nodes.
+          node.register(`s${i}`, schema(`S${i}`, i % 2 === 0 ? "a?" : `of${n}?`)),
+        ),
+      ),
+    );
+    const pairs = new Set(registered.map(({ id, schema: text }) => `${id} ${text}`));
+    expect(pairs.size).toBe(4 + 12);
+    expect(new Set(registered.map(({ id }) => id)).size).toBe(4 + 12);
+    expect(new Set(registered.map(({ schema: text }) => text)).size).toBe(4 + 12);
+    // All nodes tell the same.
+    const told = await Promise.all(nodes.map((node) => node.versions("s1")));
+    expect(told[0]).toHaveLength(3);
+    expect(told[1]).toEqual(told[0]);
+    expect(told[2]).toEqual(told[0]);
+  });
+
+  test("that others gave are found without being asked for before", async () => {
+    const reader = openRegistry();
+    expect(await reader.findSchema(foreignIdsFrom)).toBeUndefined();
+    await openRegistry().register("one", schema("Ping", "a"));
+    expect(await reader.findSchema(foreignIdsFrom)).toBe(schema("Ping", "a"));
+    expect(await reader.findSchema(Number.NaN)).toBeUndefined();
+  });
+});
+
+test("what is registered is no change of the catalog", async () => {
+  await openRegistry().register("one", schema("Ping", "a"));
+  const [record, ...others] = await log.readAll(position(0), { limit: 10 });
+  expect(others).toEqual([]);
+  expect(record?.stream).toBe(SCHEMAS);
+  expect(record && decodeRecord(record)).toBeUndefined();
+});
+
+describe("compatibility", () => {
+  const base = schema("Ping", "a");
+  const wider = schema("Ping", "a", "b?");
+  const needing = schema("Ping", "a", "b");
+
+  test.each([
+    ["NONE", [wider, needing, '"string"'], []],
+    ["BACKWARD", [wider, base], [needing, '"string"']],
+    ["FORWARD", [wider, needing], ['"string"']],
+    ["FULL", [wider], [needing, '"string"']],
+  ])("%s takes what it says", async (level, taken, refused) => {
+    const registry = openRegistry();
+    await registry.setCompatibility("s", level);
+    await registry.register("s", base);
+    for (const one of refused) {
+      expect(await registry.check("s", one)).not.toEqual([]);
+      await expect(registry.register("s", one)).rejects.toEqual(rejected("conflict", 409));
+    }
+    for (const one of taken) expect(await registry.check("s", one, "1")).toEqual([]);
+    expect(await registry.register("s", taken[0] ?? "")).toMatchObject({ version: 2 });
+  });
+
+  test("looks at all versions where it is transitive, and else at the last", async () => {
+    const registry = openRegistry();
+    // Of an earlier one: text where there was a number.
+    const number = base.replace('"type":"string"', '"type":"int"');
+    for (const [subject, level] of Object.entries({
+      last: "BACKWARD",
+      all: "backward_transitive",
+    })) {
+      await registry.setCompatibility(subject, "NONE");
+      await registry.register(subject, number);
+      await registry.register(subject, base);
+      await registry.setCompatibility(subject, level);
+    }
+    expect(await registry.check("last", wider)).toEqual([]);
+    expect(await registry.check("all", wider)).toEqual([
+      expect.stringMatching(/^it does not read what version 1 wrote: /),
+    ]);
+  });
+
+  test("compares records by names without namespaces, as Avro does", async () => {
+    const registry = openRegistry();
+    const older = (eventSchemas.find(({ id }) => id === 16)?.text ?? "").replaceAll(
+      "com.linkedin.pegasus2avro",
+      "com.linkedin",
+    );
+    expect(await registry.register(TOPIC, older)).toMatchObject({ version: 2 });
+  });
+
+  test("has a level for all, and others for some; all nodes know them", async () => {
+    const registry = openRegistry();
+    expect(await registry.compatibility()).toBe("BACKWARD");
+    await registry.setCompatibility(undefined, "FULL");
+    await registry.setCompatibility("s", "none");
+    const other = openRegistry();
+    expect(await other.compatibility("t")).toBe("FULL");
+    expect(await other.compatibility("s")).toBe("NONE");
+    await expect(registry.setCompatibility("s", "SOME")).rejects.toEqual(
+      rejected("invalid", 42203),
+    );
+    const head = await log.head();
+    await registry.setCompatibility("s", "NONE");
+    expect(await log.head()).toBe(head);
+  });
+});
+
+describe("what is not there or cannot be", () => {
+  test("has the number that clients know", async () => {
+    const registry = openRegistry();
+    const ping = schema("Ping", "a");
+    await expect(registry.versions("s")).rejects.toEqual(rejected("not_found", 40401));
+    await expect(registry.version(TOPIC, "2")).rejects.toEqual(rejected("not_found", 40402));
+    for (const version of ["0", "x", "-2", "1.5"]) {
+      await expect(registry.version(TOPIC, version)).rejects.toEqual(rejected("invalid", 42202));
+    }
+    await expect(registry.lookUp(TOPIC, ping)).rejects.toEqual(rejected("not_found", 40403));
+    await expect(registry.usesOf(7)).rejects.toEqual(rejected("not_found", 40403));
+    await expect(registry.schema(7)).rejects.toEqual(rejected("not_found", 40403));
+    for (const text of ["", "{", "{}", '"nothing"', '{"type":"record","name":"a-b","fields":[]}']) {
+      await expect(registry.register("s", text)).rejects.toEqual(rejected("invalid", 42201));
+    }
+    await expect(registry.register("s", "[".repeat(100_000))).rejects.toEqual(
+      rejected("invalid", 42201),
+    );
+    for (const subject of ["", "x".repeat(256)]) {
+      await expect(registry.register(subject, ping)).rejects.toEqual(rejected("invalid", 42208));
+    }
+    expect(await log.head()).toBe(0);
+  });
+
+  test("is not written for whom it may not; what is there is told to all", async () => {
+    const registry = openRegistry((actor) => actor !== undefined);
+    const ping = schema("Ping", "a");
+    const closed = expect.objectContaining({ code: "unauthenticated" });
+    await expect(registry.register("s", ping)).rejects.toEqual(closed);
+    await expect(registry.setCompatibility("s", "NONE")).rejects.toEqual(closed);
+    expect(await log.head()).toBe(0);
+    const { id } = await registry.register("s", ping, "urn:li:corpuser:a");
+    expect(await registry.register("s", ping)).toMatchObject({ id });
+  });
+});

@@ -1,0 +1,246 @@
+/** /changes at the door: what is asked of the catalog, and what many and slow readers cost. */
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Catalog, ToldChange, ToldChanges } from "../../src/catalog/catalog.ts";
+import { position, revision } from "../../src/core/position.ts";
+import { changeText, eventStream, jsonLines } from "../../src/http/change-text.ts";
+import { feedTexts } from "../../src/http/feed-texts.ts";
+import type { StreamLimits } from "../../src/http/streams.ts";
+import { follow } from "../support/feed-client.ts";
+import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+
+const told = (at: number, value = '{"removed":false}'): ToldChange => ({
+  change: {
+    ...{ urn: "urn:li:tag:ä", entityType: "tag", aspect: "status", changeType: "UPSERT", value },
+    ...{ created: { time: 1, actor: "urn:li:corpuser:mira" }, timeseries: false },
+    ...{ system: { lastObserved: 1, runId: "r" }, revision: revision(0), position: position(at) },
+  },
+});
+
+let door: TestDoor;
+beforeEach(() => {
+  door = openTestDoor();
+});
+afterEach(() => door.app.close());
+
+/** Listens; gives the address. */
+async function listening(limits?: StreamLimits): Promise<string> {
+  await door.app.close();
+  door = openTestDoor({}, undefined, limits);
+  await door.app.listen({ host: "127.0.0.1", port: 0 });
+  return `http://127.0.0.1:${(door.app.server.address() as AddressInfo).port}`;
+}
+
+const limits: StreamLimits = { atOnceMax: 2, lifeMsMax: 60_000, stalledMsMax: 60_000 };
+
+describe("what is asked of the catalog", () => {
+  const asked = async (query: string, headers: Record<string, string> = {}) => {
+    await door.app.inject({ url: `/changes${query}`, headers });
+    return door.catalog.calls.at(-1);
+  };
+
+  test("a page from the start, unless told otherwise", async () => {
+    expect(await asked("")).toEqual({
+      method: "readChanges",
+      args: [{ previous: undefined, after: undefined }],
+    });
+    const query =
+      "?after=7&limit=3&previous=true&urn=urn:li:tag:a&urn=urn:li:tag:b&aspect=List(x,y)";
+    expect((await asked(query))?.args).toEqual([
+      {
+        ...{ after: 7, limit: 3, previous: true, entityTypes: undefined },
+        ...{ urns: ["urn:li:tag:a", "urn:li:tag:b"], aspects: ["x", "y"] },
+      },
+    ]);
+    expect((await asked("?from=start"))?.args).toMatchObject([{ after: 0 }]);
+  });
+
+  test("the header of resumption stands over the query; an empty one is none", async () => {
+    expect((await asked("?after=7", { "last-event-id": "9" }))?.args).toMatchObject([{ after: 9 }]);
+    expect((await asked("?after=7", { "last-event-id": "" }))?.args).toMatchObject([{ after: 7 }]);
+    const reply = await door.app.inject({ url: "/changes", headers: { "last-event-id": "x" } });
+    expect(reply.json()).toEqual(
+      refusal(400, "malformed", expect.stringContaining('header Last-Event-ID is "x"')),
+    );
+  });
+
+  test("a stream begins now, and ends with what the catalog tells", async () => {
+    const reply = await door.app.inject({
+      url: "/changes?entityType=tag",
+      headers: { accept: "text/html, text/event-stream;q=0.9" },
+    });
+    expect(door.catalog.calls).toMatchObject([
+      { method: "followChanges", args: [{ after: undefined, entityTypes: ["tag"] }, {}] },
+    ]);
+    expect(reply.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+    expect(reply.payload).toMatch(
+      /^retry: 2000\nid: 3\n\nid: 5\nevent: change\ndata: \{"position":5,/,
+    );
+    expect(door.observed).toEqual([]);
+  });
+
+  test("nothing, by HEAD", async () => {
+    const reply = await door.app.inject({
+      method: "HEAD",
+      url: "/changes",
+      headers: { accept: "text/event-stream" },
+    });
+    expect(reply.statusCode).toBe(200);
+    expect(door.catalog.calls).toEqual([]);
+  });
+});
+
+describe("the text of a change", () => {
+  test("is one line, whatever its value is like", () => {
+    const odd = told(5, '{\n  "removed":\r\n false, "é\\n": "\\r"}');
+    const text = changeText(odd);
+    expect(text).not.toMatch(/[\r\n]/);
+    expect(JSON.parse(text).aspect.value).toEqual({ removed: false, "é\n": "\r" });
+    expect(eventStream.change(odd).split("\n")).toHaveLength(5);
+    expect(jsonLines.change(odd)).toBe(`${text}\n`);
+  });
+
+  test("has signs of life between, with the position that was come to", async () => {
+    const more = Promise.withResolvers<void>();
+    const ending = new AbortController();
+    async function* pages(): AsyncIterable<ToldChanges> {
+      yield { changes: [], position: position(3) };
+      yield { changes: [], position: position(9) };
+      await more.promise;
+      yield { changes: [told(11)], position: position(12) };
+    }
+    const texts: string[] = [];
+    for await (const text of feedTexts(pages(), jsonLines, {
+      signal: ending.signal,
+      heartbeatMs: 5,
+    })) {
+      texts.push(text);
+      if (texts.length === 4) more.resolve();
+    }
+    expect(texts.slice(0, 4)).toEqual([3, 9, 9, 9].map((at) => `{"position":${at}}\n`));
+    expect(texts.at(-1)).toBe(jsonLines.change(told(11)));
+  });
+});
+
+describe("streams", () => {
+  /** Each text of it is 64 KiB; counts what was made. */
+  function endless(): { made: number; follow: Catalog["followChanges"] } {
+    const source = {
+      made: 0,
+      follow: async (_: unknown, signal: AbortSignal) =>
+        (async function* () {
+          while (!signal.aborted) {
+            source.made++;
+            const change = told(source.made, JSON.stringify("x".repeat(65_536)));
+            yield { changes: [change], position: position(source.made) };
+            await new Promise(setImmediate);
+          }
+        })(),
+    };
+    return source;
+  }
+
+  /** Nothing happens, until it ends. */
+  const quiet: Catalog["followChanges"] = async (_, signal) =>
+    (async function* () {
+      yield { changes: [], position: position(1) };
+      await once(signal, "abort");
+    })();
+
+  /** Asks, reads the head and then nothing more. */
+  async function stuck(address: string) {
+    const socket = connect(Number(new URL(address).port), "127.0.0.1");
+    socket.write("GET /changes HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n");
+    await once(socket, "data");
+    socket.pause();
+    return socket;
+  }
+
+  const eventually = async (holds: () => boolean | Promise<boolean>) => {
+    for (let n = 0; n < 200; n++) {
+      if (await holds()) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect.unreachable("it never came true");
+  };
+
+  test("are so many at once; one that ends makes room", async () => {
+    const address = await listening(limits);
+    door.catalog.followChanges = quiet;
+    const first = await follow(`${address}/changes`);
+    await follow(`${address}/changes`);
+    const refused = await follow(`${address}/changes`);
+    expect(refused.response.status).toBe(429);
+    expect(refused.response.headers.get("retry-after")).toBe("10");
+    expect(await refused.response.json()).toEqual(
+      refusal(429, "rate_limited", expect.stringContaining("2 feeds are open")),
+    );
+    // Pages are not streams.
+    expect((await fetch(`${address}/changes`)).status).toBe(200);
+    first.leave();
+    await eventually(async () => (await follow(`${address}/changes`)).response.status === 200);
+  });
+
+  test("one that is refused by the catalog takes no room", async () => {
+    const address = await listening({ ...limits, atOnceMax: 1 });
+    const { followChanges } = door.catalog;
+    for (let n = 0; n < 3; n++) {
+      door.catalog.fault = new Error("no");
+      door.catalog.followChanges = followChanges;
+      expect((await follow(`${address}/changes`)).response.status).toBe(500);
+    }
+    door.catalog.followChanges = quiet;
+    expect((await follow(`${address}/changes`)).response.status).toBe(200);
+  });
+
+  test("make no more than a slow reader takes, and let go of one that is stuck", async () => {
+    const address = await listening({ ...limits, stalledMsMax: 400 });
+    const source = endless();
+    door.catalog.followChanges = source.follow;
+    const socket = await stuck(address);
+    await eventually(async () => {
+      const before = source.made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return source.made === before;
+    });
+    // What the systems on both sides hold for a connection, and a little.
+    expect(source.made).toBeLessThan(400);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    const { made } = source;
+    socket.on("error", () => undefined).resume();
+    await once(socket, "close");
+    expect(source.made).toBe(made);
+  });
+
+  test("end after their time, so that who follows is judged again", async () => {
+    const address = await listening({ ...limits, lifeMsMax: 100 });
+    door.catalog.followChanges = quiet;
+    const feed = await follow(`${address}/changes`);
+    expect(await feed.next()).toBeUndefined();
+    expect(feed.lastId()).toBe("1");
+  });
+
+  test("end with the door, also those that nobody reads", async () => {
+    const address = await listening(limits);
+    door.catalog.followChanges = quiet;
+    const feed = await follow(`${address}/changes`);
+    await door.app.close();
+    expect(await feed.next()).toBeUndefined();
+  });
+
+  test("that break in the middle break off, so that nobody takes them for whole", async () => {
+    const address = await listening(limits);
+    door.catalog.followChanges = async () =>
+      (async function* () {
+        yield { changes: [told(4)], position: position(4) };
+        throw new Error("the log is damaged");
+      })();
+    const feed = await follow(`${address}/changes`);
+    const events = async () => {
+      while ((await feed.next()) !== undefined);
+    };
+    await expect(events()).rejects.toThrow();
+    expect(door.log.map(([, message]) => message)).toEqual(["a feed broke off"]);
+  });
+});

@@ -1,0 +1,137 @@
+/** /schema-registry/api at the door, over a registry on an empty log. */
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import { createRouteTable } from "../../src/http/route-table.ts";
+import { guardedService } from "../auth/guarded-service.ts";
+import type { Client } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { testConfig } from "./test-door.ts";
+
+const BASE = "/schema-registry/api";
+const TOPIC = "MetadataChangeProposal_v1-value";
+const PING = '{"type":"record","name":"Ping","fields":[{"name":"at","type":"long"}]}';
+const media = {
+  "Content-Type": "application/vnd.schemaregistry.v1+json",
+  Accept: "application/vnd.schemaregistry.v1+json, application/json",
+};
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const ask = (method: string, path: string, body?: unknown, client: Client = service.client) =>
+  client.call(method, `${BASE}${path}`, body, media);
+
+const table = createRouteTable({
+  ...{ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) },
+  // No row is asked anything here.
+  schemaRegistry: { registry: {} as never },
+});
+const rows = table.endpoints.filter(({ group }) => group === "schema registry");
+
+describe("rows of the table", () => {
+  test("have examples that are answered", async () => {
+    expect(rows.length).toBeGreaterThan(15);
+    // Each builds on what those before it registered.
+    const statuses: string[] = [];
+    for (const { method, example } of rows) {
+      const path = example.path.slice(BASE.length);
+      const { status } = await ask(method, path, example.body);
+      if (status !== 200) statuses.push(`${method} ${path}: ${status}`);
+    }
+    expect(statuses).toEqual([]);
+  });
+
+  test("are an OpenAPI document that holds together", async () => {
+    const document = openApiDocument(table, testConfig);
+    const { errors = [] } = await new Validator().validate(structuredClone(document));
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("a client", () => {
+  test("registers a schema, finds it by its id and by its subject", async () => {
+    const subject = encodeURIComponent(`${"ä/".repeat(60)}value`);
+    const path = `/subjects/${subject}/versions`;
+    const { status, body, headers } = await ask("POST", path, { schema: PING, references: [] });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { id: expect.any(Number), version: 1 },
+    });
+    expect(headers.get("content-type")).toBe(
+      "application/vnd.schemaregistry.v1+json; charset=utf-8",
+    );
+    expect((await ask("GET", `/schemas/ids/${body.id}`)).body).toEqual({
+      ...{ schema: PING, schemaType: "AVRO" },
+    });
+    expect((await ask("GET", `/schemas/ids/${body.id}/schema`)).body).toEqual(JSON.parse(PING));
+    const version = {
+      ...{ subject: decodeURIComponent(subject), version: 1, id: body.id },
+      ...{ schema: PING, schemaType: "AVRO" },
+    };
+    for (const at of ["1", "latest", "-1"]) {
+      expect((await ask("GET", `${path}/${at}`)).body).toEqual(version);
+    }
+    expect((await ask("POST", `/subjects/${subject}`, { schema: PING })).body).toEqual(version);
+    expect((await ask("GET", "/subjects?subjectPrefix=ä/")).body).toEqual([version.subject]);
+  });
+
+  test("asks under any prefix, and which subjects a topic was given by hand", async () => {
+    const { body } = await service.client.get(`/api/gms${BASE}/schemas/types`);
+    expect(body).toEqual(["AVRO"]);
+    const path = "/associations/resources/-/MetadataChangeProposal_v1?associationType=value";
+    expect((await ask("GET", path)).body).toEqual([]);
+    expect((await service.client.get(`${BASE}/`)).body).toEqual({});
+  });
+
+  test.each([
+    ["GET", "/subjects/none/versions", undefined, 404, 40401],
+    ["GET", `/subjects/${TOPIC}/versions/9`, undefined, 404, 40402],
+    ["GET", `/subjects/${TOPIC}/versions/x`, undefined, 422, 42202],
+    ["GET", "/schemas/ids/999999", undefined, 404, 40403],
+    ["GET", "/schemas/ids/x", undefined, 404, 40403],
+    ["POST", `/subjects/${TOPIC}`, { schema: PING }, 404, 40403],
+    ["POST", "/subjects/s/versions", { schema: "{" }, 422, 42201],
+    ["POST", `/subjects/${TOPIC}/versions`, { schema: '"string"' }, 409, 409],
+    ["POST", "/subjects/s/versions", {}, 400, 400],
+    ["POST", "/subjects/s/versions", "{", 400, 400],
+    ["POST", "/subjects/s/versions", { schema: PING, schemaType: "JSON" }, 400, 400],
+    ["PUT", "/config", { compatibility: "SOME" }, 422, 42203],
+    ["GET", "/nothing", undefined, 404, 404],
+    ["GET", "/subjects//versions", undefined, 404, 40401],
+    ["DELETE", "/subjects/s", undefined, 405, 405],
+    ["DELETE", `/subjects/${TOPIC}/versions/1`, undefined, 405, 405],
+  ])("%s %s %j is refused in the registry's own form", async (method, path, sent, status, code) => {
+    const reply = await ask(method, path, sent);
+    expect({ status: reply.status, body: reply.body }).toEqual({
+      status,
+      body: { error_code: code, message: expect.any(String) },
+    });
+    expect(reply.headers.get("content-type")).toContain("application/vnd.schemaregistry.v1+json");
+    if (status === 405) expect(reply.body.message).toContain("Schemas and their versions stay");
+  });
+});
+
+test("where tokens are asked for, schemas are read and looked up without, and registered with one", async () => {
+  await using guarded = await guardedService();
+  const { client } = guarded;
+  const post = (headers: Record<string, string> = {}) =>
+    client.call("POST", `${BASE}/subjects/s/versions`, { schema: PING }, headers);
+  expect((await ask("GET", "/schemas/ids/16", undefined, client)).status).toBe(200);
+  const { body: own } = await ask("GET", `/subjects/${TOPIC}/versions/1`, undefined, client);
+  const known = { schema: own.schema };
+  expect((await ask("POST", `/subjects/${TOPIC}/versions`, known, client)).body.id).toBe(16);
+  const refused = await post();
+  expect(refused).toMatchObject({ status: 401, body: { error_code: 401 } });
+  expect(refused.headers.get("www-authenticate")).toContain("Bearer");
+  expect((await post({ Authorization: "Bearer x" })).status).toBe(401);
+  expect((await post(guarded.operator)).status).toBe(200);
+  expect((await post()).status).toBe(200);
+  const level = { compatibility: "NONE" };
+  expect(await ask("PUT", "/config", level, client)).toMatchObject({
+    ...{ status: 401, body: { error_code: 401 } },
+  });
+});
