@@ -34,17 +34,29 @@ interface Gathered {
   bytes: number;
 }
 
-/** `lose` ends the connection. */
+/** `lose` ends the connection; `objection` tells why no more appends are taken. */
 export function answerBatchAppend(
   store: EventStore,
   call: BatchCall,
   faults: AppendFaults,
-  options: { readonly appendBytesMax: number; readonly lose: () => void },
+  options: {
+    readonly appendBytesMax: number;
+    readonly lose: () => void;
+    readonly objection: () => Error | undefined;
+  },
 ): void {
   const gathered = new Map<string, Gathered>();
   let answered: Promise<void> = Promise.resolve();
+  let ended = false;
 
   call.on("data", (request: BatchAppendReq) => {
+    if (ended) return;
+    const against = options.objection();
+    if (against !== undefined) {
+      ended = true;
+      call.emit("error", against);
+      return;
+    }
     const id = request.getCorrelationId()?.getString() ?? "";
     const given = request.getOptions();
     if (given !== undefined) gathered.set(id, { ...targetOf(given), events: [], bytes: 0 });
@@ -60,7 +72,7 @@ export function answerBatchAppend(
       response.setCorrelationId(request.getCorrelationId());
       response.setStreamIdentifier(identifier(append.name));
       fill(response);
-      if (call.cancelled || call.destroyed || faults.silent) return;
+      if (ended || call.cancelled || call.destroyed || faults.silent) return;
       call.write(response);
       if (faults.duplicates) call.write(response);
     };
@@ -97,7 +109,6 @@ export function answerBatchAppend(
     }
   });
   call.on("end", () => void answered.then(() => call.end()));
-  call.on("error", () => undefined);
 }
 
 /** The call for one append: options, then events. */

@@ -104,20 +104,21 @@ export async function startEventStoreServer(
     const wanted = call.request.getOptions()?.getStream()?.getStreamIdentifier();
     const name = wanted ? Buffer.from(wanted.getStreamName_asU8()).toString() : "$all";
     const against = objection("read", call.metadata, name);
-    if (against !== undefined) call.destroy(against);
-    else answerRead(store, call, faults).catch((error) => call.destroy(error));
+    if (against !== undefined) call.emit("error", against);
+    else answerRead(store, call, faults).catch((error) => call.emit("error", error));
   }
 
   function batchAppend(call: BatchCall): void {
     const against = objection("batchAppend", call.metadata);
     if (against !== undefined) {
-      call.destroy(against);
+      call.emit("error", against);
       return;
     }
-    answerBatchAppend(store, call, faults, { appendBytesMax, lose: () => void drop() });
-    call.on("data", () => {
+    answerBatchAppend(store, call, faults, {
+      appendBytesMax,
+      lose: () => void drop(),
       // It led when the call began.
-      if (leader !== undefined) call.destroy(notLeader({ host: HOST, port: leader.port }));
+      objection: () => leader && notLeader({ host: HOST, port: leader.port }),
     });
   }
 

@@ -1,0 +1,254 @@
+/**
+ * What goes wrong between the log and EventStoreDB: dropped connections, lost answers, another
+ * leader, a server that is silent, busy or gone. Played by the server of the protocol in this
+ * process; each test has one of its own.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { START } from "../../src/core/position.ts";
+import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
+import {
+  type EventStoreChangeLog,
+  openEventStoreChangeLog,
+} from "../../src/log/eventstoredb/eventstore-change-log.ts";
+import { entry, readEverything, readWholeStream, text } from "../contract/change-log-driver.ts";
+import {
+  type EventStoreServer,
+  startEventStoreServer,
+} from "../support/eventstoredb-server/server.ts";
+
+let server: EventStoreServer;
+let others: EventStoreServer[];
+let opened: ChangeLog[];
+
+beforeEach(async () => {
+  server = await startEventStoreServer();
+  others = [];
+  opened = [];
+});
+
+afterEach(async () => {
+  await Promise.all(opened.map((log) => log.close()));
+  await Promise.all([server, ...others].map((each) => each.stop()));
+});
+
+async function open(settings = ""): Promise<EventStoreChangeLog> {
+  const log = await openEventStoreChangeLog({ connection: server.address + settings });
+  opened.push(log);
+  return log;
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const unavailable = (message: RegExp) =>
+  expect.objectContaining({ code: "unavailable", message: expect.stringMatching(message) });
+
+/** Appends to a few streams, chained and unchained, some at a time; resolves when all are in. */
+async function appendMany(log: ChangeLog, count: number): Promise<void> {
+  const appending: Promise<unknown>[] = [];
+  for (let i = 0; i < count; i++) {
+    appending.push(
+      log.append([entry(`chained ${i % 5}`, Math.floor(i / 5) - 1, String(i))]),
+      log.append([entry(`any ${i % 5}`, "any", String(i))]),
+    );
+    if (i % 10 === 9) await sleep(2);
+  }
+  await Promise.all(appending);
+}
+
+/** Each record once, in the order of its stream. */
+async function checkMany(log: ChangeLog, count: number): Promise<void> {
+  for (const kind of ["chained", "any"]) {
+    for (let stream = 0; stream < 5; stream++) {
+      const expected = Array.from({ length: count / 5 }, (_, i) => String(5 * i + stream));
+      expect((await readWholeStream(log, `${kind} ${stream}`)).map(text)).toEqual(expected);
+    }
+  }
+}
+
+/** Gathers records until there are so many. */
+async function follow(log: ChangeLog, count: number): Promise<readonly LogRecord[]> {
+  const stop = new AbortController();
+  const seen: LogRecord[] = [];
+  for await (const page of log.tail(START, stop.signal)) {
+    seen.push(...page);
+    if (seen.length >= count) stop.abort();
+  }
+  return seen;
+}
+
+describe("connections that drop", () => {
+  test("lose no append, repeat none, and keep each stream's order", async () => {
+    const log = await open();
+    const appending = appendMany(log, 500);
+    for (let i = 0; i < 5; i++) {
+      await sleep(30);
+      await server.drop();
+    }
+    await appending;
+    await checkMany(log, 500);
+  });
+
+  test("let those who follow miss nothing and hear nothing twice", async () => {
+    const log = await open();
+    const following = follow(log, 600);
+    const appending = appendMany(log, 300);
+    for (let i = 0; i < 4; i++) {
+      await sleep(40);
+      await server.drop();
+    }
+    await appending;
+    const seen = await following;
+    expect(seen).toEqual(await readEverything(log));
+  });
+
+  test("are mended while nothing is appended", async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "a0")]);
+    await server.stop();
+    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toMatch(/cannot reach/);
+    await server.start();
+    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toBeUndefined();
+  });
+});
+
+describe("an answer that is lost", () => {
+  test.each([
+    { what: "of an append that expects a revision", expected: -1 as const },
+    { what: "of an append that expects none", expected: "any" as const },
+  ])("$what: it is in the log once", async ({ expected }) => {
+    const log = await open();
+    await log.append([entry("b", "any", "b0")]);
+    server.faults.loseAnswerAfter = 0;
+    const answers = await Promise.all([
+      log.append([entry("a", expected, "a0", "a1")]),
+      log.append([entry("b", "any", "b1")]),
+      log.append([entry("c", -1, "c0")]),
+    ]);
+    expect(answers.map(([answer]) => answer?.revision)).toEqual([1, 1, 0]);
+    const records = await readEverything(log);
+    expect(records.map(text).toSorted()).toEqual(["a0", "a1", "b0", "b1", "c0"]);
+    const [a] = answers;
+    expect(records.find((record) => text(record) === "a1")?.position).toBe(a[0]?.position);
+  });
+
+  test("is found although the server forgot the ids", async () => {
+    const log = await open();
+    await log.append([entry("a", "any", "a0")]);
+    server.faults.loseAnswerAfter = 0;
+    const appending = log.append([entry("a", "any", "a1")]);
+    await expect.poll(() => server.faults.loseAnswerAfter).toBeUndefined();
+    server.store.forgetIds();
+    expect(await appending).toMatchObject([{ revision: 1 }]);
+    expect((await readEverything(log)).map(text)).toEqual(["a0", "a1"]);
+  });
+});
+
+describe("an append that stands on one that failed", () => {
+  test("fails too, although another's record lies where that one's was to be", async () => {
+    const log = await open();
+    const other = await open();
+    await log.append([entry("a", -1, "a0")]);
+    await other.append([entry("a", 0, "another's")]);
+    // 1. Refused: the stream is at 1. 2. Expects 1, where it believes the first one.
+    const outcomes = await Promise.allSettled([
+      log.append([entry("a", 0, "lost")]),
+      log.append([entry("a", 1, "on what was lost")]),
+    ]);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ reason: { name: "WrongRevision", stream: "a", actual: 1 } });
+    }
+    expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0", "another's"]);
+    // Who has read what is there may go on.
+    expect(await log.append([entry("a", 1, "a2")])).toMatchObject([{ revision: 2 }]);
+  });
+});
+
+describe("a server that", () => {
+  test("is silent leaves appends in doubt when their time is over", async () => {
+    const log = await open("&defaultDeadline=400");
+    server.faults.silent = true;
+    const appending = log.append([entry("a", -1, "a0")]);
+    await expect(appending).rejects.toEqual(unavailable(/answer .* was lost/));
+    await expect(appending).rejects.toMatchObject({ hint: expect.stringMatching(/may be in/) });
+    server.faults.silent = false;
+    expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0"]);
+    await expect(log.append([entry("a", -1, "a0")])).rejects.toMatchObject({ actual: 0 });
+  });
+
+  test("is busy is asked again until it takes the append", async () => {
+    const log = await open();
+    server.faults.refusal = "Server Is Busy";
+    const appending = log.append([entry("a", -1, "a0")]);
+    await sleep(100);
+    expect(log.trouble?.()).toMatch(/Busy/);
+    server.faults.refusal = undefined;
+    expect(await appending).toMatchObject([{ revision: 0, repeated: false }]);
+    expect(await readEverything(log)).toHaveLength(1);
+  });
+
+  test("is gone makes all unavailable, and all is well when it is back", async () => {
+    const log = await open("&defaultDeadline=500");
+    await log.append([entry("a", -1, "a0")]);
+    await server.stop();
+    await expect(log.append([entry("a", 0, "a1")])).rejects.toEqual(unavailable(/127\.0\.0\.1/));
+    await expect(log.head()).rejects.toEqual(unavailable(/cannot reach|in time/));
+    await server.start();
+    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toBeUndefined();
+    expect(await log.append([entry("a", 0, "a1")])).toMatchObject([{ revision: 1 }]);
+  });
+
+  test("is gone at the start is named, within bounded time", async () => {
+    await server.stop();
+    const begin = performance.now();
+    await expect(open()).rejects.toEqual(unavailable(/eventstoredb at 127\.0\.0\.1:\d+/));
+    expect(performance.now() - begin).toBeLessThan(6_000);
+  });
+
+  test("tells everything twice is heard once", async () => {
+    server.faults.duplicates = true;
+    const log = await open();
+    const following = follow(log, 200);
+    await appendMany(log, 100);
+    expect(await following).toEqual(await readEverything(log));
+    await checkMany(log, 100);
+  });
+
+  test("takes its time answers all in their order", async () => {
+    server.faults.delayMs = 5;
+    const log = await open();
+    await appendMany(log, 100);
+    await checkMany(log, 100);
+  });
+});
+
+describe("another leader", () => {
+  test("is found, and goes on where the old one ended", async () => {
+    const second = await startEventStoreServer({ store: server.store });
+    others.push(second);
+    const log = await open();
+    const following = follow(log, 600);
+    const appending = appendMany(log, 300);
+    await sleep(30);
+    server.follow(second);
+    await sleep(60);
+    server.follow(undefined);
+    second.follow(server);
+    await appending;
+    await checkMany(log, 300);
+    expect(await following).toEqual(await readEverything(log));
+    expect(second.asked.get("batchAppend")).toBeGreaterThan(0);
+  });
+
+  test("is found through the cluster's gossip, by any of its nodes", async () => {
+    const second = await startEventStoreServer({ store: server.store });
+    others.push(second);
+    server.follow(second);
+    const log = await openEventStoreChangeLog({
+      connection: `esdb://127.0.0.1:${server.port},127.0.0.1:${second.port}?tls=false`,
+    });
+    opened.push(log);
+    await log.append([entry("a", -1, "a0")]);
+    expect(server.asked.get("batchAppend")).toBeUndefined();
+    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+  });
+});

@@ -1,0 +1,389 @@
+/**
+ * What is peculiar to the log on EventStoreDB: names and ids on the server, what lies beside the
+ * log, truncation, the address, TLS and users, and what `annals check` says.
+ */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { position, revision, START } from "../../src/core/position.ts";
+import type { ChangeLog } from "../../src/log/change-log.ts";
+import { parseAddress } from "../../src/log/eventstoredb/address.ts";
+import { checkEventStore } from "../../src/log/eventstoredb/check.ts";
+import {
+  type EventStoreChangeLog,
+  type EventStoreChangeLogOptions,
+  openEventStoreChangeLog,
+} from "../../src/log/eventstoredb/eventstore-change-log.ts";
+import { openStreamNames } from "../../src/log/sqlite/stream-names.ts";
+import {
+  entry,
+  idOf,
+  readEverything,
+  readWholeStream,
+  text,
+} from "../contract/change-log-driver.ts";
+import {
+  type EventStoreServer,
+  startEventStoreServer,
+} from "../support/eventstoredb-server/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const certificateFile = fileURLToPath(
+  new URL("../support/eventstoredb-server/test-server.crt", import.meta.url),
+);
+const keyFile = new URL("../support/eventstoredb-server/test-server.key", import.meta.url);
+
+let server: EventStoreServer;
+let servers: EventStoreServer[];
+let opened: ChangeLog[];
+
+async function start(
+  options: Parameters<typeof startEventStoreServer>[0] = {},
+): Promise<EventStoreServer> {
+  const started = await startEventStoreServer(options);
+  servers.push(started);
+  return started;
+}
+
+beforeEach(async () => {
+  servers = [];
+  opened = [];
+  server = await start();
+});
+
+afterEach(async () => {
+  await Promise.all(opened.map((log) => log.close()));
+  await Promise.all(servers.map((each) => each.stop()));
+});
+
+async function open(
+  options: Partial<EventStoreChangeLogOptions> = {},
+): Promise<EventStoreChangeLog> {
+  const log = await openEventStoreChangeLog({ connection: server.address, ...options });
+  opened.push(log);
+  return log;
+}
+
+const names = (): readonly string[] => [...new Set(server.store.all.map(({ stream }) => stream))];
+const last = () => server.store.all.findLast(({ type }) => !type.startsWith("$"));
+
+describe("on the server", () => {
+  test("streams have our names, and none is taken for one of the server's own", async () => {
+    const log = await open();
+    const urn = "urn:li:tag:a";
+    const own = [`entity-${urn}`, `timeseries-x-${urn}`, "jobs", "$all", "!$all", "!", ""];
+    for (const name of own) await log.append([entry(name, -1, name)]);
+    const theirs = names().filter((name) => !name.startsWith("$") && name !== "annals-log");
+    expect(theirs).toEqual([...own.slice(0, 3), "!$all", "!!$all", "!!", "!"]);
+    expect((await readEverything(log)).map((record) => record.stream)).toEqual(own);
+    for (const name of own) {
+      expect((await readWholeStream(log, name)).map((record) => record.stream)).toEqual([name]);
+    }
+    expect(await log.listStreams("", { limit: 10 })).toEqual(own.toSorted().slice(1));
+  });
+
+  test("events are binary, and their types say what they are", async () => {
+    const log = await open();
+    const typeOf = async (stream: string): Promise<string | undefined> => {
+      await log.append([entry(stream, "any", "x")]);
+      expect(last()?.contentType).toBe("application/octet-stream");
+      return last()?.type;
+    };
+    expect(await typeOf("entity-urn:li:tag:a")).toBe("MetadataChangeLog");
+    expect(await typeOf("timeseries-x-urn:li:tag:a")).toBe("MetadataChangeLog");
+    expect(await typeOf("job-1:1")).toBe("JobRecord");
+    expect(await typeOf("something")).toBe("CatalogRecord");
+  });
+
+  test("an append's id gives its events theirs, another in each stream", async () => {
+    const log = await open();
+    const idsOf = async (stream: string, id: number): Promise<readonly string[]> => {
+      await log.append([entry(stream, "any", "x", "y").withId(id)]);
+      return server.store.all
+        .slice(-3)
+        .flatMap(({ id: own, stream: name }) => (name === stream ? own : []));
+    };
+    const first = await idsOf("a", 1);
+    expect(first).toHaveLength(2);
+    expect(first[0]).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{4}00000000$/,
+    );
+    expect(first[1]).toBe(first[0]?.replace(/0$/, "1"));
+    const begin = first[0]?.slice(0, 28);
+    for (const ids of [await idsOf("b", 1), await idsOf("a", 2)]) {
+      expect(ids[0]?.slice(0, 28)).not.toBe(begin);
+    }
+  });
+
+  test("what others keep there is passed over, however much it is", async () => {
+    const log = await open();
+    const noise = EventStoreDBClient.connectionString(server.address);
+    const append = (): Promise<unknown> =>
+      noise.appendToStream(
+        "orders",
+        Array.from({ length: 700 }, () => jsonEvent({ type: "Order", data: {} })),
+      );
+    await append();
+    await log.append([entry("a", -1, "a0")]);
+    await append();
+    await log.append([entry("a", 0, "a1")]);
+    await append();
+    for (const each of [log, await open({ prefix: "ord" })]) {
+      const texts = each === log ? ["a0", "a1"] : [];
+      expect((await readEverything(each)).map(text)).toEqual(texts);
+      const backward = await each.readAll("end", { limit: 10, backward: true });
+      expect(backward.map(text)).toEqual(texts.toReversed());
+    }
+    expect(await log.head()).toBe(last() && (await readEverything(log)).at(-1)?.position);
+    await noise.dispose();
+  });
+
+  test("logs with prefixes know nothing of each other", async () => {
+    const [one, two] = [await open({ prefix: "one-" }), await open({ prefix: "two-" })];
+    await one.append([entry("a", -1, "of one")]);
+    await two.append([entry("a", -1, "of two").withId(1)]);
+    expect(one.id).not.toBe(two.id);
+    for (const [log, own] of [
+      [one, "of one"],
+      [two, "of two"],
+    ] as const) {
+      expect((await readEverything(log)).map(text)).toEqual([own]);
+      expect(await log.listStreams("", { limit: 9 })).toEqual(["a"]);
+      expect(await log.head()).toBe((await readEverything(log))[0]?.position);
+    }
+    expect(await one.findAppend("a", idOf(1))).toBeUndefined();
+  });
+});
+
+describe("the log's id", () => {
+  test("is given by whoever comes first, stays, and is no record", async () => {
+    const reader = await open({ readOnly: true });
+    expect(reader.id).toBeUndefined();
+    const logs = await Promise.all([open(), open(), open()]);
+    expect(logs[0].id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(new Set(logs.map((log) => log.id)).size).toBe(1);
+    expect((await open({ readOnly: true })).id).toBe(logs[0].id);
+    expect(await readEverything(logs[0])).toEqual([]);
+    expect(await logs[0].head()).toBe(START);
+    expect(await logs[0].listStreams("", { limit: 9 })).toEqual([]);
+  });
+
+  test("is all that a reader may not write", async () => {
+    await (await open()).append([entry("a", -1, "a0")]);
+    const reader = await open({ readOnly: true });
+    expect((await readEverything(reader)).map(text)).toEqual(["a0"]);
+    await expect(reader.append([entry("a", 0, "a1")])).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/reading only/),
+    });
+  });
+});
+
+describe("names of streams", () => {
+  test("are kept in a file, which is read on from where it ended", async () => {
+    using directory = temporaryDirectory("annals-names");
+    const namesFile = join(directory.path, "names.sqlite");
+    const log = await open({ namesFile });
+    await log.append([entry("b", -1, "x"), entry("a", -1, "x")]);
+    expect(await log.listStreams("", { limit: 9 })).toEqual(["a", "b"]);
+    await log.close();
+    const later = await open({ namesFile });
+    const other = await open({ namesFile, readOnly: true });
+    await later.append([entry("c", -1, "x")]);
+    for (const each of [later, other]) {
+      expect(await each.listStreams("", { limit: 9 })).toEqual(["a", "b", "c"]);
+    }
+    const kept = openStreamNames(namesFile, later.id);
+    expect(kept.position()).toBe(await later.head());
+    kept.close();
+  });
+
+  test("of another log are forgotten", () => {
+    using directory = temporaryDirectory("annals-names");
+    const file = join(directory.path, "names.sqlite");
+    const first = openStreamNames(file, "one");
+    first.add(new Set(["a"]), position(7));
+    first.add(new Set(["b"]), position(3));
+    expect(first.position()).toBe(7);
+    first.close();
+    const second = openStreamNames(file, "two");
+    expect(second.position()).toBe(START);
+    expect(second.list("", "", 9)).toEqual([]);
+    second.close();
+  });
+});
+
+describe("a stream that was truncated", () => {
+  test("goes on, and is read past what is gone, on the disk too", async () => {
+    const log = await open();
+    for (let i = 0; i < 6; i++) {
+      await log.append([entry("a", i - 1, `a${i}`), entry("b", i - 1, `b${i}`)]);
+    }
+    const before = await readEverything(log);
+    await log.truncateBefore("a", 4);
+    const rest = await log.readStream("a", revision(0), { limit: 9 });
+    expect(rest.map((record) => [record.revision, text(record)])).toEqual([
+      [4, "a4"],
+      [5, "a5"],
+    ]);
+    server.store.scavenge();
+    // From each position that was one, whether its record is still there or not.
+    for (const [i, { position: at }] of before.entries()) {
+      const kept = before
+        .slice(i + 1)
+        .filter(({ stream, revision: r }) => stream === "b" || r >= 4);
+      expect(await log.readAll(at, { limit: 99 })).toEqual(kept);
+      const stop = new AbortController();
+      if (kept.length === 0) continue;
+      for await (const page of log.tail(at, stop.signal)) {
+        expect(page).toEqual(kept);
+        stop.abort();
+      }
+    }
+    expect(await log.append([entry("a", 5, "a6")])).toMatchObject([{ revision: 6 }]);
+    await log.truncateBefore("a", 6);
+    const [only] = await log.readStream("a", revision(0), { limit: 9 });
+    expect(only && text(only)).toBe("a6");
+  });
+
+  test("or deleted is none, and may be written again; tombstoned it may not", async () => {
+    const log = await open();
+    const operator = EventStoreDBClient.connectionString(server.address);
+    await log.append([entry("a", -1, "a0"), entry("b", -1, "b0")]);
+    await operator.deleteStream("a");
+    await operator.tombstoneStream("b");
+    await operator.dispose();
+    for (const name of ["a", "b"]) {
+      expect(await readWholeStream(log, name)).toEqual([]);
+      expect(await log.readStream(name, "end", { limit: 1, backward: true })).toEqual([]);
+    }
+    expect(await log.append([entry("a", -1, "anew")])).toMatchObject([{ revision: 1 }]);
+    await expect(log.append([entry("b", -1, "b1")])).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/"b" was deleted for good/),
+    });
+  });
+});
+
+describe("an append that the server would not take", () => {
+  test("is refused before it is sent, and says what to raise", async () => {
+    const log = await open();
+    const append = log.append([entry("a", -1, "x".repeat(1_048_576))]);
+    await expect(append).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringMatching(/"a" has 1048602 bytes of at most 1048576/),
+      hint: expect.stringMatching(/MaxAppendSize.*maxAppendSize=/),
+    });
+  });
+
+  test("is refused by the server where we are told that it takes more", async () => {
+    const log = await open({ connection: `${server.address}&maxAppendSize=5000000` });
+    const append = log.append([entry("a", -1, "x".repeat(2_000_000), "y")]);
+    await expect(append).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringMatching(/at most 1048576/),
+    });
+    expect(await log.append([entry("a", -1, "a0")])).toMatchObject([{ revision: 0 }]);
+  });
+});
+
+describe("the address", () => {
+  test.each([
+    ["esdb://h:2113?tls=false", "h:2113", false, false],
+    ["esdb://u:p@h1,h2:2114/?TLS=true&max_append_size=7", "h1,h2:2114", true, true],
+    ["esdb+discover://cluster.example?nodePreference=leader", "cluster.example", true, false],
+  ])("%s is understood", (text, hosts, secure, withCredentials) => {
+    expect(parseAddress(text)).toMatchObject({ hosts, secure, withCredentials });
+    expect(parseAddress(text).connection).not.toMatch(/max/i);
+  });
+
+  test.each([
+    ["http://user:secret@h", /none of an EventStoreDB/],
+    ["esdb://user:secret@h?tlss=false", /unknown key "tlss"/],
+    ["esdb://user:secret@h?maxAppendSize=much", /maxAppendSize "much"/],
+    ["esdb://user:secret@h?defaultDeadline=soon", /malformed/],
+    ["esdb://user:secret@h?tlsCAFile=no-such-file", /certificate/],
+  ])("%s is refused, and no password is shown", async (connection, message) => {
+    const opening = openEventStoreChangeLog({ connection });
+    await expect(opening).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringMatching(message),
+    });
+    await opening.catch((error) => {
+      expect(`${error.text} ${error.stack} ${error.cause}`).not.toContain("secret");
+    });
+  });
+});
+
+describe("with TLS and users", () => {
+  let secure: EventStoreServer;
+  const address = (user: string): string =>
+    `${secure.address.replace("esdb://", `esdb://${user}@`)}&tlsCAFile=${encodeURIComponent(certificateFile)}`;
+
+  beforeEach(async () => {
+    const tls = { key: readFileSync(keyFile), certificate: readFileSync(certificateFile) };
+    secure = await start({ tls, users: ["admin:ch:nge it"] });
+  });
+
+  test("the log works for one that is let in", async () => {
+    const log = await open({ connection: address(`admin:${encodeURIComponent("ch:nge it")}`) });
+    await log.append([entry("a", -1, "a0")]);
+    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+    expect((await log.listStreams("", { limit: 9 })).length).toBe(1);
+  });
+
+  test.each([
+    ["a wrong password", () => address("admin:wrong"), /denies access/],
+    ["no certificate", () => secure.address, /cannot reach/],
+    ["no TLS", () => secure.address.replace("tls=true", "tls=false"), /cannot reach/],
+  ])("%s is told", async (_, connection, message) => {
+    await expect(open({ connection: connection() })).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe("annals check", () => {
+  test("finds nothing against a server that is well, and leaves nothing there", async () => {
+    const before = names();
+    const checked = await checkEventStore({ connection: server.address });
+    expect(checked).toEqual({ version: "24.10.0-test", findings: [] });
+    expect(names()).toEqual(before);
+  });
+
+  test("says what the user may not", async () => {
+    server.forbidden.add("$all");
+    const { findings } = await checkEventStore({ connection: server.address });
+    expect(findings).toEqual([expect.stringMatching(/may not read \$all/)]);
+  });
+
+  test("says that a user is not sent without TLS", async () => {
+    const connection = server.address.replace("esdb://", "esdb://admin:secret@");
+    const { findings } = await checkEventStore({ connection });
+    expect(findings).toEqual([expect.stringMatching(/tls=false/)]);
+    expect(findings.join()).not.toContain("secret");
+  });
+
+  test("rejects when nobody answers", async () => {
+    await server.stop();
+    await expect(checkEventStore({ connection: server.address })).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/127\.0\.0\.1/),
+    });
+  });
+});
+
+test("two logs that are open beside each other do not share a fate", async () => {
+  const second = await start();
+  const one = await open();
+  const two = await open({ connection: second.address, prefix: randomUUID() });
+  second.faults.delayMs = 200;
+  const slow = two.append([entry("a", -1, "two")]);
+  await one.append([entry("a", -1, "one")]);
+  await server.stop();
+  expect(await slow).toMatchObject([{ revision: 0 }]);
+});
