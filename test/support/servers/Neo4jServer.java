@@ -1,3 +1,4 @@
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.neo4j.configuration.GraphDatabaseSettings;
 import org.neo4j.configuration.connectors.BoltConnector;
@@ -21,6 +22,8 @@ public class Neo4jServer {
         .database(GraphDatabaseSettings.SYSTEM_DATABASE_NAME)
         .executeTransactionally(
             "ALTER USER neo4j SET PASSWORD '" + arguments[2] + "' CHANGE NOT REQUIRED");
+    // Bolt answers a moment before the password is the one to use.
+    Files.writeString(Path.of(arguments[0], "password-is-set"), "");
     Thread.currentThread().join();
   }
 }

@@ -1,5 +1,6 @@
 /** Neo4j's database with its Bolt connector; Neo4jServer.java starts it. */
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { javaHome, mavenPackage } from "./maven-packages.ts";
@@ -49,7 +50,8 @@ export async function neo4j(): Promise<ServerKind> {
     },
 
     // The handshake of Bolt: a server that is up chooses one of the versions offered.
-    async isReady({ ports }) {
+    async isReady({ folder, ports }) {
+      if (!existsSync(join(folder, "data", "password-is-set"))) return false;
       const offer = Buffer.from(`6060b01700080805${"00000000".repeat(3)}`, "hex");
       const chosen = await exchange(ports[0], offer, 4);
       return chosen.readUInt32BE() !== 0;
