@@ -9,7 +9,7 @@ import type { Config } from "./config/config.ts";
 import { embedded, withoutPassword } from "./config/kinds.ts";
 import { variableOf } from "./config/settings.ts";
 import { CatalogError } from "./core/errors.ts";
-import { placeOf, type ViewName, viewNames } from "./stores.ts";
+import { placeAt, placeOf, type ViewName, viewNames } from "./stores.ts";
 
 type Checked = Awaited<StoreCheck["checking"]>;
 
@@ -63,7 +63,7 @@ const askerOf = (view: ViewName) => ({ view, setting: variableOf(view) });
 
 async function checkKafkaAt(config: Config): Promise<Checked> {
   const { checkKafka } = await import("./feed/kafka/check.ts");
-  return checkKafka(config.kafka);
+  return checkKafka(placeAt(config, config.kafka));
 }
 
 function checkDirectory(data: string): Checked {

@@ -109,6 +109,11 @@ export type ViewName = (typeof viewNames)[number];
 
 /** Some 100 MB. */
 const FOLDED_WHEN_GROWN_MAX = 1_000_000;
+/**
+ * Servers take their batches side by side: the aspect table may be a batch behind. A view in the
+ * data directory lets others wait meanwhile, and so waits less.
+ */
+const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 
 /** Views that are folded from the aspect view, which has to be there first. */
 export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
@@ -165,9 +170,15 @@ async function openServerLog(
 }
 
 /** Where a view in a server is. */
-export function placeOf(config: Places, view: ViewName): ServerPlace {
-  const { storeName: name, storeCertificatesFile: file } = config;
-  return { url: config[view], name, certificates: file === "" ? undefined : certificatesIn(file) };
+export const placeOf = (config: Places, view: ViewName): ServerPlace =>
+  placeAt(config, config[view]);
+
+/** A server, as the catalog uses it. */
+export function placeAt(
+  { storeName: name, storeCertificatesFile: file }: Places,
+  url: string,
+): ServerPlace {
+  return { url, name, certificates: file === "" ? undefined : certificatesIn(file) };
 }
 
 function certificatesIn(file: string): string {
@@ -312,6 +323,11 @@ async function openSearchReader(config: Places): Promise<SearchReader> {
   return openElasticsearchSearchReader(placeOf(config, "search"));
 }
 
+function statesMsMax(config: Places): number {
+  if (sharedView(config, "search")) return STATES_MS_MAX.shared;
+  return sharedView(config, "aspects") ? STATES_MS_MAX.embedded : 0;
+}
+
 async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise<View> {
   const project = createSearchProjection(config.rules.search);
   return createFoldingView<SearchWrite>({
@@ -320,6 +336,7 @@ async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise
     states: await openAspectReader(config),
     // Grown anew, the aspect view is at its end: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
+    statesMsMax: statesMsMax(config),
     fold(state, entityType, position) {
       const document = project(state, entityType);
       return document === undefined

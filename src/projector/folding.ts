@@ -7,6 +7,7 @@
  * that is told again, or late, writes what is true now, and an entity that is touched a hundred
  * times in a batch is folded once.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -36,19 +37,27 @@ export interface FoldingParts<W> {
   readonly fold: (state: EntityState, entityType: string, position: Position) => W;
   /** Entities of which it is remembered how far they are folded; 20,000 when absent. */
   readonly foldedMax?: number | undefined;
+  /** How long a batch waits for the states to come as far, where others do not wait for it; in ms. */
+  readonly statesMsMax?: number | undefined;
 }
 
 /** States held at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
 const FOLDED_MAX = 20_000;
+const LOOK_MS = 20;
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
-  const { name, sink, states, fold, foldedMax = FOLDED_MAX } = parts;
+  const { name, sink, states, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   const folded = new LRUCache<string, Position>({ max: foldedMax });
 
   /** Where the states are; throws `unavailable` when that is before `upTo`. */
   async function statesAt(upTo: Position): Promise<Position> {
-    const at = await states.position();
+    const begun = performance.now();
+    let at = await states.position();
+    while (at < upTo && performance.now() - begun < statesMsMax) {
+      await delay(LOOK_MS);
+      at = await states.position();
+    }
     if (at >= upTo) return at;
     throw new CatalogError(
       "unavailable",

@@ -38,7 +38,9 @@
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
  *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
  *   9. What a view has put off is done when the others have had their turn. (tidy)
- *  10. Of several projectors of a shared view one feeds it, another takes over when that one ends.
+ *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
+ *      up. Until it has it, nothing else is asked of it. (advance, settled)
+ *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends.
  *      That two may try at once does no harm: a sink moves the checkpoint only from where it knows
  *      it to be, and says `conflict` else. (feed, look)
  */
@@ -128,6 +130,8 @@ interface Follower {
     | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
     | undefined;
   parking: Parking | undefined;
+  /** While a shared view takes a batch; never rejects. */
+  feeding: Promise<void> | undefined;
   /** When a view that another process feeds was last seen to move; undefined while this one does. */
   movedAt: number | undefined;
 }
@@ -143,7 +147,15 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       const position = await view.sink.position();
       const movedAt = view.shared === "watched" ? Date.now() : undefined;
       const parking = await parkingOf(view);
-      return { view, position, checkpoint: position, failure: undefined, parking, movedAt };
+      return {
+        view,
+        position,
+        checkpoint: position,
+        failure: undefined,
+        parking,
+        feeding: undefined,
+        movedAt,
+      };
     }),
   );
   checkAhead(followers, await log.head());
@@ -182,6 +194,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       await otherTurns();
     }
     for (const { reject } of wanted.splice(0)) reject(stopped());
+    await settled(followers);
     await Promise.all(followers.map(keepPosition));
   }
 
@@ -239,6 +252,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
     const asked = followers.filter(({ view }) => name === undefined || view.name === name);
+    await settled(asked);
     const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
     const views = await Promise.all(
       fed.map(async ({ view, position, parking }) => {
@@ -255,7 +269,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   async function dropNow(urn: string, name: string, actor: string | undefined) {
-    const parking = followers.find(({ view }) => view.name === name)?.parking;
+    const follower = followers.find(({ view }) => view.name === name);
+    if (follower !== undefined) await settled([follower]);
+    const parking = follower?.parking;
     if (parking === undefined) throw unknownView(name);
     await parking.drop(urn, actor);
     return restoreNow([urn], name);
@@ -274,8 +290,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function tidy(): Promise<boolean> {
     let more = false;
     for (const follower of followers) {
-      const idle = follower.failure !== undefined || follower.movedAt !== undefined;
-      if (idle || follower.view.sink.tidy === undefined) continue;
+      const { failure, movedAt, feeding } = follower;
+      if (failure !== undefined || movedAt !== undefined || feeding !== undefined) continue;
+      if (follower.view.sink.tidy === undefined) continue;
       try {
         if (await follower.view.sink.tidy()) more = true;
       } catch (error) {
@@ -320,8 +337,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function ready(): Promise<readonly Follower[]> {
     const found: Follower[] = [];
     for (const follower of followers) {
-      const { failure, movedAt } = follower;
-      if (movedAt !== undefined) continue;
+      const { failure, movedAt, feeding } = follower;
+      if (movedAt !== undefined || feeding !== undefined) continue;
       const follows = failure === undefined;
       if (follows || (failure.retryAt <= Date.now() && (await recover(follower)))) {
         found.push(follower);
@@ -363,10 +380,24 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       onProgress(progress());
       return false;
     }
-    await Promise.all(group.map((follower) => feed(follower, batch)));
+    const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
+    for (const follower of shared) {
+      follower.feeding = feed(follower, batch).finally(() => {
+        follower.feeding = undefined;
+        onProgress(progress());
+        poked = true;
+        wake();
+      });
+    }
+    if (own.length === 0) return false;
+    await Promise.all(own.map((follower) => feed(follower, batch)));
     onProgress(progress());
-    return group.some(({ position }) => position > after);
+    return own.some(({ position }) => position > after);
   }
+
+  const settled = async (some: readonly Follower[]): Promise<void> => {
+    await Promise.all(some.map(({ feeding }) => feeding));
+  };
 
   async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
     const { view, parking, checkpoint, position: after } = follower;

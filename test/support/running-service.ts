@@ -9,8 +9,8 @@ export interface RunningService extends AsyncDisposable {
   readonly client: Client;
   readonly address: string;
   readonly directory: string;
-  /** Closes and opens it again on the same directory. */
-  restart(): Promise<void>;
+  /** Closes and opens it again on the same directory; `meanwhile` has the directory to itself. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
 type Flags = Parameters<typeof readConfig>[0];
@@ -24,8 +24,9 @@ export async function runningService(flags: Flags = {}): Promise<RunningService>
     client: createClient(service.address()),
     address: service.address(),
     directory: directory.path,
-    async restart() {
+    async restart(meanwhile?: () => Promise<void>) {
       await service.close();
+      await meanwhile?.();
       service = await openService(config, { logger });
       running.client = createClient(service.address());
       running.address = service.address();
