@@ -39,17 +39,15 @@ interface Listed {
   readonly alsoRead?: readonly number[];
 }
 
-/** In the order of their ids. */
+/** As they are listed: the last one of a topic is what is written. */
 export const eventSchemas: readonly EventSchema[] = (
   JSON.parse(readText("registry.json")) as readonly Listed[]
-)
-  .map(({ id, schema, subjects, alsoRead = [] }) => ({
-    id,
-    alsoRead,
-    subjects,
-    text: JSON.stringify(JSON.parse(readText(schema))),
-  }))
-  .sort((a, b) => a.id - b.id);
+).map(({ id, schema, subjects, alsoRead = [] }) => ({
+  id,
+  alsoRead,
+  subjects,
+  text: JSON.stringify(JSON.parse(readText(schema))),
+}));
 
 /** What messages of a topic are written with now. */
 export function schemaOfTopic(topic: string): EventSchema {
