@@ -13,6 +13,7 @@ import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
+import { openParking, readParking } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { createAddresses, unknownEntityType } from "./address.ts";
@@ -121,6 +122,8 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     systemActor,
     now,
     admitted() {
+      // The log decides: it takes writes whatever becomes of a view that others feed.
+      if (parts.sharedLog) return undefined;
       const behind = (answered[ASPECTS] ?? START) - (progress.positions()[ASPECTS] ?? START);
       if (behind <= parts.lagMax) return undefined;
       return reached(ASPECTS)(((answered[ASPECTS] ?? START) - parts.lagMax) as Position);
@@ -131,6 +134,10 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       const position = await log.head();
       progress.poke(position);
       await reached(ASPECTS)(position);
+    },
+    async parkedFor(urn) {
+      const notes = { load: () => readParking(log, ASPECTS), write: async () => {} };
+      return (await openParking(ASPECTS, notes, now)).find(urn)?.reason;
     },
     async countEvents(urn, aspect) {
       await caughtUp(TIMESERIES)();

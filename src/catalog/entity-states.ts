@@ -70,6 +70,8 @@ interface Dependencies {
 /** What an entry costs beyond its values (maps, stamps, system metadata), as measured. */
 const ENTRY_BYTES = 600;
 const ASPECT_BYTES = 250;
+/** Some hundred megabytes. */
+const WAITING_MAX = 20_000;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
   const { reader, fromLog, reached, onProgress, bytesMax } = dependencies;
@@ -182,6 +184,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
           if (entry.appending === appending) entry.appending = undefined;
           waiting.push({ position: entry.position, entry });
         }
+        if (fromLog !== undefined) letGo();
       },
       () => {
         for (const { entry } of decisions) {
@@ -191,6 +194,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
         }
       },
     );
+  }
+
+  /** A view that others feed may stand still: it is not for this process to remember all of it. */
+  function letGo(): void {
+    if (waiting.length <= WAITING_MAX) return;
+    for (const { entry, position } of waiting.splice(0, waiting.length - WAITING_MAX)) {
+      unpin(entry, position);
+    }
   }
 
   async function readOne(urn: string): Promise<EntityState> {

@@ -11,8 +11,8 @@ import type { AuditStamp, Change } from "../core/change.ts";
 import { decide, type Intent, systemOf } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { lastOf, type Position } from "../core/position.ts";
-import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
+import { lastOf, type Position, type Revision } from "../core/position.ts";
+import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Entity } from "../model/model.ts";
@@ -39,6 +39,8 @@ interface Dependencies {
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
   /** Resolves when what is loaded again is what won the race. */
   readonly afterLostRace: () => Promise<void>;
+  /** Why the aspect view passes over an entity; undefined when it does not. */
+  readonly parkedFor: (urn: string) => Promise<string | undefined>;
   /** The last position that any write was answered with. */
   readonly answered: () => Position;
   /** Wakes the projector, and remembers how far each view has to come. */
@@ -78,6 +80,8 @@ interface Decided {
 interface Request {
   readonly stamp: AuditStamp;
   readonly key: string | undefined;
+  /** Where streams end whose last records the view was told to pass over. */
+  readonly ends: ReadonlyMap<StreamName, Revision>;
   /** What separates the parts of a dataset's name on its platform. */
   readonly delimiterOf: (platformUrn: string) => string | undefined;
 }
@@ -125,6 +129,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     demands: readonly Demand[],
     { stamp, key }: Pick<Request, "stamp" | "key">,
   ): Promise<Written> {
+    const ends = new Map<StreamName, Revision>();
     for (let attempt = 1; ; attempt++) {
       // One load, so that nothing is awaited between the last entity and the first decision.
       const platforms = platformsOf(demands);
@@ -134,9 +139,11 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       // An append that another request began has failed in this very turn: look again.
       if (entries.some((entry) => entry.state === undefined)) continue;
       try {
-        return await appendAll(decideAll(demands, entries, { stamp, key, delimiterOf }), key);
+        return await appendAll(decideAll(demands, entries, { stamp, key, ends, delimiterOf }), key);
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
+        // Lost every time on what the view says: it may have passed over what the stream ends with.
+        if (attempt === attemptsMax - 1) ends.set(error.stream, await endOf(error));
         if (attempt === attemptsMax) {
           throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
             hint: "Send the request again",
@@ -148,6 +155,16 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         await dependencies.afterLostRace();
       }
     }
+  }
+
+  /** Throws `conflict` where the entity waits behind a record that the view cannot take. */
+  async function endOf({ stream, actual }: WrongRevision): Promise<Revision> {
+    const urn = parseStream(stream)?.urn ?? "";
+    const reason = await dependencies.parkedFor(urn);
+    if (reason === undefined) return actual;
+    throw new CatalogError("conflict", `"${urn}" is parked in the aspect view: ${reason}`, {
+      hint: "It can be written again when that is retried or dropped: POST /operations?action=listParked",
+    });
   }
 
   /** The platforms whose datasets may come to be. */
@@ -201,10 +218,12 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   function decideEntity(
     demand: Demand,
     entry: Entry,
-    { stamp: created, key, delimiterOf }: Request,
+    { stamp: created, key, ends, delimiterOf }: Request,
   ): Decided {
     const { urn, entity, intents, events } = demand;
-    const state = entry.state as EntityState;
+    const end = ends.get(entityStream(urn));
+    const loaded = entry.state as EntityState;
+    const state = end === undefined ? loaded : { ...loaded, revision: end };
     const { changes, next } = decide(state, intents, {
       entityType: entity.name,
       keyAspect: entity.keyAspect,
