@@ -5,7 +5,7 @@
  */
 import type { FieldValue } from "../search.ts";
 import { merged } from "./merged.ts";
-import { compareKeys, type SortKey, sortKey } from "./sort-key.ts";
+import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
 
 export type ValueNumber = number;
 

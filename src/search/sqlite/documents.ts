@@ -1,7 +1,7 @@
 /** Documents by number and by urn. */
 import type { DatabaseSync } from "node:sqlite";
 import type { SearchDocument } from "../search.ts";
-import { decodeDocument, decodeValues } from "./stored-document.ts";
+import { decodeDocument, decodeValues } from "../stored-document.ts";
 import { hash32 } from "./tokens.ts";
 
 /** A document as it is stored; decodeDocument makes it whole. */

@@ -5,7 +5,7 @@
 import type { Cursor, FieldValue, SortBy } from "../search.ts";
 import type { Column } from "./column.ts";
 import { type Found, scoreAt } from "./found.ts";
-import { compareKeys, type SortKey, sortKey } from "./sort-key.ts";
+import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
 import type { UrnOrder } from "./urn-order.ts";
 
 export interface Place {

@@ -18,7 +18,7 @@ import type {
   SearchThreadData,
   ToSearchThread,
 } from "./search-thread.ts";
-import { decodeDocument, decodeLater } from "./stored-document.ts";
+import { decodeDocument, decodeLater } from "../stored-document.ts";
 
 /** All that the view holds of an entity; in the order of the hashes of urns, then of urns. */
 export interface SearchRow {

@@ -14,7 +14,7 @@ import {
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { SearchDocument, SearchSink, SearchWrite } from "../search.ts";
 import { searchSchema, touchedMax } from "./schema.ts";
-import { encodeDocument } from "./stored-document.ts";
+import { encodeDocument } from "../stored-document.ts";
 import {
   type FieldNumber,
   gramTokens,

@@ -1,12 +1,12 @@
 /**
- * A document as it lies in the file: what search.ts says, in fewer characters. A text is mostly a
+ * A document as stores keep it: what search.ts says, in fewer characters. A text is mostly a
  * value that is there already, its folded form that value in lower case, and of a description the
  * words are the text.
  */
-import { CatalogError } from "../../core/errors.ts";
-import { ownCommand } from "../../core/own-command.ts";
-import { fieldValues } from "../evaluate.ts";
-import type { DocumentText, FieldValue, SearchDocument } from "../search.ts";
+import { CatalogError } from "../core/errors.ts";
+import { ownCommand } from "../core/own-command.ts";
+import { fieldValues } from "./evaluate.ts";
+import type { DocumentText, FieldValue, SearchDocument } from "./search.ts";
 
 type StoredText = readonly [
   field: string,
@@ -52,7 +52,7 @@ function encodeText(
   ];
 }
 
-/** Throws `unavailable` when the file is damaged there; SQLite does not see that in a text. */
+/** Throws `unavailable` when it is damaged: stores do not see that in a text. */
 export function decodeDocument(urn: string, json: string): SearchDocument {
   return readStored(json, ([entityType, values, texts]) => {
     return { urn, entityType, values, texts: texts.map((text) => decodeText(text, values)) };

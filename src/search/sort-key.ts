@@ -1,5 +1,5 @@
 /** What values are sorted by: numbers and booleans by size, then texts in lower case. */
-import type { FieldValue } from "../search.ts";
+import type { FieldValue } from "./search.ts";
 
 export type SortKey = number | string;
 

@@ -1,0 +1,140 @@
+/** What a condition (search.ts) is as a query. It has no score. */
+import { CatalogError } from "../../core/errors.ts";
+import type { Condition, FieldValue } from "../search.ts";
+import {
+  allOf,
+  anyOf,
+  everything,
+  exists,
+  literal,
+  noneOf,
+  prefix,
+  type Query,
+  range,
+  terms,
+  wildcard,
+} from "./clauses.ts";
+import { fieldNames } from "./fields.ts";
+import { PART_END, withinUnitsMax } from "./index-document.ts";
+import { inUnitOrder, storedText, textUnitsMax } from "./stored-text.ts";
+
+type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
+
+export function conditionQuery(condition: Condition): Query {
+  switch (condition.kind) {
+    case "equal":
+      return equalQuery(condition);
+    case "like":
+      return likeQuery(condition);
+    case "range":
+      return rangeQuery(condition);
+    case "exists":
+      return exists(fieldNames.shown(condition.field));
+    case "every":
+      return everyQuery(condition);
+    case "any":
+      return anyOf(alternatives(condition).map(conditionQuery));
+    case "not":
+      return noneOf(alternatives(condition.not).map(conditionQuery));
+  }
+}
+
+function everyQuery({ every }: Of<"every">): Query {
+  const flat = every.flatMap(parts);
+  if (flat.length === 0) return everything(0);
+  const [nots, others] = [
+    flat.filter((one) => one.kind === "not"),
+    flat.filter((one) => one.kind !== "not"),
+  ];
+  const refused = nots.flatMap(({ not }) => alternatives(not));
+  const none = refused.length === 0 ? [] : [noneOf(merged(refused).map(conditionQuery))];
+  return allOf([...others.map(conditionQuery), ...none]);
+}
+
+const parts = (condition: Condition): readonly Condition[] =>
+  condition.kind === "every" ? condition.every.flatMap(parts) : [condition];
+
+/** One of which has to hold: as few as can be, since servers limit how many there are. */
+const alternatives = (condition: Condition): readonly Condition[] => merged(flattened(condition));
+
+const flattened = (condition: Condition): readonly Condition[] =>
+  condition.kind === "any" ? condition.any.flatMap(flattened) : [condition];
+
+/** What is equal to a value of one field is asked for at once. */
+function merged(conditions: readonly Condition[]): readonly Condition[] {
+  const values = new Map<string, FieldValue[]>();
+  const others: Condition[] = [];
+  for (const one of conditions) {
+    if (one.kind !== "equal") others.push(one);
+    else values.set(one.field, [...(values.get(one.field) ?? []), ...one.values]);
+  }
+  return [
+    ...Array.from(values, ([field, some]) => ({ kind: "equal" as const, field, values: some })),
+    ...others,
+  ];
+}
+
+function equalQuery({ field, values }: Of<"equal">): Query {
+  const texts = values.filter((value) => typeof value === "string");
+  const numbers = values.filter((value) => typeof value === "number");
+  const truths = values.filter((value) => typeof value === "boolean");
+  return anyOf([
+    ...terms(fieldNames.text(field), [...new Set(texts.map(storedText))]),
+    ...terms(fieldNames.number(field), numbers),
+    ...terms(fieldNames.truth(field), truths),
+  ]);
+}
+
+/**
+ * Texts lie in lower case behind a "t", beside numbers behind an "n"; those that were cut, in pieces,
+ * too. The digest of a cut text has nothing that a lower-case text can have.
+ */
+function likeQuery({ field, how, texts }: Of<"like">): Query {
+  const [order, part] = [fieldNames.order(field), fieldNames.part(field)];
+  const asked = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
+  if (how === "equals")
+    return anyOf(
+      terms(
+        order,
+        asked.map((text) => `t${storedText(text)}`),
+      ),
+    );
+  for (const { length } of asked) {
+    const most = how === "starts" ? textUnitsMax : withinUnitsMax;
+    if (length > most) {
+      throw new CatalogError(
+        "too_large",
+        `a text of ${length} characters is looked for within values of "${field}", of which there may be ${most}`,
+        { hint: "Ask for a part of it, or for values that are equal" },
+      );
+    }
+  }
+  return anyOf(
+    asked.map(inUnitOrder).flatMap((text): readonly Query[] => {
+      if (how === "starts" || text === "") return [prefix(order, `t${text}`)];
+      const pattern = literal(text);
+      return how === "contains"
+        ? [wildcard(order, `t*${pattern}*`), wildcard(part, `*${pattern}*`)]
+        : [wildcard(order, `t*${pattern}`), wildcard(part, `*${pattern}${PART_END}`)];
+    }),
+  );
+}
+
+/** What is not is in no lower-case text. */
+const isLowerCase = (text: string): boolean => !/[A-Z]/.test(text);
+
+/** Ends of two types have nothing between them; without ends there are all numbers and texts. */
+function rangeQuery({ field, above, from, to, below }: Of<"range">): Query {
+  const given = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
+    (end): end is [string, number | string] => end[1] !== undefined,
+  );
+  const of = (type: "number" | "string") => given.every(([, end]) => typeof end === type);
+  const ends = (): Readonly<Record<string, number | string>> =>
+    Object.fromEntries(
+      given.map(([name, end]) => [name, typeof end === "string" ? storedText(end) : end]),
+    );
+  return anyOf([
+    ...(of("number") ? [range(fieldNames.number(field), ends())] : []),
+    ...(of("string") ? [range(fieldNames.text(field), ends())] : []),
+  ]);
+}

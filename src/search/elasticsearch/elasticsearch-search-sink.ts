@@ -1,0 +1,172 @@
+/**
+ * The search view's writing side in Elasticsearch and OpenSearch. Of a batch the last write of each
+ * entity counts, since a document is the whole fold. Its version is its position, so that a later
+ * document is never overwritten by an earlier one, whoever sends it.
+ *
+ * Each batch is made findable before the checkpoint moves past it: an answer's position never says
+ * too much, and a write can be found as soon as its batch is done. That costs some ten milliseconds
+ * a batch, whatever its size; while one is on its way the next one gathers, so that batches are
+ * large where there is much to do. A generation that is grown beside another is made findable once.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import {
+  type ElasticsearchView,
+  openElasticsearchView,
+  type PlacedWrite,
+} from "../../projector/elasticsearch/elasticsearch-view.ts";
+import type { ServerView } from "../../projector/view-origin.ts";
+import type { SearchSink, SearchWrite } from "../search.ts";
+import { indexDocument, kindsOf } from "./index-document.ts";
+import {
+  idOf,
+  placeOfUrn,
+  type SearchKept,
+  type StoredSource,
+  searchAsker,
+  searchShape,
+} from "./search-shape.ts";
+
+/** Rejects `unavailable` when the server does not answer. */
+export async function openElasticsearchSearchSink(place: ServerView): Promise<SearchSink> {
+  const view = await openElasticsearchView(searchShape, place, searchAsker);
+  let closed = false;
+  const usable = (): void => {
+    if (closed) {
+      throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
+    }
+  };
+
+  /** Readers have to know of a kind of text before a document has it. */
+  async function tellKinds(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
+    const { kept } = await view.state();
+    const kinds = new Set(kept.kinds);
+    for (const write of last.values()) {
+      if (write.op === "put") for (const kind of kindsOf(write.document)) kinds.add(kind);
+    }
+    if (kinds.size > kept.kinds.length) await view.move({ kept: { kinds: [...kinds].sort() } });
+  }
+
+  return {
+    async apply(writes, upTo) {
+      usable();
+      const state = await view.state();
+      const last = lastOnes(writes, state.position);
+      if (upTo <= state.position) return;
+      const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
+      await tellKinds(last);
+      await overcome(view, last, await view.write(placed));
+      await view.move({ position: upTo });
+    },
+
+    async restore(urn, writes) {
+      usable();
+      const last = lastOnes(await Array.fromAsync(writes), START);
+      const own = urn.toWellFormed();
+      const placed = Array.from(last, ([one, write]) => placedWrite(one, write));
+      if (!last.has(own)) placed.push({ place: placeOfUrn(own), id: idOf(own) });
+      await tellKinds(last);
+      // What is there may say of itself that it is newer, and be wrong.
+      await view.write(placed.map(({ version: _, ...write }) => write));
+    },
+
+    async positions(urns) {
+      usable();
+      const found = await find(view, urns);
+      return urns.map((urn) => found.get(urn.toWellFormed())?.at);
+    },
+
+    async position() {
+      usable();
+      return await view.position();
+    },
+
+    async reset() {
+      usable();
+      await view.reset();
+    },
+
+    async close(outcome = "keep") {
+      closed = true;
+      await view.close(outcome);
+    },
+  };
+}
+
+/** By urn, the writes that count. Everything of them is read here: a bad one fails the batch. */
+function lastOnes(
+  writes: readonly SearchWrite[],
+  checkpoint: Position,
+): ReadonlyMap<string, SearchWrite> {
+  const last = new Map<string, SearchWrite>();
+  for (const write of writes) {
+    const urn = write.op === "put" ? write.document.urn : write.urn;
+    if (write.position > checkpoint) last.set(urn.toWellFormed(), write);
+  }
+  return last;
+}
+
+function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
+  const { position: version } = write;
+  const where = { place: placeOfUrn(urn), id: idOf(urn), version };
+  return write.op === "put"
+    ? { ...where, document: indexDocument(write.document, version) }
+    : where;
+}
+
+/**
+ * Documents were passed over since what is there has a higher version. Mostly another projector is
+ * ahead, which the checkpoint tells. A restored document, or one that somebody changed, has a version
+ * beyond its position: then what is there is older all the same.
+ */
+async function overcome(
+  view: ElasticsearchView<SearchKept>,
+  last: ReadonlyMap<string, SearchWrite>,
+  passed: readonly PlacedWrite[],
+): Promise<void> {
+  if (passed.length === 0) return;
+  const known = await view.state();
+  if ((await view.position()) !== known.position) {
+    throw new CatalogError(
+      "conflict",
+      `the view "${searchShape.view}" was moved by another projector`,
+    );
+  }
+  const ids = new Set(passed.map(({ id }) => id));
+  const urns = [...last.keys()].filter((urn) => ids.has(idOf(urn)));
+  const there = await find(view, urns);
+  const older = urns.flatMap((urn): readonly PlacedWrite[] => {
+    const write = last.get(urn);
+    if (write === undefined || (there.get(urn)?.at ?? START) >= write.position) return [];
+    const { version: _, ...placed } = placedWrite(urn, write);
+    return [placed];
+  });
+  await view.write(older);
+}
+
+const FOUND_MAX = 1_000;
+
+/** The documents that there are, also those that cannot be found yet. */
+async function find(
+  { server, names, state }: ElasticsearchView<SearchKept>,
+  urns: readonly string[],
+): Promise<ReadonlyMap<string, { readonly at: Position }>> {
+  const { generation } = await state();
+  const found = new Map<string, { readonly at: Position }>();
+  for (let from = 0; from < urns.length; from += FOUND_MAX) {
+    const some = urns.slice(from, from + FOUND_MAX).map((urn) => urn.toWellFormed());
+    const { docs } = await server.ask("read", (client) =>
+      client.mget<Pick<StoredSource, "at">>({
+        _source: ["at"],
+        docs: some.map((urn) => ({
+          ...{ _index: names.index(generation, placeOfUrn(urn)), _id: idOf(urn) },
+        })),
+      }),
+    );
+    for (const [n, one] of docs.entries()) {
+      if ("error" in one || !one.found || one._source === undefined) continue;
+      found.set(some[n] ?? "", { at: position(one._source.at) });
+    }
+  }
+  return found;
+}

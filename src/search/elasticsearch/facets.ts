@@ -1,0 +1,149 @@
+/**
+ * Counts of values and of their combinations. Of single values each shard tells the most frequent,
+ * which are all where there is one shard or few values; where they may not be, it is asked for all.
+ * Combinations are gone through one page after the other, since servers keep no count of them.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { fieldValues } from "../evaluate.ts";
+import type { FacetQuery, FacetValue } from "../search.ts";
+import { decodeDocument } from "../stored-document.ts";
+import { type Query, terms } from "./clauses.ts";
+import { fieldNames } from "./fields.ts";
+import type { Indices, Response } from "./indices.ts";
+import { fromUnitOrder, readStoredText, storedText } from "./stored-text.ts";
+
+type Aggregation = estypes.AggregationsAggregationContainer;
+
+/** Values that one shard tells of; all of most fields. */
+const SHARD_VALUES = 2_000;
+/** Values of one answer: the server's search.max_buckets is 65,536. */
+const VALUES_MAX = 50_000;
+/** Combinations of one page. */
+const PAGE = 5_000;
+const ALL = 2_147_483_647;
+
+/** To be asked for along with a page of hits. */
+export function facetAggregations(facets: readonly FacetQuery[]): Record<string, Aggregation> {
+  const asked = facets.flatMap((facet, n) =>
+    facet.limit <= 0
+      ? []
+      : [[nameOf(n), isPair(facet) ? pairs(facet) : single(facet, SHARD_VALUES)] as const],
+  );
+  return Object.fromEntries(asked);
+}
+
+/** Reads what the aggregations told, and asks for what they left out. */
+export async function readFacets(
+  facets: readonly FacetQuery[],
+  { aggregations = {} }: Pick<Response, "aggregations">,
+  query: Query,
+  indices: Indices,
+): Promise<readonly (readonly FacetValue[])[]> {
+  return await Promise.all(
+    facets.map(async (facet, n) => {
+      const told = aggregations[nameOf(n)];
+      if (told === undefined) return [];
+      const counted = isPair(facet)
+        ? mostFrequent(await allPairs(facet, told as Composite, query, indices), facet.limit)
+        : await allSingle(facet, told as Terms, query, indices);
+      return await Promise.all(
+        counted.map(async ({ values, count }) => ({
+          values: await Promise.all(
+            values.map((stored, of) => textOf(stored, facet.fields[of] ?? "", indices)),
+          ),
+          count,
+        })),
+      );
+    }),
+  );
+}
+
+const nameOf = (n: number): string => `facet${n}`;
+const isPair = ({ fields }: FacetQuery): boolean => fields.length > 1;
+
+type Terms = estypes.AggregationsStringTermsAggregate;
+type Composite = estypes.AggregationsCompositeAggregate;
+
+/** The index's order is that of the texts. */
+const single = ({ fields: [field], limit }: FacetQuery, perShard: number): Aggregation => {
+  const size = Math.min(limit, VALUES_MAX);
+  return {
+    terms: {
+      field: fieldNames.shown(field),
+      size,
+      shard_size: Math.max(size, perShard),
+      order: [{ _count: "desc" }, { _key: "asc" }],
+    },
+  };
+};
+
+async function allSingle(
+  facet: FacetQuery,
+  told: Terms,
+  query: Query,
+  indices: Indices,
+): Promise<readonly FacetValue[]> {
+  let whole = told;
+  if (Number(told.doc_count_error_upper_bound ?? 0) > 0) {
+    const { aggregations } = await indices.search({
+      ...{ query, size: 0, aggs: { all: single(facet, ALL) } },
+    });
+    whole = aggregations?.all as Terms;
+  }
+  const buckets = Array.isArray(whole.buckets) ? whole.buckets : [];
+  return buckets.map(({ key, doc_count }) => ({ values: [String(key)], count: doc_count }));
+}
+
+const pairs = (
+  { fields }: FacetQuery,
+  after?: Record<string, estypes.FieldValue>,
+): Aggregation => ({
+  composite: {
+    size: PAGE,
+    sources: fields.map((field, n) => ({
+      [`field${n}`]: { terms: { field: fieldNames.shown(field) } },
+    })),
+    ...(after !== undefined && { after }),
+  },
+});
+
+async function allPairs(
+  facet: FacetQuery,
+  told: Composite,
+  query: Query,
+  indices: Indices,
+): Promise<readonly FacetValue[]> {
+  const counted: FacetValue[] = [];
+  for (let page: Composite | undefined = told; page !== undefined; ) {
+    const buckets = Array.isArray(page.buckets) ? page.buckets : [];
+    for (const { key, doc_count } of buckets) {
+      counted.push({ values: [String(key.field0), String(key.field1)], count: doc_count });
+    }
+    if (buckets.length < PAGE || page.after_key === undefined) break;
+    const { aggregations } = await indices.search({
+      ...{ query, size: 0, aggs: { all: pairs(facet, page.after_key) } },
+    });
+    page = aggregations?.all as Composite | undefined;
+  }
+  return counted;
+}
+
+/** Equals stay in the order of their texts, in which combinations are told. */
+const mostFrequent = (counted: readonly FacetValue[], limit: number): readonly FacetValue[] =>
+  counted.toSorted((a, b) => b.count - a.count).slice(0, limit);
+
+/** Of a text that was cut, a document that has it tells the rest. */
+async function textOf(stored: string, field: string, indices: Indices): Promise<string> {
+  const text = readStoredText(stored);
+  if (text !== undefined) return text;
+  const { hits } = await indices.search({
+    query: { bool: { filter: [...terms(fieldNames.text(field), [stored])] } },
+    ...{ size: 1, _source: ["urn", "document"] },
+  });
+  const source = hits.hits[0]?._source;
+  const { values } = decodeDocument(fromUnitOrder(source?.urn ?? ""), source?.document ?? "");
+  const whole = fieldValues(values, field).find(
+    (value) => typeof value === "string" && storedText(value) === stored,
+  );
+  return whole === undefined ? fromUnitOrder(stored) : String(whole).toWellFormed();
+}

@@ -1,0 +1,169 @@
+/**
+ * The folders of one level. Paths are gone through in order, as far as they lie in the folder; most
+ * documents have one, and what is counted of paths is then what is counted of documents. Only where
+ * a document has several values, folders that it lies in are counted by themselves.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import type { Folder, FolderAnswer, FolderQuery } from "../search.ts";
+import { anyOf, prefix, type Query, range, terms } from "./clauses.ts";
+import { encoded, fieldNames } from "./fields.ts";
+import type { Indices } from "./indices.ts";
+import { fromUnitOrder, inUnitOrder, storedText, textUnitsMax } from "./stored-text.ts";
+
+type Level = Pick<FolderQuery, "field" | "separator">;
+
+/** Paths of one request, and folders that are counted in one. */
+const PATHS_MAX = 5_000;
+const FOLDERS_MAX = 200;
+
+interface Counted {
+  count: number;
+  hasFolders: boolean;
+  /** Documents that may be counted several times. */
+  uncertain: boolean;
+}
+
+/** `query` is the scope's. Folders have paths of no more than textUnitsMax units. */
+export async function findFolders(
+  { field, separator, path }: FolderQuery,
+  query: Query,
+  indices: Indices,
+): Promise<Omit<FolderAnswer, "position">> {
+  const before = (path + separator).toWellFormed();
+  if (before.length > textUnitsMax) return { folders: [], total: 0 };
+  const level = { field, separator: separator.toWellFormed() };
+  const scope: Query = {
+    bool: { filter: [query, prefix(fieldNames.text(field), inUnitOrder(before))] },
+  };
+  const counted = new Map<string, Counted>();
+  let total = 0;
+  let after = inUnitOrder(before);
+  for (let first = true; ; first = false) {
+    const { aggregations = {} } = await indices.search({
+      query: scope,
+      size: 0,
+      aggs: {
+        paths: pathsFrom(field, after),
+        ...(first && { inFolders: { filter: inFolders(level, before) } }),
+      },
+    });
+    if (first) total = docCount(aggregations.inFolders);
+    const { buckets, more } = pathsOf(aggregations.paths);
+    const inside = buckets.filter(({ key }) => fromUnitOrder(key).startsWith(before));
+    for (const bucket of inside) count(counted, bucket, before, level.separator);
+    const last = buckets.at(-1);
+    if (!more || last === undefined || inside.length < buckets.length) break;
+    after = last.key;
+  }
+  await countAgain(counted, level, before, scope, indices);
+  const folders = Array.from(counted, ([name, { count, hasFolders }]): Folder => {
+    return { name, count, hasFolders };
+  }).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+  return { folders, total };
+}
+
+interface Path {
+  /** As it lies in the index. */
+  readonly key: string;
+  readonly count: number;
+  readonly several: number;
+}
+
+const pathsFrom = (field: string, after: string): estypes.AggregationsAggregationContainer => ({
+  composite: {
+    size: PATHS_MAX,
+    sources: [{ path: { terms: { field: fieldNames.shown(field) } } }],
+    after: { path: after },
+  },
+  aggs: { several: { filter: { terms: { several: [encoded(field)] } } } },
+});
+
+function pathsOf(told: unknown): { readonly buckets: readonly Path[]; readonly more: boolean } {
+  const { buckets = [] } = (told ?? {}) as {
+    readonly buckets?: readonly {
+      readonly key: { readonly path: unknown };
+      readonly doc_count: number;
+      readonly several: { readonly doc_count: number };
+    }[];
+  };
+  return {
+    buckets: buckets.map(({ key, doc_count, several }) => ({
+      key: String(key.path),
+      count: doc_count,
+      several: several.doc_count,
+    })),
+    more: buckets.length === PATHS_MAX,
+  };
+}
+
+function count(
+  counted: Map<string, Counted>,
+  { key, count: documents, several }: Path,
+  before: string,
+  separator: string,
+): void {
+  const rest = fromUnitOrder(key).slice(before.length);
+  const [name = "", next = ""] = rest.split(separator, 2);
+  if (name === "") return;
+  const folder = counted.get(name) ?? { count: 0, hasFolders: false, uncertain: false };
+  folder.count += documents;
+  folder.hasFolders ||= next !== "";
+  folder.uncertain ||= several > 0;
+  counted.set(name, folder);
+}
+
+async function countAgain(
+  counted: ReadonlyMap<string, Counted>,
+  level: Level,
+  before: string,
+  scope: Query,
+  indices: Indices,
+): Promise<void> {
+  const uncertain = [...counted].filter(([, folder]) => folder.uncertain);
+  for (let from = 0; from < uncertain.length; from += FOLDERS_MAX) {
+    const some = uncertain.slice(from, from + FOLDERS_MAX);
+    const { aggregations = {} } = await indices.search({
+      query: scope,
+      size: 0,
+      aggs: Object.fromEntries(
+        some.map(([name], n) => [`folder${n}`, { filter: isIn(level, before + name) }]),
+      ),
+    });
+    for (const [n, [, folder]] of some.entries()) {
+      folder.count = docCount(aggregations[`folder${n}`]);
+    }
+  }
+}
+
+const docCount = (told: unknown): number =>
+  (told as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
+
+/** In the folder or below it. */
+function isIn({ field, separator }: Level, folder: string): Query {
+  const text = fieldNames.text(field);
+  return anyOf([
+    ...terms(text, [storedText(folder)]),
+    prefix(text, inUnitOrder(folder + separator)),
+  ]);
+}
+
+/** In any: one value goes on behind the separator, and not with another one. */
+function inFolders({ field, separator }: Level, before: string): Query {
+  const text = fieldNames.text(field);
+  const [from, empty] = [inUnitOrder(before), inUnitOrder(before + separator)];
+  return anyOf([
+    range(text, { gt: from, lt: empty }),
+    range(text, { gte: behind(empty), lt: behind(from) }),
+  ]);
+}
+
+/** The least text that is greater than all that begin so. */
+function behind(stored: string): string {
+  const characters = Array.from(stored);
+  for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
+    const code = last.codePointAt(0) ?? 0;
+    if (code === 0x10ffff) continue;
+    return characters.join("") + String.fromCodePoint(code === 0xd7ff ? 0xe000 : code + 1);
+  }
+  return String.fromCodePoint(0x10ffff).repeat(2);
+}

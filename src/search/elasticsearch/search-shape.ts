@@ -1,0 +1,94 @@
+/**
+ * The search view's indices: one for each entity type, one shard each unless the server is told
+ * otherwise. Fields come to be with the first document that has them (fields.ts says what they are
+ * for). Kept of a document is its text as stored-document.ts makes it, and its position.
+ *
+ * Nothing is found before the writer says so: what is found always is what the checkpoint tells, or
+ * more. Words are the projection's, so that no analyzer but `whitespace` is needed.
+ */
+
+import type { Asker } from "../../projector/elasticsearch/client.ts";
+import { placeOf } from "../../projector/elasticsearch/names.ts";
+import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
+import type { Kind } from "./fields.ts";
+import { digest, textUnitsMax } from "./stored-text.ts";
+
+/** What a reader has to know of the documents that there are. */
+export interface SearchKept {
+  /** Kinds of texts that documents have, or had. */
+  readonly kinds: readonly Kind[];
+}
+
+/** A document of an index, as it is kept. */
+export interface StoredSource {
+  /** In the index's order (stored-text.ts). */
+  readonly urn: string;
+  /** The position of its last write. */
+  readonly at: number;
+  /** JSON text. */
+  readonly document: string;
+}
+
+/** Fields of structured properties come on top of the model's, a few for each. */
+const FIELDS_MAX = 30_000;
+
+export const searchShape: ViewShape<SearchKept> = {
+  view: "search",
+  version: 1,
+  empty: { kinds: [] },
+  index: {
+    settings: {
+      index: {
+        // A projector that hangs and goes on after another took over must not bring back what that
+        // one has removed: removals are remembered for longer than any request can take.
+        gc_deletes: "1h",
+        // Beginnings that are looked for may be as long as texts are kept.
+        max_regex_length: textUnitsMax + 1_000,
+        "mapping.total_fields.limit": FIELDS_MAX,
+      },
+    },
+    mappings: {
+      dynamic: "strict",
+      _source: { includes: ["at", "urn", "document"] },
+      properties: {
+        at: { type: "long", index: false },
+        document: { type: "object", enabled: false },
+        urn: { type: "keyword" },
+        several: { type: "keyword", doc_values: false },
+        ...Object.fromEntries(
+          ["shown", "text", "number", "truth", "order", "part", "words", "whole"].map((name) => [
+            name,
+            { type: "object", dynamic: true },
+          ]),
+        ),
+      },
+      dynamic_templates: Object.entries({
+        shown: { type: "keyword", index: false },
+        text: { type: "keyword", doc_values: false },
+        number: { type: "double", doc_values: false },
+        truth: { type: "boolean", doc_values: false },
+        order: { type: "keyword" },
+        part: { type: "keyword", doc_values: false },
+        words: { type: "text", analyzer: "whitespace", norms: false },
+        whole: { type: "keyword", doc_values: false },
+      } as const).map(([name, mapping]) => ({ [name]: { path_match: `${name}.*`, mapping } })),
+    },
+  },
+};
+
+/** The setting that has the address. */
+export const searchAsker: Asker = { view: searchShape.view, setting: "ANNALS_SEARCH" };
+
+/** Where documents of an entity type lie. */
+export const placeOfType = (entityType: string): string => placeOf(entityType);
+
+/** Where the entity's document lies: its type stands behind the second colon. */
+export const placeOfUrn = (urn: string): string => placeOfType(urn.split(":", 3)[2] ?? "");
+
+/** Bytes that the id of a document may have. */
+const ID_BYTES_MAX = 512;
+
+export const idOf = (urn: string): string =>
+  urn.length * 3 <= ID_BYTES_MAX || Buffer.byteLength(urn) <= ID_BYTES_MAX
+    ? urn.toWellFormed()
+    : digest(urn.toWellFormed());
