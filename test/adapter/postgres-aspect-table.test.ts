@@ -179,6 +179,29 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
+    describe("a number that is told again", () => {
+      const confirm = (at: number): AspectWrite => ({
+        op: "confirm",
+        ...{ urn: "urn:li:tag:a", aspect: "tagKey", position: position(at), version: 1 },
+        ...{ revision: revision(at - 1), system: `{"confirmed":${at}}` },
+      });
+      const again = (at: number) => ({ ...tag("a", at), revision: revision(at - 1) });
+
+      test("has what was told last, be it in one batch or in many", async () => {
+        const writes = [tag("a", 1), confirm(2), again(3), confirm(4), again(5)];
+        const one = await place.openSink();
+        await one.apply(writes.slice(0, 1), position(1));
+        await one.apply(writes.slice(1), position(5));
+        const rows = await rowsOf();
+        expect(rows).toMatchObject([
+          { position: 5, confirmed: undefined, system: again(5).system },
+        ]);
+        await one.reset();
+        for (const write of writes) await one.apply([write], write.position);
+        expect(await rowsOf()).toEqual(rows);
+      });
+    });
+
     describe("two writers of one view", () => {
       test("see each other, and do no harm", async () => {
         const one = await place.openSink();
@@ -267,12 +290,14 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await generations(place)).toHaveLength(1);
         const lost = await place.openSink({ bulk: true });
         await lost.apply(tags(1, 2), position(2));
+        const unaware = await place.openSink({ bulk: true });
+        await expect(lost.close("keep")).rejects.toEqual(conflict);
         await place.disconnect();
         const next = await place.openSink({ bulk: true });
         expect(await generations(place)).toHaveLength(2);
-        await expect(lost.apply(tags(3, 4), position(4))).rejects.toEqual(conflict);
-        await expect(lost.position()).rejects.toEqual(conflict);
-        await expect(lost.close("keep")).rejects.toEqual(conflict);
+        await expect(unaware.apply(tags(1, 2), position(2))).rejects.toEqual(conflict);
+        await expect(unaware.position()).rejects.toEqual(conflict);
+        await expect(unaware.close("keep")).rejects.toEqual(conflict);
         await next.close("discard");
         expect(await rowsOf()).toHaveLength(3);
         expect(await live.position()).toBe(3);
@@ -541,6 +566,19 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
           await reader.close();
         }
         silent.close();
+      });
+
+      test("is not spoken to in the clear where encryption is asked for", async () => {
+        const [ssl] = await place.ask("SELECT current_setting('ssl') AS ssl");
+        const encrypted = new URL(url);
+        encrypted.searchParams.set("sslmode", "require");
+        // A server with a certificate shows one that nobody has signed.
+        await expect(
+          openPostgresAspectSink({ ...place.place, url: encrypted.href }),
+        ).rejects.toMatchObject({
+          code: "unavailable",
+          message: expect.stringMatching(ssl?.ssl === "on" ? /certificate/ : /SSL/),
+        });
       });
 
       test("that knows no such database or user says so", async () => {

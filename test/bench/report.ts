@@ -2,12 +2,12 @@
 export function report(
   name: string,
   figure: string,
-  against?: { readonly ratio: number; readonly target: number } | undefined,
+  against?: { readonly ratio: number; readonly target: number; readonly of?: string } | undefined,
 ): void {
   const held =
     against === undefined
       ? ""
-      : `  ${against.ratio.toFixed(2)} of the echo (target ${against.target})`;
+      : `  ${against.ratio.toFixed(2)} of ${against.of ?? "the echo"} (target ${against.target})`;
   console.log(`${name.padEnd(52)} ${figure.padStart(24)}${held}`);
 }
 

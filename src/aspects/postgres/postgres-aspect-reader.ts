@@ -7,7 +7,7 @@
  */
 import { type AspectState, type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { position, revision, START } from "../../core/position.ts";
+import { EMPTY_STREAM, position, type Revision, revision, START } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
@@ -94,12 +94,12 @@ export async function openPostgresAspectReader(
   }
 
   async function statesOf(urns: readonly string[]): Promise<readonly EntityState[]> {
-    const states = new Map<string, EntityState>();
-    for (const urn of urns) states.set(urn, unknownEntity(urn));
+    const states = new Map<string, Found>();
+    for (const urn of urns) states.set(urn, { urn, revision: EMPTY_STREAM, aspects: new Map() });
     for (const row of await ask("states", hashArray([...states.keys()]))) {
       // Another's hash may be the same; and there is a row without a urn where nothing was found.
       const state = row[0] == null ? undefined : states.get(row[0]);
-      if (state !== undefined) states.set(state.urn, withAspect(state, row));
+      if (state !== undefined) take(state, row);
     }
     return urns.map((urn) => states.get(urn) ?? unknownEntity(urn));
   }
@@ -186,12 +186,21 @@ function firstUrn(prefix: string, pattern: UrnPattern): string | undefined {
   return prefix.startsWith(pattern.prefix) ? prefix : undefined;
 }
 
-/** The state with one aspect more, and with what its entity's row says. */
-function withAspect(state: EntityState, row: Row): EntityState {
+interface Found {
+  readonly urn: string;
+  revision: Revision;
+  readonly aspects: Map<string, AspectState>;
+}
+
+/** Adds what a row tells of the entity, and of one of its aspects. */
+function take(state: Found, row: Row): void {
+  const told = Number(row[1]);
+  if (told > state.revision) state.revision = revision(told);
   const name = row[2];
-  const told = Math.max(state.revision, Number(row[1]), name == null ? -1 : Number(row[9]));
-  if (name == null) return { ...state, revision: revision(told) };
-  const aspect: AspectState = {
+  if (name == null) return;
+  const last = Number(row[9]);
+  if (last > state.revision) state.revision = revision(last);
+  state.aspects.set(name, {
     name,
     version: Number(row[3]),
     value: String(row[4]),
@@ -199,10 +208,7 @@ function withAspect(state: EntityState, row: Row): EntityState {
     actor: String(row[6]),
     system: JSON.parse(String(row[7])),
     removed: row[8] === "t",
-  };
-  const aspects = state.aspects as Map<string, AspectState>;
-  aspects.set(name, aspect);
-  return told === state.revision ? state : { ...state, revision: revision(told) };
+  });
 }
 
 function rowOf(row: Row): AspectRow {

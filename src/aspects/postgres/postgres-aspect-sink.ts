@@ -30,13 +30,18 @@ import { VIEW } from "./schema.ts";
 /** Of one statement: a part of a batch, or the tables of a generation to drop. */
 const STATEMENT_MS_MAX = 120_000;
 
+/**
+ * Batches are of any size, so that a plan fits only the one that it was made for; and tables that
+ * grew a moment ago have no statistics. What is regrown is made durable when it is done.
+ */
+const SETTINGS = "SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;";
+
 /** Rejects `unavailable` when the server cannot be reached or refuses, or a newer release was here. */
 export async function openPostgresAspectSink(view: ServerView): Promise<AspectSink> {
   const connections = openConnections(view, {
     most: 1,
     timeoutMs: STATEMENT_MS_MAX,
-    // What is regrown is made durable when it is done.
-    settings: view.bulk ? "SET synchronous_commit = off" : "",
+    settings: `${SETTINGS} ${view.bulk ? "SET synchronous_commit = off" : ""}`,
   });
   const writer = createBatchWriter();
   let here: Edition | undefined;
@@ -166,6 +171,9 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
           if (!view.bulk) return;
           if (outcome === "keep") await publish(connections, view, place());
           else if (here !== undefined) await discard(connections, view.name, here);
+        } catch (error) {
+          // Another bulk has cleared it away.
+          throw isMissing(error) ? gone(view.name) : error;
         } finally {
           await connections.close();
         }

@@ -221,6 +221,10 @@ const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/^25006$/, "The server takes no writes: name the primary in ANNALS_ASPECTS, or let it write"],
   [/^57014$/, "The server took too long: see what it is busy with"],
   [
+    /CERT|SIGNATURE|ALTNAME/,
+    "Give the authority that signed the server's certificate, and the name that it is made for",
+  ],
+  [
     /^(57P0|08|E[A-Z]+$|$)/,
     "See that the server runs, and that ANNALS_ASPECTS says where; it is tried again",
   ],
