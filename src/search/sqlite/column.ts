@@ -4,8 +4,8 @@
  * place of a list of them.
  */
 import type { FieldValue } from "../search.ts";
-import { merged } from "./merged.ts";
 import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
+import { merged } from "./merged.ts";
 
 export type ValueNumber = number;
 

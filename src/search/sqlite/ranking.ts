@@ -3,9 +3,9 @@
  * score, then by urn. Every criterion becomes a number that rises in the order of the answer.
  */
 import type { Cursor, FieldValue, SortBy } from "../search.ts";
+import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
 import type { Column } from "./column.ts";
 import { type Found, scoreAt } from "./found.ts";
-import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
 import type { UrnOrder } from "./urn-order.ts";
 
 export interface Place {

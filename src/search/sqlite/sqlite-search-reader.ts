@@ -9,6 +9,7 @@ import { position } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { SearchDocument, SearchReader } from "../search.ts";
+import { decodeDocument, decodeLater } from "../stored-document.ts";
 import type { StoredDocument } from "./documents.ts";
 import { searchSchema } from "./schema.ts";
 import type {
@@ -18,7 +19,6 @@ import type {
   SearchThreadData,
   ToSearchThread,
 } from "./search-thread.ts";
-import { decodeDocument, decodeLater } from "../stored-document.ts";
 
 /** All that the view holds of an entity; in the order of the hashes of urns, then of urns. */
 export interface SearchRow {

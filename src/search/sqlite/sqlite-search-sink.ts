@@ -13,8 +13,8 @@ import {
   type ViewFile,
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { SearchDocument, SearchSink, SearchWrite } from "../search.ts";
-import { searchSchema, touchedMax } from "./schema.ts";
 import { encodeDocument } from "../stored-document.ts";
+import { searchSchema, touchedMax } from "./schema.ts";
 import {
   type FieldNumber,
   gramTokens,
