@@ -7,9 +7,11 @@ import { lastOf, position, START } from "../../src/core/position.ts";
 import type { ChangeEvent } from "../../src/feed/change-event.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { topics } from "../../src/feed/event-schemas.ts";
+import { checkKafka } from "../../src/feed/kafka/check.ts";
 import { producerSettings, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
 import { type KafkaFeed, openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import type { Sink } from "../../src/projector/sink.ts";
+import { runningService } from "../support/running-service.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import {
   createKafkaSpace,
@@ -181,8 +183,8 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
   });
 
   test("loses and repeats nothing when its process is killed again and again", async () => {
-    const total = 20_000;
-    for (const ms of [400, 700, 900]) {
+    const total = 12_000;
+    for (const ms of [300, 500, 800]) {
       const child = spawn(
         process.execPath,
         [new URL("./kafka-feeding-process.ts", import.meta.url).pathname, space.url, String(total)],
@@ -354,6 +356,42 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(await sink.position()).toBe(START);
     await sink.apply(events, endOf(events));
     expect(await told()).toEqual(placesOf(events).flatMap((at) => [at, at]));
+  });
+
+  test("can be read with the schemas that the registry serves", async () => {
+    await using service = await runningService();
+    const asked: number[] = [];
+    const decode = createReader(async (id) => {
+      asked.push(id);
+      const reply = await fetch(`${service.address}/schema-registry/api/schemas/ids/${id}`);
+      const { schema, schemaType = "AVRO" } = (await reply.json()) as Record<string, string>;
+      expect(schemaType).toBe("AVRO");
+      return schema ?? "";
+    });
+    const events = eventsFrom(1, 20);
+    const sink = await open();
+    await sink.apply(events, endOf(events));
+    for (const topic of [topics.versioned, topics.timeseries]) {
+      const found = await space.read(topic);
+      expect(found.length).toBeGreaterThan(0);
+      for (const { key, value } of found) {
+        expect(await decode(value)).toMatchObject({ entityUrn: key, aspectName: "status" });
+      }
+    }
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test("is found well by a check, and what is not well is told", async () => {
+    const place = { url: space.url, name: "annals" };
+    const { version, findings } = await checkKafka(place);
+    expect(findings).toEqual([]);
+    expect(version).toMatch(/^\d.*\(metadata\.version \d+\)$|^unknown$/);
+    const sink = await open();
+    await space.limit(topics.versioned, 1_000_000);
+    await sink.close();
+    expect((await checkKafka(place)).findings).toEqual([
+      `The topic "${space.prefix}${topics.versioned}" has max.message.bytes=1000000: a larger event stops the feed. Set it to 34000000.`,
+    ]);
   });
 
   test("is unavailable once closed", async () => {

@@ -4,7 +4,7 @@ import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import { eventsFrom } from "./kafka-place.ts";
 
-const BATCH = 25;
+const BATCH = 10;
 const [url = "", count = "0"] = process.argv.slice(2);
 const sink = await openKafkaFeedSink({
   url,

@@ -23,7 +23,10 @@ export const checkpointKey = "feed";
 export const checkpointText = ({ position, log }: Checkpoint): string =>
   JSON.stringify({ position, log });
 
-/** Small segments, so that there is never much to read: only full ones are compacted. */
+/**
+ * Small segments, so that there is never much to read: only full ones are compacted. The marks that
+ * transactions leave behind in them are kept for a minute and not for a day.
+ */
 export const checkpointTopic = (topic: string): WantedTopic => ({
   topic,
   partitions: 1,
@@ -31,6 +34,7 @@ export const checkpointTopic = (topic: string): WantedTopic => ({
     "cleanup.policy": "compact",
     "segment.bytes": String(1024 * 1024),
     "min.cleanable.dirty.ratio": "0.01",
+    "delete.retention.ms": "60000",
   },
 });
 

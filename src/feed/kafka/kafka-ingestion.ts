@@ -103,6 +103,9 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
       // The driver comes back by itself from what it takes for passing; we from all else.
       if (!restart) restarting = readAgain(consumer);
     });
+    consumer.on("consumer.group_join", () => {
+      trouble = undefined;
+    });
     await consumer.connect();
     // What was sent before the first start counts, too.
     await consumer.subscribe({ topic, fromBeginning: true });
