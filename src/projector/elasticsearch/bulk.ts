@@ -32,8 +32,8 @@ export interface BulkOutcome<W = BulkWrite> {
   readonly failures: readonly BulkFailure<W>[];
 }
 
-/** Of one request: large enough to be cheap, small enough for the server's memory. */
-const WRITES_MAX = 1_000;
+/** Of one request: a batch of the projector, mostly, and bounded for the server's memory. */
+const WRITES_MAX = 2_000;
 const CHARACTERS_MAX = 4_000_000;
 const REQUESTS_MAX = 2;
 /** What the server is too busy for is sent again, so often in all. */

@@ -212,9 +212,9 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
 
   /** Puts right what was cut off, or what another projector did that was behind. */
   async function settle({ generation, kept }: ViewState<Kept>, all: readonly ViewIndex[]) {
+    // What a filter says is not compared: it is put there again.
     const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
-      live === (of === generation) &&
-      (!live || filtered === (shape.visible?.(place, kept) !== undefined));
+      live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
     if (!all.every(led)) await generations.swapAliases(generation, kept);
     if (all.some((one) => one.generation < generation)) {
       await generations.drop((one) => one.generation < generation);

@@ -1,0 +1,198 @@
+/**
+ * Timeseries on Elasticsearch against the raw client in the same server: bulk requests of the same
+ * documents for the projection, refreshed after each batch where the sink does that; the same
+ * search for reads. Warm, in rounds by turns; medians.
+ */
+import type { Client } from "@elastic/elasticsearch";
+import { position } from "../../src/core/position.ts";
+import {
+  documentOf,
+  type Event,
+  idOf,
+  timeseriesShape,
+} from "../../src/timeseries/elasticsearch/documents.ts";
+import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
+import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
+import { reachStore, type StoreName, storeTitle } from "../support/stores.ts";
+import { rate, report } from "./report.ts";
+
+const BATCH = 2_000;
+const BATCHES_PER_ROUND = 5;
+const ROUNDS = 7;
+const READS_PER_ROUND = 400;
+const CALLERS = 8;
+const EVENTS_PER_READ = 50;
+/** Entities whose events come by turns. */
+const SERIES = 500;
+const TARGET = 0.7;
+
+const aspect = "datasetProfile";
+const urnOf = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,db.table${n},PROD)`;
+
+export async function benchElasticsearchTimeseries(): Promise<void> {
+  for (const name of ["elasticsearch", "opensearch"] as const) {
+    const store = await reachStore(name);
+    const title = storeTitle(name, store);
+    if ("skipped" in store) report(title, "left out");
+    else await benchOn(title, name, store.url);
+  }
+}
+
+async function benchOn(
+  title: string,
+  name: StoreName & ("elasticsearch" | "opensearch"),
+  url: string,
+) {
+  const place = await createElasticsearchPlace(addressOf(name, url), {
+    openSink: openElasticsearchTimeseriesSink,
+    openReader: openElasticsearchTimeseriesReader,
+    change: async () => {},
+  })();
+  const index = `${place.place.name}.raw`;
+  const grown = `${place.place.name}.raw_grown`;
+  const { client } = place;
+  try {
+    for (const one of [index, grown]) {
+      await client.indices.create({
+        ...{ index: one, mappings: timeseriesShape.index.mappings },
+        settings: { refresh_interval: "-1", ...timeseriesShape.index.settings },
+      });
+    }
+    const sink = await place.openSink();
+    await benchProjection(`${title}: following`, sink, async (batch) => {
+      await bulkRaw(client, index, batch);
+      // As the sink: what is told as being there can be found.
+      await client.indices.refresh({ index });
+    });
+    await sink.close();
+    const growing = await openElasticsearchTimeseriesSink({ ...place.place, bulk: true });
+    await benchProjection(`${title}: regrowing`, growing, (batch) => bulkRaw(client, grown, batch));
+    await growing.close();
+    const reader = await place.openReader();
+    await benchReads(title, reader, client, index);
+    await reader.close();
+  } finally {
+    await place.remove();
+  }
+}
+
+async function benchProjection(
+  title: string,
+  sink: Awaited<ReturnType<typeof openElasticsearchTimeseriesSink>>,
+  raw: (batch: readonly Event[]) => Promise<void>,
+) {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const batches = Array.from({ length: BATCHES_PER_ROUND }, (_, n) =>
+      batchOf(round * BATCHES_PER_ROUND + n),
+    );
+    const apply = async () => {
+      for (const batch of batches) await sink.apply(batch, batch.at(-1)?.position ?? position(0));
+    };
+    const bulk = async () => {
+      for (const batch of batches) await raw(batch);
+    };
+    await byTurns(round, [apply, ours], [bulk, theirs]);
+  }
+  const events = BATCH * BATCHES_PER_ROUND;
+  report(`${title}, raw bulk`, rate(events / median(theirs)));
+  report(`${title} timeseries`, rate(events / median(ours)), {
+    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
+    target: TARGET,
+    of: "raw bulk",
+  });
+}
+
+async function bulkRaw(client: Client, index: string, batch: readonly Event[]): Promise<void> {
+  const operations = batch.flatMap((event) => [
+    {
+      index: {
+        _index: index,
+        _id: idOf(event),
+        version: event.position,
+        version_type: "external_gte" as const,
+      },
+    },
+    documentOf(event),
+  ]);
+  const { errors } = await client.bulk<unknown, unknown>({ operations });
+  if (errors) throw new Error("the raw client's bulk had errors");
+}
+
+async function benchReads(
+  title: string,
+  reader: Awaited<ReturnType<typeof openElasticsearchTimeseriesReader>>,
+  client: Client,
+  index: string,
+) {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  const some = (n: number) => urnOf((n * 7_919) % SERIES);
+  for (let round = 0; round <= ROUNDS; round++) {
+    const list = () =>
+      called(async (n) => {
+        const events = await reader.list({ urn: some(n), aspect }, { limit: EVENTS_PER_READ });
+        if (events.length !== EVENTS_PER_READ) throw new Error("events are missing");
+      });
+    const search = () =>
+      called(async (n) => {
+        const found = await client.search({
+          ...{ index, size: EVENTS_PER_READ, track_total_hits: false },
+          query: { bool: { filter: [{ term: { urn: some(n) } }] } },
+          sort: [{ time: "desc" }, { key: "desc" }],
+        });
+        if (found.hits.hits.length !== EVENTS_PER_READ) throw new Error("events are missing");
+      });
+    await byTurns(round, [list, ours], [search, theirs]);
+  }
+  report(`${title}: search of a series, raw`, rate(READS_PER_ROUND / median(theirs)));
+  report(`${title}: list of ${EVENTS_PER_READ} events`, rate(READS_PER_ROUND / median(ours)), {
+    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
+    target: TARGET,
+    of: "the raw search",
+  });
+}
+
+function batchOf(number: number): readonly Event[] {
+  return Array.from({ length: BATCH }, (_, n): Event => {
+    const at = number * BATCH + n + 1;
+    const time = 1_700_000_000_000 + at * 1_000;
+    const value = JSON.stringify({
+      ...{ timestampMillis: time, rowCount: at * 17, columnCount: 12, sizeInBytes: at * 4_096 },
+      fieldProfiles: Array.from({ length: 4 }, (_, field) => ({
+        ...{ fieldPath: `column_${field}`, uniqueCount: at % 977, nullCount: at % 13, min: "0" },
+        sampleValues: [`value ${at}`, `value ${at + field}`],
+      })),
+    });
+    const system = JSON.stringify({ lastObserved: time, runId: `run-${number}` });
+    const event = { op: "event" as const, urn: urnOf(at % SERIES), aspect, entityType: "dataset" };
+    return { ...event, position: position(at), time, key: "[null,null,null]", value, system };
+  });
+}
+
+/** Who begins changes from round to round; the first round warms up. */
+async function byTurns(
+  round: number,
+  ...sides: readonly (readonly [work: () => Promise<void>, seconds: number[]])[]
+): Promise<void> {
+  for (const [work, seconds] of round % 2 === 0 ? sides : sides.toReversed()) {
+    const begun = performance.now();
+    await work();
+    if (round > 0) seconds.push((performance.now() - begun) / 1_000);
+  }
+}
+
+async function called(read: (n: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (next < READS_PER_ROUND) await read(next++);
+    }),
+  );
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
+}
