@@ -66,7 +66,8 @@ export interface ChangeLog {
   /**
    * Appends to one or more streams. Resolves, one answer per append in order, when all are durable;
    * until then the records may not be changed. Calls are appended in the order in which they were
-   * made.
+   * made; where the adapter declares `orderAcrossStreams: false`, that holds stream by stream for
+   * calls that were made at the same time.
    * Rejects with WrongRevision (see there), CatalogError too_large (a record over
    * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
    * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other

@@ -230,13 +230,13 @@ describe("another leader", () => {
     const appending = appendMany(log, 300);
     await sleep(30);
     server.follow(second);
-    await sleep(60);
+    const led = (): number => second.asked.get("batchAppend") ?? 0;
+    await expect.poll(led, { timeout: 10_000 }).toBeGreaterThan(0);
     server.follow(undefined);
     second.follow(server);
     await appending;
     await checkMany(log, 300);
     expect(await following).toEqual(await readEverything(log));
-    expect(second.asked.get("batchAppend")).toBeGreaterThan(0);
   });
 
   test("is found through the cluster's gossip, by any of its nodes", async () => {

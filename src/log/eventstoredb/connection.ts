@@ -87,8 +87,9 @@ export function openConnection(connection: string): Connection {
     // Every call: a follower may not have yet what was just appended.
     const [metadata, options] = inside.callArguments({ requiresLeader: true }, { deadline });
     const begun = begin(streams, metadata as never, options as never);
-    // So that the next call looks for the leader again.
-    begun.on("error", (error) => void inside.handleError(streams, error));
+    // So that the next call looks for the leader again. It fails where no node is found: the next
+    // call will be told so itself.
+    begun.on("error", (error) => void inside.handleError(streams, error).catch(() => undefined));
     return begun;
   }
 

@@ -58,6 +58,17 @@ export interface EventStore {
   listen(listener: () => void): () => void;
 }
 
+/** Index of the first event at or after a position. */
+export function indexAt(events: readonly StoredEvent[], position: number): number {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((events[middle]?.position ?? 0) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** After so many appends the server writes something of its own. */
 const STATISTICS_EVERY = 7;
@@ -78,7 +89,7 @@ export function createEventStore(): EventStore {
 
   function visible({ events, truncateBefore, countMax, next }: Stream): readonly StoredEvent[] {
     const first = Math.max(truncateBefore, next - countMax);
-    return first <= 0 ? events : events.filter((event) => event.revision >= first);
+    return first <= 0 ? events : events.slice(first);
   }
 
   function write(name: string, proposed: readonly ProposedEvent[]): StoredEvent | undefined {
@@ -133,7 +144,7 @@ export function createEventStore(): EventStore {
   /** The event of an id, where it lies in the stream at a revision (or anywhere). */
   function known(name: string, id: string, revision?: number): StoredEvent | undefined {
     if (revision !== undefined) {
-      const event = find(name)?.events.find((each) => each.revision === revision);
+      const event = find(name)?.events[revision];
       return event?.id === id ? event : undefined;
     }
     const event = ids.get(id);

@@ -6,7 +6,7 @@ import streams, {
   type ReadResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import { type ServerWritableStream, status } from "@grpc/grpc-js";
-import type { EventStore, StoredEvent } from "./event-store.ts";
+import { type EventStore, indexAt, type StoredEvent } from "./event-store.ts";
 import { failure } from "./failures.ts";
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
@@ -48,13 +48,17 @@ async function answerAll(
   if (all?.hasPosition() && backward && place > store.end()) {
     throw failure(status.UNKNOWN, `Read position ${place} is invalid`);
   }
-  // As it is now: what is appended while it is read is not part of it.
-  const events = store.all.filter((event) => {
-    if (!fits(event)) return false;
-    if (all?.hasPosition()) return backward ? event.position < place : event.position >= place;
-    return all?.hasEnd() ? backward : !backward;
-  });
-  await tell(call, (backward ? events.toReversed() : events).slice(0, limit));
+  const events = store.all;
+  const at = all?.hasPosition() ? indexAt(events, place) : all?.hasEnd() ? events.length : 0;
+  const found: StoredEvent[] = [];
+  // As it is now: what is appended while it is told is not part of it.
+  const step = backward ? -1 : 1;
+  for (let i = backward ? at - 1 : at; found.length < limit; i += step) {
+    const event = events[i];
+    if (event === undefined) break;
+    if (fits(event)) found.push(event);
+  }
+  await tell(call, found);
 }
 
 async function answerStream(
@@ -115,7 +119,7 @@ async function subscribe(
   call.write(confirmed);
   try {
     while (!call.cancelled && !call.destroyed) {
-      const next = store.all.filter((event) => event.position >= at);
+      const next = store.all.slice(indexAt(store.all, at));
       for (const event of next) {
         at = event.end;
         if (fits(event)) await tell(call, faults.duplicates ? [event, event] : [event]);
@@ -150,7 +154,7 @@ function beginOf(store: EventStore, options: Options): number {
   if (all.hasEnd()) return store.end();
   if (!all.hasPosition()) return 0;
   const place = Number(all.getPosition()?.getCommitPosition());
-  return store.all.find((event) => event.position >= place)?.end ?? store.end();
+  return store.all[indexAt(store.all, place)]?.end ?? store.end();
 }
 
 function filterOf(options: Options): (event: StoredEvent) => boolean {
@@ -169,13 +173,20 @@ function filterOf(options: Options): (event: StoredEvent) => boolean {
 async function tell(call: ReadCall, events: readonly StoredEvent[]): Promise<void> {
   for (const event of events) {
     if (call.cancelled || call.destroyed) return;
-    if (call.write(responseOf(event))) continue;
-    await new Promise<void>((resolve) => {
-      call.once("drain", resolve);
-      call.once("cancelled", resolve);
-      call.once("close", resolve);
-    });
+    if (!call.write(responseOf(event))) await drained(call);
   }
+}
+
+/** Or ended. */
+function drained(call: ReadCall): Promise<void> {
+  const ways = ["drain", "cancelled", "close"] as const;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const way of ways) call.removeListener(way, done);
+      resolve();
+    };
+    for (const way of ways) call.on(way, done);
+  });
 }
 
 function responseOf(event: StoredEvent): ReadResp {

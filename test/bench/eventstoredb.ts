@@ -1,0 +1,124 @@
+/**
+ * The change log over the protocol of EventStoreDB, against the client alone doing the same: new
+ * streams of five records and streams that grow, some hundreds of appends in flight. On the server
+ * of ANNALS_TEST_EVENTSTOREDB, or on the tests' own in a process beside this one: then the figures
+ * say what the adapter costs, and nothing of a real server's disk.
+ */
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { ANY, binaryEvent, EventStoreDBClient, NO_STREAM } from "@eventstore/db-client";
+import { EMPTY_STREAM, position, START } from "../../src/core/position.ts";
+import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
+import { reachStore } from "../support/stores.ts";
+import { median } from "./load.ts";
+import { rate, report } from "./report.ts";
+
+const rounds = 5;
+const appendsPerRound = 2_000;
+const inFlight = 256;
+const recordsPerAppend = 5;
+const eventsRead = 20_000;
+/** As large as a record of a small aspect. */
+const record = new Uint8Array(400).fill(7);
+const target = 0.7;
+
+export async function benchEventStore(): Promise<void> {
+  const store = await reachStore("eventstoredb");
+  const server = "skipped" in store ? await startBeside() : undefined;
+  const connection = server?.address ?? ("url" in store ? store.url : "");
+  const prefix = `bench-${randomUUID()}-`;
+  const log = await openEventStoreChangeLog({ connection, prefix });
+  const client = EventStoreDBClient.connectionString(connection);
+  let number = 0;
+  const records = Array.from({ length: recordsPerAppend }, () => record);
+  const events = () => records.map((data) => binaryEvent({ type: "Raw", data }));
+  const raw = `raw-${randomUUID()}-`;
+
+  const kinds = {
+    "new entities (5 records)": {
+      ours: () => log.append([{ stream: `entity-${number++}`, expected: EMPTY_STREAM, records }]),
+      theirs: () =>
+        client.appendToStream(`${raw}${number++}`, events(), { expectedRevision: NO_STREAM }),
+    },
+    "single records of streams that are there": {
+      ours: () =>
+        log.append([
+          { stream: `timeseries-${number++ % 500}`, expected: "any", records: [record] },
+        ]),
+      theirs: () =>
+        client.appendToStream(
+          `${raw}${number++ % 500}`,
+          binaryEvent({ type: "Raw", data: record }),
+          { expectedRevision: ANY },
+        ),
+    },
+  } as const;
+  for (const [name, { ours, theirs }] of Object.entries(kinds)) {
+    await inTurn(ours);
+    await inTurn(theirs);
+    const rates = { ours: [] as number[], theirs: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      rates.theirs.push(await inTurn(theirs));
+      rates.ours.push(await inTurn(ours));
+    }
+    const [mine, base] = [median(rates.ours), median(rates.theirs)];
+    report(`raw batch append, ${name}`, rate(base));
+    report(`append to the log, ${name}`, rate(mine), { ratio: mine / base, target });
+  }
+
+  const read = { ours: [] as number[], theirs: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    read.theirs.push(await timed(readRaw(client)));
+    read.ours.push(
+      await timed(async () => {
+        let [at, count] = [START, 0];
+        for (;;) {
+          const page = await log.readAll(at, { limit: 2_000 });
+          count += page.length;
+          if (page.length === 0 || count >= eventsRead) return count;
+          at = position(page.at(-1)?.position ?? 0);
+        }
+      }),
+    );
+  }
+  const [mine, base] = [median(read.ours), median(read.theirs)];
+  report("raw read of $all", rate(base));
+  report("reading the log", rate(mine), { ratio: mine / base, target });
+
+  await log.close();
+  await client.dispose();
+  server?.stop();
+}
+
+/** Appends a second, so many in flight. */
+async function inTurn(append: () => Promise<unknown>): Promise<number> {
+  let left = appendsPerRound;
+  const begin = performance.now();
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (left-- > 0) await append();
+    }),
+  );
+  return (appendsPerRound * 1_000) / (performance.now() - begin);
+}
+
+const readRaw = (client: EventStoreDBClient) => async (): Promise<number> => {
+  let count = 0;
+  for await (const { event } of client.readAll({ maxCount: eventsRead })) if (event) count++;
+  return count;
+};
+
+async function timed(work: () => Promise<number>): Promise<number> {
+  const begin = performance.now();
+  return ((await work()) * 1_000) / (performance.now() - begin);
+}
+
+async function startBeside(): Promise<{ readonly address: string; stop(): void }> {
+  const main = fileURLToPath(new URL("../support/eventstoredb-server/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
+  const [address] = (await once(createInterface(child.stdout), "line")) as [string];
+  return { address, stop: () => void child.kill() };
+}
