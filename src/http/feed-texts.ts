@@ -24,7 +24,6 @@ export async function* feedTexts(
     for (;;) {
       const won = await orQuiet(next, every);
       if (won === QUIET) {
-        if (signal.aborted) return;
         yield form.heartbeat(position);
         continue;
       }
