@@ -26,10 +26,13 @@ const truncate = (at: number, before: number): TimeseriesWrite => ({
   batchSize: 2,
 });
 
+/** Indices take a while to be made on a busy machine. */
+const time = { timeout: 60_000 };
+
 for (const name of ["elasticsearch", "opensearch"] as const) {
   const store = await reachStore(name);
   // There is nothing to test without a server.
-  describe.skipIf("skipped" in store)(`views on ${storeTitle(name, store)}`, () => {
+  describe.skipIf("skipped" in store)(`views on ${storeTitle(name, store)}`, time, () => {
     const createPlace = createElasticsearchPlace(
       "skipped" in store ? "" : addressOf(name, store.url),
       {
@@ -158,6 +161,29 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       ]);
       await tidied(sink);
       expect(await reader.findTruncation(position(5))).toMatchObject({ deleted: 1, done: true });
+    });
+
+    test("are read without an error or a gap while they are swapped", async () => {
+      const writes = Array.from({ length: 50 }, (_, n) => event(n + 1));
+      await tell(await open(), ...writes);
+      let done = false;
+      let reads = 0;
+      async function readOn(): Promise<void> {
+        for (; !done; reads++) {
+          expect(await reader.count({ urn })).toBe(50);
+          expect(await times()).toHaveLength(50);
+        }
+      }
+      async function swap(): Promise<void> {
+        for (let n = 0; n < 3; n++) {
+          const growing = await open({ bulk: true });
+          await tell(growing, ...writes);
+          await growing.close("keep");
+        }
+        done = true;
+      }
+      await Promise.all([swap().finally(() => (done = true)), readOn(), readOn()]);
+      expect(reads).toBeGreaterThan(3);
     });
 
     test("that are discarded, or were left half grown, leave nothing behind", async () => {

@@ -4,7 +4,7 @@
  */
 import type { Client } from "@elastic/elasticsearch";
 import type { ServerPlace } from "../view-origin.ts";
-import { type Asker, connect, type SearchServer } from "./client.ts";
+import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import { checkVersion, createMetadata, type ViewShape, type ViewState } from "./view-metadata.ts";
 
@@ -18,6 +18,9 @@ export interface ElasticsearchReading<Kept> {
   /** May be called twice. */
   close(): Promise<void>;
 }
+
+const NOT_FOUND = 404;
+const TRIES_MAX = 3;
 
 export function openElasticsearchReading<Kept>(
   shape: ViewShape<Kept>,
@@ -42,7 +45,14 @@ export function openElasticsearchReading<Kept>(
     state,
     async ask(request) {
       if (!checked) await state();
-      return server.ask("read", request);
+      for (let tries = 1; ; tries++) {
+        try {
+          return await server.ask("read", request);
+        } catch (error) {
+          // A generation was dropped after an alias had led there: now it leads to the next.
+          if (statusOf(error) !== NOT_FOUND || tries === TRIES_MAX) throw error;
+        }
+      }
     },
     close: () => server.close(),
   };

@@ -3,6 +3,7 @@
  * readers' aliases all at once, dropped.
  */
 import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
 import { type SearchServer, statusOf, typeOfError } from "./client.ts";
 import type { ViewNames } from "./names.ts";
 import type { ViewShape } from "./view-metadata.ts";
@@ -120,7 +121,11 @@ export function createGenerations<Kept>(
       await Promise.all(
         batchesOf(indices).map(async (some) => {
           try {
-            await server.ask("written", (client) => client.indices.refresh({ index: some }));
+            const { _shards } = await server.ask("written", (client) =>
+              client.indices.refresh({ index: some }),
+            );
+            if (_shards !== undefined && _shards.failed > 0)
+              throw unrefreshed(server, _shards.failed);
           } catch (error) {
             // An index that is gone is noticed by what writes to it.
             if (statusOf(error) !== NOT_FOUND) throw error;
@@ -130,6 +135,11 @@ export function createGenerations<Kept>(
     },
   };
 }
+
+const unrefreshed = (server: SearchServer, shards: number): CatalogError =>
+  new CatalogError("unavailable", `${server.where} could not refresh ${shards} shards`, {
+    hint: "See its cluster health",
+  });
 
 function batchesOf(names: readonly string[]): string[][] {
   const batches: string[][] = [];
