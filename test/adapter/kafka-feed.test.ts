@@ -228,6 +228,17 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(await told()).toEqual(placesOf(events));
   });
 
+  test("one that asks where the feed is goes on after another", async () => {
+    const events = eventsFrom(1, 30);
+    const [one, other] = [await open(), await open()];
+    await one.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
+    await expect.poll(() => other.position()).toBe(endOf(events.slice(0, 10)));
+    await other.apply(events.slice(10, 20), endOf(events.slice(0, 20)));
+    await expect.poll(() => one.position()).toBe(endOf(events.slice(0, 20)));
+    await one.apply(events.slice(20), endOf(events));
+    expect(await told()).toEqual(placesOf(events));
+  });
+
   test("two that race tell everything once", async () => {
     const events = eventsFrom(1, 400);
     const run = async (sink: Sink<ChangeEvent>): Promise<void> => {

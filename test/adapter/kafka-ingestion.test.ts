@@ -1,4 +1,5 @@
 /** Ingestion from a real Kafka: what producers send there reaches the catalog, or the failed ones. */
+import { setTimeout as pause } from "node:timers/promises";
 import avro from "avsc";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Caller, Proposal } from "../../src/catalog/catalog.ts";
@@ -92,7 +93,12 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
       .toBe(total);
 
   test("hands every proposal to the catalog, those of a urn in their order", async () => {
-    const ingestion = await open();
+    let asking = 0;
+    const ingestion = await open(async (proposals, caller) => {
+      // Some take longer than those that are asked for later.
+      await pause((asking++ * 7) % 5);
+      await record(proposals, caller);
+    });
     const sent = Array.from({ length: 1_200 }, (_, n) => [urnOf(n % 40), { n }] as const);
     await sendValues(sent);
     await settled(ingestion, 1_200);

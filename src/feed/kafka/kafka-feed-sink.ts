@@ -67,6 +67,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   let producer: Producer | undefined;
   /** Where the feed is; without a producer, where it was when it was last asked. */
   let known: Position | undefined;
+  /** Where it was before the last transaction, which may not be seen yet. */
+  let earlier: Position | undefined;
   let closed = false;
 
   async function readPosition(): Promise<Position> {
@@ -125,6 +127,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
           if (done) return;
         }
         await transact(producer, part);
+        earlier = from;
         known = part.upTo;
         return;
       } catch (error) {
@@ -203,7 +206,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     const end = Date.now() + SETTLING_MS_MAX;
     for (;;) {
       const at = await readPosition();
-      if (producer !== undefined && at !== known && Date.now() < end) {
+      const unseen = producer !== undefined && at !== known && at === earlier;
+      if (unseen && Date.now() < end) {
         await pause(SETTLING_PAUSE_MS.max);
         continue;
       }
@@ -214,14 +218,24 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  await guarded("cannot be asked where the feed is", () =>
-    within(OPEN_MS_MAX, async () => {
-      await prepare();
-      const checkpoint = await readCheckpoint(client, names.checkpoint);
-      const at = await findPosition();
-      if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");
-    }),
-  );
+  async function begin(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await prepare();
+        const checkpoint = await readCheckpoint(client, names.checkpoint);
+        const at = await findPosition();
+        if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");
+        return;
+      } catch (error) {
+        // Brokers that answer but do not know everything yet, as after their start.
+        const passing = errorTypeOf(error) !== undefined && mayPass(error);
+        if (!passing || attempt === ATTEMPTS_MAX) throw error;
+        await pause(RETRY_MS.first * 2 ** (attempt - 1));
+      }
+    }
+  }
+
+  await guarded("cannot be asked where the feed is", () => within(OPEN_MS_MAX, begin));
 
   return {
     async apply(events, upTo) {

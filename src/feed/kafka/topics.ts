@@ -1,4 +1,5 @@
 /** Topics: made when they are missing, and how large a message each takes. */
+import { setTimeout as pause } from "node:timers/promises";
 import kafkajs, { type Admin } from "kafkajs";
 import { errorTypeOf } from "./kafka-failures.ts";
 
@@ -15,6 +16,8 @@ export interface WantedTopic {
 /** Copies of a topic, as far as there are brokers. */
 const REPLICAS_MAX = 3;
 const CREATE_MS_MAX = 10_000;
+const LED_MS_MAX = 5_000;
+const LED_PAUSE_MS = 50;
 /** Kafka's own default of message.max.bytes. */
 const MESSAGE_BYTES_DEFAULT = 1_048_588;
 
@@ -44,6 +47,7 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
           },
         ],
         timeout: CREATE_MS_MAX,
+        waitForLeaders: false,
       });
     try {
       await create({ "max.message.bytes": String(eventBytesMax), ...settings });
@@ -52,6 +56,25 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
       if (!["POLICY_VIOLATION", "INVALID_CONFIG"].includes(errorTypeOf(error) ?? "")) throw error;
       await create(settings);
     }
+  }
+  await untilLed(
+    admin,
+    missing.map(({ topic }) => topic),
+  );
+}
+
+/** A broker learns of a new topic a moment later than the one that made it. */
+async function untilLed(admin: Admin, topics: string[]): Promise<void> {
+  for (const end = Date.now() + LED_MS_MAX; ; await pause(LED_PAUSE_MS)) {
+    try {
+      const told = await admin.fetchTopicMetadata({ topics });
+      const led = told.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
+      if (led.length >= topics.length && led.every((leader) => leader >= 0)) return;
+    } catch (error) {
+      if (errorTypeOf(error) === undefined || Date.now() > end) throw error;
+    }
+    // Whoever uses a topic without a leader is told so.
+    if (Date.now() > end) return;
   }
 }
 
