@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import fc from "fast-check";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
 import { checkPostgres } from "../../src/aspects/postgres/check.ts";
@@ -164,6 +165,14 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await place.ask(entities)).toHaveLength((before[1]?.length ?? 0) - 1);
       });
 
+      test("to nothing lets them come to be again", async () => {
+        const sink = await place.openSink();
+        await sink.apply(tags(1, 3), position(3));
+        await sink.restore("urn:li:tag:t2", []);
+        await sink.apply([tag("t2", 4)], position(4));
+        expect((await rowsOf()).map(({ urn }) => urn)).toEqual(tags(1, 3).map(({ urn }) => urn));
+      });
+
       test("writes a history that is longer than a statement", async () => {
         const sink = await place.openSink();
         const long = Array.from({ length: 2_500 }, (_, n) => ({
@@ -176,6 +185,38 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         await place.change("UPDATE {aspect_value} SET system = '{}'");
         await sink.restore("urn:li:tag:long", long);
         expect(await rowsOf()).toEqual(rows);
+      });
+    });
+
+    describe("many readers at once", () => {
+      test("have each its own answer, and see what was written before they asked", async () => {
+        const sink = await place.openSink();
+        const reader = await place.openReader();
+        for (let n = 1; n <= 5; n++) {
+          await sink.apply(tags(n * 10, n * 10 + 9), position(n * 10 + 9));
+          const asked = Array.from({ length: 60 }, (_, at) =>
+            Array.from({ length: at % 7 }, (_, more) => `urn:li:tag:t${at + more}`),
+          );
+          const answers = await Promise.all(asked.map((urns) => reader.getEntities(urns)));
+          expect(answers.map((states) => states.map(({ urn }) => urn))).toEqual(asked);
+          const known = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) < n * 10 + 10;
+          for (const { urn, revision } of answers.flat()) {
+            const told = known(urn) && !/t\d$/.test(urn);
+            expect([urn, revision]).toEqual([urn, told ? 0 : -1]);
+          }
+        }
+      });
+
+      test("fail together, and go on", async () => {
+        await (await place.openSink()).apply(tags(1, 9), position(9));
+        const reader = await place.openReader();
+        await place.change(`ALTER TABLE {entity} RENAME COLUMN revision TO away`);
+        const asked = tags(1, 9).map(({ urn }) => [urn]);
+        const failed = await Promise.allSettled(asked.map((urns) => reader.getEntities(urns)));
+        expect(new Set(failed.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+        await place.change(`ALTER TABLE {entity} RENAME COLUMN away TO revision`);
+        const answers = await Promise.all(asked.map((urns) => reader.getEntities(urns)));
+        expect(answers.flat().map(({ revision }) => revision)).toEqual(asked.map(() => 0));
       });
     });
 
@@ -199,6 +240,22 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         await one.reset();
         for (const write of writes) await one.apply([write], write.position);
         expect(await rowsOf()).toEqual(rows);
+      });
+
+      test("though it is not the newest, moves the entity's revision", async () => {
+        const writes = [tag("a", 1), { ...again(2), version: 2 }, confirm(3)];
+        const sink = await place.openSink();
+        const reader = await place.openReader();
+        for (const size of [1, 2, 3]) {
+          await sink.reset();
+          for (let from = 0; from < 3; from += size) {
+            const batch = writes.slice(from, from + size);
+            await sink.apply(batch, batch.at(-1)?.position ?? position(0));
+          }
+          const [state] = await reader.getEntities(["urn:li:tag:a"]);
+          expect(state).toMatchObject({ revision: 2 });
+          expect(state?.aspects.get("tagKey")).toMatchObject({ version: 2 });
+        }
       });
     });
 
@@ -301,6 +358,25 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         await next.close("discard");
         expect(await rowsOf()).toHaveLength(3);
         expect(await live.position()).toBe(3);
+      });
+
+      test("leaves the old one to the next where somebody still reads it", async () => {
+        const live = await place.openSink();
+        await live.apply(tags(1, 3), position(3));
+        const reading = new pg.Client({ connectionString: url });
+        await reading.connect();
+        const [{ generation } = {}] = await generations(place);
+        await reading.query(`BEGIN; SELECT FROM "${place.place.name}".entity_g${generation}`);
+        const bulk = await place.openSink({ bulk: true });
+        await bulk.apply(tags(1, 4), position(4));
+        await bulk.close("keep");
+        expect(await generations(place)).toHaveLength(2);
+        await expect(live.apply(tags(4, 5), position(5))).rejects.toEqual(conflict);
+        expect(await live.position()).toBe(4);
+        await reading.end();
+        await (await place.openSink({ bulk: true })).close("discard");
+        expect(await generations(place)).toHaveLength(1);
+        expect(await rowsOf()).toHaveLength(4);
       });
 
       test("begins a view that was not there", async () => {

@@ -13,6 +13,7 @@ import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { hashArray } from "./array-parameter.ts";
+import { gatherQuestions } from "./gathered-questions.ts";
 import { isMissing, openConnections, type Row, retrying } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
 import { type Question, questionsOf } from "./questions.ts";
@@ -104,6 +105,7 @@ export async function openPostgresAspectReader(
     return urns.map((urn) => states.get(urn) ?? unknownEntity(urn));
   }
 
+  const getStates = gatherQuestions(statesOf, ENTITIES_PER_SLICE_MAX);
   const kinds = async () => (await ask("kinds")).flatMap(([prefix]) => prefix ?? []);
 
   return {
@@ -113,10 +115,10 @@ export async function openPostgresAspectReader(
     },
 
     async getEntities(urns) {
-      if (urns.length <= ENTITIES_PER_SLICE_MAX) return statesOf(urns);
+      if (urns.length <= ENTITIES_PER_SLICE_MAX) return getStates(urns);
       const states: EntityState[] = [];
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
-        states.push(...(await statesOf(urns.slice(from, from + ENTITIES_PER_SLICE_MAX))));
+        states.push(...(await getStates(urns.slice(from, from + ENTITIES_PER_SLICE_MAX))));
       }
       return states;
     },
