@@ -84,7 +84,7 @@ const perSecond = (count: number, milliseconds: readonly number[]): string =>
   rate((count * 1_000) / milliseconds.reduce((sum, ms) => sum + ms, 0));
 
 /** Facets that answers have by default. */
-const facetFields: readonly (readonly [field: string, values: number])[] = [
+export const facetFields: readonly (readonly [field: string, values: number])[] = [
   ["_entityType", 1],
   ["origin", 3],
   ["platform", 20],
@@ -166,7 +166,7 @@ const notRemoved: Condition = {
 let asked = 0;
 
 /** No two are the same, so that no answer is one that was given before. */
-function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery {
+export function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery {
   asked++;
   return {
     entityTypes: ["dataset", `unheard${asked}`],
@@ -182,7 +182,7 @@ function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery {
 }
 
 /** What the catalog makes of plain words. */
-function asTyped(typed: string): Expression {
+export function asTyped(typed: string): Expression {
   const words = typed.split(" ");
   const all = words.map(
     (word): Expression => ({
@@ -233,7 +233,7 @@ const lettersOf = (n: number): string =>
   `w${n.toString(26).replace(/[0-9]/g, (digit) => String.fromCharCode(113 + Number(digit)))}`;
 
 /** Document n, another one each time it is asked for. */
-function createDocuments() {
+export function createDocuments() {
   let seed = 42;
   const random = (): number => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;

@@ -5,6 +5,7 @@
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import type { FieldValue } from "../search.ts";
+import { head } from "./stored-text.ts";
 
 export type Query = estypes.QueryDslQueryContainer;
 
@@ -23,6 +24,16 @@ export function terms(field: string, values: readonly FieldValue[], score = 0): 
   }
   return queries;
 }
+
+/** Bytes of a beginning, and of a range's end: what is longer, a server refuses to look for. */
+const BEGINNING_BYTES_MAX = 900;
+
+export const isTooLong = (stored: string): boolean =>
+  stored.length * 4 > BEGINNING_BYTES_MAX && Buffer.byteLength(stored) > BEGINNING_BYTES_MAX;
+
+/** Of a text the beginning that can be looked for. */
+export const ofFittingLength = (text: string): string =>
+  isTooLong(text) ? head(text, BEGINNING_BYTES_MAX / 4) : text;
 
 export const prefix = (field: string, value: string, score = 0): Query => ({
   prefix: { [field]: { value, boost: score } },
@@ -71,7 +82,7 @@ export const noneOf = (queries: readonly Query[]): Query => ({
 /** The least that a server is set to by default; it counts what is looked up one by one. */
 const CLAUSES_MAX = 1_000;
 /** How deep a server lets queries lie in each other by default, less one for those around. */
-const DEPTH_MAX = 18;
+const DEPTH_MAX = 24;
 
 /** Throws `too_large` for what a server would refuse. */
 export function checkSize(query: Query): void {

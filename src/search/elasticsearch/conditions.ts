@@ -6,6 +6,7 @@ import {
   anyOf,
   everything,
   exists,
+  isTooLong,
   literal,
   noneOf,
   prefix,
@@ -16,7 +17,7 @@ import {
 } from "./clauses.ts";
 import { fieldNames } from "./fields.ts";
 import { PART_END, withinUnitsMax } from "./index-document.ts";
-import { inUnitOrder, storedText, textUnitsMax } from "./stored-text.ts";
+import { inUnitOrder, storedText } from "./stored-text.ts";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
@@ -99,14 +100,9 @@ function likeQuery({ field, how, texts }: Of<"like">): Query {
         asked.map((text) => `t${storedText(text)}`),
       ),
     );
-  for (const { length } of asked) {
-    const most = how === "starts" ? textUnitsMax : withinUnitsMax;
-    if (length > most) {
-      throw new CatalogError(
-        "too_large",
-        `a text of ${length} characters is looked for within values of "${field}", of which there may be ${most}`,
-        { hint: "Ask for a part of it, or for values that are equal" },
-      );
+  for (const text of asked) {
+    if (how === "starts" ? isTooLong(`t${inUnitOrder(text)}`) : text.length > withinUnitsMax) {
+      throw tooLong(text, field);
     }
   }
   return anyOf(
@@ -123,11 +119,21 @@ function likeQuery({ field, how, texts }: Of<"like">): Query {
 /** What is not is in no lower-case text. */
 const isLowerCase = (text: string): boolean => !/[A-Z]/.test(text);
 
+const tooLong = (text: string, field: string): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `a text of ${text.length} characters is too long to be compared with values of "${field}"`,
+    { hint: "Ask for a shorter one, or for values that are equal" },
+  );
+
 /** Ends of two types have nothing between them; without ends there are all numbers and texts. */
 function rangeQuery({ field, above, from, to, below }: Of<"range">): Query {
   const given = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
     (end): end is [string, number | string] => end[1] !== undefined,
   );
+  for (const [, end] of given) {
+    if (typeof end === "string" && isTooLong(storedText(end))) throw tooLong(end, field);
+  }
   const of = (type: "number" | "string") => given.every(([, end]) => typeof end === type);
   const ends = (): Readonly<Record<string, number | string>> =>
     Object.fromEntries(

@@ -11,11 +11,12 @@ import type { ViewState } from "../../projector/elasticsearch/view-metadata.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
+import { totalOf } from "./candidates.ts";
 import { everything, isNothing } from "./clauses.ts";
 import { facetAggregations, readFacets } from "./facets.ts";
 import { findFolders } from "./folders.ts";
 import { findPage } from "./hits.ts";
-import { again, createIndices, type Indices, indexGone, type Response } from "./indices.ts";
+import { again, createIndices, type Indices, indexGone } from "./indices.ts";
 import { scopeQuery } from "./scope.ts";
 import {
   idOf,
@@ -151,10 +152,6 @@ const ROWS_MAX = 1_000;
 
 const placesOf = (entityTypes: readonly string[]): ReadonlySet<string> =>
   new Set(entityTypes.map(placeOfType));
-
-function totalOf({ hits: { total } }: Response): number {
-  return typeof total === "number" ? total : (total?.value ?? 0);
-}
 
 function rowOf(source: Partial<StoredSource> = {}): SearchRow {
   const { urn = "", at = 0, document = "" } = source;

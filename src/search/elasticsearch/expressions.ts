@@ -8,8 +8,10 @@ import {
   best,
   everything,
   isNothing,
+  isTooLong,
   noneOf,
   nothing,
+  ofFittingLength,
   prefix,
   type Query,
   terms,
@@ -21,7 +23,6 @@ import {
   storedBeginning,
   storedText,
   storedWord,
-  textUnitsMax,
   wordUnitsMax,
 } from "./stored-text.ts";
 
@@ -144,7 +145,7 @@ function isUncertain(leaf: TextLeaf): boolean {
     case "phrase":
       return leaf.words.length > PHRASE_WORDS_MAX;
     case "whole":
-      return leaf.prefix && leaf.text.length > textUnitsMax;
+      return leaf.prefix && isTooLong(inUnitOrder(leaf.text.toWellFormed()));
   }
 }
 
@@ -195,7 +196,7 @@ function uncertainLeaf(leaf: TextLeaf, kinds: readonly Kind[]): UncertainLeaf {
       return { leaf, uncertain: leaf, candidates };
     }
     case "whole": {
-      const beginning = inUnitOrder(leaf.text.toWellFormed().slice(0, textUnitsMax - 1));
+      const beginning = ofFittingLength(inUnitOrder(leaf.text.toWellFormed()));
       const candidates = best(kinds.map((kind) => prefix(fieldNames.whole(kind), beginning)));
       return { leaf, uncertain: leaf, candidates };
     }

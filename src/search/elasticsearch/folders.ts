@@ -4,11 +4,13 @@
  * a document has several values, folders that it lies in are counted by themselves.
  */
 import type { estypes } from "@elastic/elasticsearch";
+import { fieldValues } from "../evaluate.ts";
 import type { Folder, FolderAnswer, FolderQuery } from "../search.ts";
-import { anyOf, prefix, type Query, range, terms } from "./clauses.ts";
+import { fetchCandidates } from "./candidates.ts";
+import { anyOf, isTooLong, ofFittingLength, prefix, type Query, range, terms } from "./clauses.ts";
 import { encoded, fieldNames } from "./fields.ts";
 import type { Indices } from "./indices.ts";
-import { fromUnitOrder, inUnitOrder, storedText, textUnitsMax } from "./stored-text.ts";
+import { fromUnitOrder, inUnitOrder, storedText } from "./stored-text.ts";
 
 type Level = Pick<FolderQuery, "field" | "separator">;
 
@@ -23,14 +25,16 @@ interface Counted {
   uncertain: boolean;
 }
 
-/** `query` is the scope's. Folders have paths of no more than textUnitsMax units. */
+/** `query` is the scope's. */
 export async function findFolders(
   { field, separator, path }: FolderQuery,
   query: Query,
   indices: Indices,
 ): Promise<Omit<FolderAnswer, "position">> {
   const before = (path + separator).toWellFormed();
-  if (before.length > textUnitsMax) return { folders: [], total: 0 };
+  if (isTooLong(inUnitOrder(before + separator))) {
+    return await findDeepFolders({ field, separator }, before, query, indices);
+  }
   const level = { field, separator: separator.toWellFormed() };
   const scope: Query = {
     bool: { filter: [query, prefix(fieldNames.text(field), inUnitOrder(before))] },
@@ -50,22 +54,59 @@ export async function findFolders(
     if (first) total = docCount(aggregations.inFolders);
     const { buckets, more } = pathsOf(aggregations.paths);
     const inside = buckets.filter(({ key }) => fromUnitOrder(key).startsWith(before));
-    for (const bucket of inside) count(counted, bucket, before, level.separator);
+    for (const { key, ...path } of inside) {
+      count(counted, fromUnitOrder(key).slice(before.length), path, level.separator);
+    }
     const last = buckets.at(-1);
     if (!more || last === undefined || inside.length < buckets.length) break;
     after = last.key;
   }
   await countAgain(counted, level, before, scope, indices);
-  const folders = Array.from(counted, ([name, { count, hasFolders }]): Folder => {
-    return { name, count, hasFolders };
-  }).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
-  return { folders, total };
+  return { folders: inOrder(counted), total };
 }
+
+/** Of a folder whose path is too long to be looked for: from the documents themselves. */
+async function findDeepFolders(
+  { field, separator }: Level,
+  before: string,
+  query: Query,
+  indices: Indices,
+): Promise<Omit<FolderAnswer, "position">> {
+  const beginning = prefix(fieldNames.text(field), ofFittingLength(inUnitOrder(before)));
+  const documents = await fetchCandidates({ bool: { filter: [query, beginning] } }, indices);
+  const all = new Map<string, Counted>();
+  let total = 0;
+  for (const { values } of documents) {
+    const own = new Map<string, Counted>();
+    for (const value of fieldValues(values, field)) {
+      if (typeof value !== "string" || !value.toWellFormed().startsWith(before)) continue;
+      count(
+        own,
+        value.toWellFormed().slice(before.length),
+        { documents: 1, several: 0 },
+        separator,
+      );
+    }
+    if (own.size > 0) total++;
+    for (const [name, { hasFolders }] of own) {
+      const folder = all.get(name) ?? { count: 0, hasFolders: false, uncertain: false };
+      folder.count++;
+      folder.hasFolders ||= hasFolders;
+      all.set(name, folder);
+    }
+  }
+  return { folders: inOrder(all), total };
+}
+
+const inOrder = (counted: ReadonlyMap<string, Counted>): readonly Folder[] =>
+  Array.from(counted, ([name, { count, hasFolders }]) => ({ name, count, hasFolders })).sort(
+    (a, b) => b.count - a.count || (a.name < b.name ? -1 : 1),
+  );
 
 interface Path {
   /** As it lies in the index. */
   readonly key: string;
-  readonly count: number;
+  readonly documents: number;
   readonly several: number;
 }
 
@@ -89,7 +130,7 @@ function pathsOf(told: unknown): { readonly buckets: readonly Path[]; readonly m
   return {
     buckets: buckets.map(({ key, doc_count, several }) => ({
       key: String(key.path),
-      count: doc_count,
+      documents: doc_count,
       several: several.doc_count,
     })),
     more: buckets.length === PATHS_MAX,
@@ -98,11 +139,10 @@ function pathsOf(told: unknown): { readonly buckets: readonly Path[]; readonly m
 
 function count(
   counted: Map<string, Counted>,
-  { key, count: documents, several }: Path,
-  before: string,
+  rest: string,
+  { documents, several }: Omit<Path, "key">,
   separator: string,
 ): void {
-  const rest = fromUnitOrder(key).slice(before.length);
   const [name = "", next = ""] = rest.split(separator, 2);
   if (name === "") return;
   const folder = counted.get(name) ?? { count: 0, hasFolders: false, uncertain: false };

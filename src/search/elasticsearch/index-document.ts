@@ -109,7 +109,7 @@ function sortedBits(number: number): string {
 }
 
 /** UTF-16 units of what may be looked for inside of a text. */
-export const withinUnitsMax = 1_000;
+export const withinUnitsMax = 300;
 /** Ends the last piece; no lower-case text has it. */
 export const PART_END = "Z";
 

@@ -11,7 +11,7 @@ import type { Asker } from "../../projector/elasticsearch/client.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
 import type { Kind } from "./fields.ts";
-import { digest, textUnitsMax } from "./stored-text.ts";
+import { digest } from "./stored-text.ts";
 
 /** What a reader has to know of the documents that there are. */
 export interface SearchKept {
@@ -42,8 +42,6 @@ export const searchShape: ViewShape<SearchKept> = {
         // A projector that hangs and goes on after another took over must not bring back what that
         // one has removed: removals are remembered for longer than any request can take.
         gc_deletes: "1h",
-        // Beginnings that are looked for may be as long as texts are kept.
-        max_regex_length: textUnitsMax + 1_000,
         "mapping.total_fields.limit": FIELDS_MAX,
       },
     },

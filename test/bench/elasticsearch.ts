@@ -1,0 +1,197 @@
+/**
+ * Search on Elasticsearch against the raw client in the same server: bulk requests of the same
+ * documents for the projection, made findable after each batch where the sink does that; the same
+ * requests for questions. What the raw client sends is made beforehand. Warm, by turns; medians.
+ */
+import type { Client } from "@elastic/elasticsearch";
+import { position } from "../../src/core/position.ts";
+import { openElasticsearchSearchReader } from "../../src/search/elasticsearch/elasticsearch-search-reader.ts";
+import { openElasticsearchSearchSink } from "../../src/search/elasticsearch/elasticsearch-search-sink.ts";
+import { facetAggregations } from "../../src/search/elasticsearch/facets.ts";
+import { findPage } from "../../src/search/elasticsearch/hits.ts";
+import { indexDocument, kindsOf } from "../../src/search/elasticsearch/index-document.ts";
+import type { Indices, Request, Response } from "../../src/search/elasticsearch/indices.ts";
+import { scopeQuery } from "../../src/search/elasticsearch/scope.ts";
+import { idOf, searchShape } from "../../src/search/elasticsearch/search-shape.ts";
+import type { SearchQuery, SearchSink, SearchWrite } from "../../src/search/search.ts";
+import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
+import { reachStore, storeTitle } from "../support/stores.ts";
+import { median } from "./load.ts";
+import { rate, report } from "./report.ts";
+import { asTyped, createDocuments, facetFields, query } from "./search.ts";
+
+const BATCH = 2_000;
+const BATCHES_PER_ROUND = 2;
+const ROUNDS = 5;
+const QUESTIONS_PER_ROUND = 100;
+const CALLERS = 4;
+const TARGET = 0.7;
+
+export async function benchElasticsearchSearch(): Promise<void> {
+  for (const name of ["elasticsearch", "opensearch"] as const) {
+    const store = await reachStore(name);
+    const title = storeTitle(name, store);
+    if ("skipped" in store) report(title, "left out");
+    else await benchOn(title, addressOf(name, store.url));
+  }
+}
+
+async function benchOn(title: string, url: string): Promise<void> {
+  const place = await createElasticsearchPlace(url, {
+    openSink: openElasticsearchSearchSink,
+    openReader: openElasticsearchSearchReader,
+    change: async () => {},
+  })();
+  const { client } = place;
+  const [index, grown] = [`${place.place.name}.raw`, `${place.place.name}.raw_grown`];
+  try {
+    for (const one of [index, grown]) {
+      await client.indices.create({
+        ...{ index: one, mappings: searchShape.index.mappings },
+        settings: { refresh_interval: "-1", ...searchShape.index.settings },
+      });
+    }
+    const growing = await openElasticsearchSearchSink({ ...place.place, bulk: true });
+    await benchProjection(`${title}: regrowing`, growing, (batch) => bulkRaw(client, grown, batch));
+    await growing.close();
+    const sink = await place.openSink();
+    await sink.reset();
+    await benchProjection(`${title}: following`, sink, async (batch) => {
+      await bulkRaw(client, index, batch);
+      await client.indices.refresh({ index });
+    });
+    await sink.close();
+    await benchQuestions(title, place.place, client, index);
+  } finally {
+    await place.remove();
+  }
+}
+
+type Prepared = readonly object[];
+
+async function benchProjection(
+  title: string,
+  sink: SearchSink,
+  raw: (batch: Prepared) => Promise<void>,
+): Promise<void> {
+  const documents = createDocuments();
+  const [ours, theirs]: [number[], number[]] = [[], []];
+  let last = 0;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const batches = Array.from({ length: BATCHES_PER_ROUND }, () =>
+      Array.from({ length: BATCH }, (): SearchWrite & { readonly op: "put" } => {
+        last++;
+        return { op: "put", position: position(last), document: documents(last) };
+      }),
+    );
+    const prepared = batches.map((batch) =>
+      batch.flatMap(({ document, position: version }) => [
+        { index: { _id: idOf(document.urn), version, version_type: "external_gte" } },
+        JSON.parse(indexDocument(document, version)) as object,
+      ]),
+    );
+    const apply = async () => {
+      for (const batch of batches) await sink.apply(batch, batch.at(-1)?.position ?? position(0));
+    };
+    const bulk = async () => {
+      for (const batch of prepared) await raw(batch);
+    };
+    await byTurns(round, [apply, ours], [bulk, theirs]);
+  }
+  const size = BATCH * BATCHES_PER_ROUND;
+  report(`${title}, raw bulk`, rate(size / median(theirs)));
+  report(`${title} search documents`, rate(size / median(ours)), {
+    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
+    ...{ target: TARGET, of: "raw bulk" },
+  });
+}
+
+async function bulkRaw(client: Client, index: string, operations: Prepared): Promise<void> {
+  // Two requests at a time, as the sink has them.
+  const half = operations.length / 2;
+  await Promise.all(
+    [operations.slice(0, half), operations.slice(half)].map(async (some) => {
+      const { errors } = await client.bulk<unknown, unknown>({ index, operations: [...some] });
+      if (errors) throw new Error("the raw client's bulk had errors");
+    }),
+  );
+}
+
+async function benchQuestions(
+  title: string,
+  place: Parameters<typeof openElasticsearchSearchReader>[0],
+  client: Client,
+  index: string,
+): Promise<void> {
+  const reader = await openElasticsearchSearchReader(place);
+  const facets = facetFields.map(([field]) => ({ fields: [field] as const, limit: 20 }));
+  const documents = createDocuments();
+  const samples = Array.from({ length: 20 }, (_, n) => documents(n));
+  const kinds = [...new Set(samples.flatMap(kindsOf))];
+  for (const [what, asked] of Object.entries({
+    "a middling word": { expression: asTyped("middleword") },
+    "a common word, 12 facets": { expression: asTyped("commonword"), facets },
+  })) {
+    const question = query({ ...asked, entityTypes: ["dataset"] });
+    const request = await requestOf(question, kinds);
+    const [ours, theirs]: [number[], number[]] = [[], []];
+    const { total } = await reader.search(question);
+    const check = (found: unknown) => {
+      if (found !== total) throw new Error(`${found} documents were found, not ${total}`);
+    };
+    for (let round = 0; round <= ROUNDS; round++) {
+      const search = () => called(async () => check((await reader.search(question)).total));
+      const raw = () =>
+        called(async () => {
+          const { hits } = await client.search({ index, ...request });
+          check(typeof hits.total === "number" ? hits.total : hits.total?.value);
+        });
+      await byTurns(round, [search, ours], [raw, theirs]);
+    }
+    report(`${title}: ${what}, raw query`, rate(QUESTIONS_PER_ROUND / median(theirs)));
+    report(`${title}: ${what}`, rate(QUESTIONS_PER_ROUND / median(ours)), {
+      ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
+      ...{ target: TARGET, of: "the raw query" },
+    });
+  }
+  await reader.close();
+}
+
+/** What the reader asks the server for. */
+async function requestOf(question: SearchQuery, kinds: readonly string[]): Promise<Request> {
+  let request: Request = {};
+  const indices: Indices = {
+    empty: false,
+    async search(asked) {
+      request = asked;
+      return { hits: { hits: [] } } as unknown as Response;
+    },
+    frozen: () => Promise.reject(new Error("the page is too deep")),
+  };
+  const scope = await scopeQuery(question, kinds, indices);
+  await findPage(indices, scope, question, {
+    ...{ track_total_hits: true, aggs: facetAggregations(question.facets) },
+  });
+  return request;
+}
+
+/** Who begins changes from round to round; the first round warms up. */
+async function byTurns(
+  round: number,
+  ...sides: readonly (readonly [work: () => Promise<void>, seconds: number[]])[]
+): Promise<void> {
+  for (const [work, seconds] of round % 2 === 0 ? sides : sides.toReversed()) {
+    const begun = performance.now();
+    await work();
+    if (round > 0) seconds.push((performance.now() - begun) / 1_000);
+  }
+}
+
+async function called(ask: () => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (next++ < QUESTIONS_PER_ROUND) await ask();
+    }),
+  );
+}
