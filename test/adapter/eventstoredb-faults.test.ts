@@ -165,7 +165,7 @@ describe("an append that stands on one that failed", () => {
 
 describe("a server that", () => {
   test("is silent leaves appends in doubt when their time is over", async () => {
-    const log = await open("&defaultDeadline=400");
+    const log = await open("&defaultDeadline=1500");
     server.faults.silent = true;
     const appending = log.append([entry("a", -1, "a0")]);
     await expect(appending).rejects.toEqual(unavailable(/answer .* was lost/));
@@ -187,7 +187,7 @@ describe("a server that", () => {
   });
 
   test("is gone makes all unavailable, and all is well when it is back", async () => {
-    const log = await open("&defaultDeadline=500");
+    const log = await open("&defaultDeadline=1500");
     await log.append([entry("a", -1, "a0")]);
     await server.stop();
     await expect(log.append([entry("a", 0, "a1")])).rejects.toEqual(unavailable(/127\.0\.0\.1/));
