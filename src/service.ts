@@ -13,6 +13,7 @@ import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { PatchRules } from "./core/patch.ts";
+import { createEventCodec } from "./feed/event-codec.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
@@ -25,6 +26,7 @@ import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { openOperations } from "./ops/create-operations.ts";
 import { catchUp } from "./projector/catch-up.ts";
+import { keepOpening } from "./projector/late.ts";
 import { noteParking } from "./projector/parking.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
@@ -32,8 +34,10 @@ import {
   foldText,
   lineageSteps,
   lockData,
+  openIngestion,
   openLog,
   openReaders,
+  servesFeed,
   sharedLog,
   sharedView,
   storesConfig,
@@ -43,6 +47,8 @@ import {
 import type { Logger } from "./telemetry/logger.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 
+/** Between two attempts to reach Kafka. */
+const ingestionPauseMs = 5_000;
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
 /** How a start waits for the views to catch up after a crash; they tell how far they are. */
@@ -88,9 +94,11 @@ export async function openService(
       () => readers.search.close(),
     );
 
-    const types = [...(await readers.aspects.countEntities()).keys()];
-    const unknown = types.filter((type) => !model.entities.has(type));
-    if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
+    if (!sharedView(config, ASPECTS)) {
+      const types = [...(await readers.aspects.countEntities()).keys()];
+      const unknown = types.filter((type) => !model.entities.has(type));
+      if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
+    }
 
     const urnLimits = {
       bytesMax: config.urnBytesMax,
@@ -161,6 +169,18 @@ export async function openService(
       mayWrite: (actor) => actor !== undefined || !required,
     });
 
+    if (servesFeed(config)) {
+      const ingestion = keepOpening({
+        open: () =>
+          openIngestion(config, {
+            ...{ codec: createEventCodec(schemaRegistry), logger },
+            ingest: (proposals, caller) => catalog.ingest(proposals, caller),
+          }),
+        pauseMs: ingestionPauseMs,
+        onFailure: (err) => logger.warn({ err }, "proposals in Kafka have to wait"),
+      });
+      opened.push(() => ingestion.close());
+    }
     const door = createHttpDoor({
       metrics,
       catalog: required ? guarded : catalog,

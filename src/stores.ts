@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
+import { projectFeed } from "../projections/feed.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { createSearchProjection } from "../projections/search.ts";
@@ -19,6 +20,9 @@ import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { Position } from "./core/position.ts";
+import { createEventCodec } from "./feed/event-codec.ts";
+import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
+import { createFeedView } from "./feed/previous-values.ts";
 import type { GraphReader, GraphSink } from "./graph/graph.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
@@ -27,8 +31,9 @@ import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import type { Model } from "./model/model.ts";
 import { createFoldingView } from "./projector/folding.ts";
-import type { View } from "./projector/sink.ts";
-import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
+import { openLate } from "./projector/late.ts";
+import type { Sink, View } from "./projector/sink.ts";
+import type { Emptied, ServerPlace, ServerView, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
 import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "./search/sqlite/sqlite-search-sink.ts";
@@ -219,12 +224,46 @@ export async function openViews(
       });
       opened.push(shared ? { ...view, shared: leads ? "led" : "watched" } : view);
     }
+    if (options.names === undefined) opened.push(...(await openFeed(config)));
   } catch (error) {
     for (const { sink } of opened) await sink.close("discard");
     throw error;
   }
   return opened;
 }
+
+/** Told of the log's changes as a view is; not one that anything is read from. */
+export const KAFKA = "kafka";
+
+/** The feed to Kafka, where there is one and this process is to serve it. */
+async function openFeed(config: StoresConfig): Promise<readonly View[]> {
+  if (!servesFeed(config)) return [];
+  const { openKafkaFeedSink } = await import("./feed/kafka/kafka-feed-sink.ts");
+  // Only schemas of the service's own are written with.
+  const codec = createEventCodec({ findSchema: async () => undefined });
+  const history = await openAspectReader(config);
+  try {
+    const place = { ...placeAt(config, config.kafka), log: config.origin };
+    const sink = openLate(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
+    const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
+    return [{ ...view, shared: "led" } as View];
+  } catch (error) {
+    await history.close();
+    throw error;
+  }
+}
+
+/** Proposals that arrive in Kafka. */
+export async function openIngestion(
+  config: Places,
+  parts: Omit<KafkaIngestionParts, keyof ServerPlace>,
+): Promise<KafkaIngestion> {
+  const { openKafkaIngestion } = await import("./feed/kafka/kafka-ingestion.ts");
+  return openKafkaIngestion({ ...placeAt(config, config.kafka), ...parts });
+}
+
+export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
+  config.kafka !== "" && config.roles.includes("feed");
 
 async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin): Promise<View> {
   const { keyAspects, graph } = config.rules;
@@ -254,18 +293,42 @@ async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin
   }
 }
 
+/** Regrowing asks at once whether the server is there. */
+async function lateSink<S extends Sink<never>>(
+  config: StoresConfig,
+  view: ViewName,
+  origin: ViewOrigin,
+  open: (view: ServerView) => Promise<S>,
+): Promise<S> {
+  const whole = { ...placeOf(config, view), ...origin };
+  if (origin.bulk) return open(whole);
+  return openLate<S>(`the view "${view}"`, () => open(whole), sinkMethods);
+}
+
+const sinkMethods = ["apply", "restore", "tidy", "position", "reset"] as const;
+
 async function openAspectSink(config: StoresConfig, origin: ViewOrigin): Promise<AspectSink> {
   if (!sharedView(config, "aspects")) {
     return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
   }
-  const { openPostgresAspectSink } = await import("./aspects/postgres/postgres-aspect-sink.ts");
-  return openPostgresAspectSink({ ...placeOf(config, "aspects"), ...origin });
+  const { openPostgresAspectSink: open } = await import(
+    "./aspects/postgres/postgres-aspect-sink.ts"
+  );
+  return lateSink(config, "aspects", origin, open);
 }
 
 async function openAspectReader(config: Places): Promise<AspectReader> {
   if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
   const { openPostgresAspectReader } = await import("./aspects/postgres/postgres-aspect-reader.ts");
-  return openPostgresAspectReader(placeOf(config, "aspects"));
+  const place = placeOf(config, "aspects");
+  return openLate("the aspect table", () => openPostgresAspectReader(place), [
+    "position",
+    "getEntities",
+    "findValue",
+    "listUrns",
+    "countEntities",
+    "countAspect",
+  ]);
 }
 
 async function openTimeseriesSink(
@@ -278,7 +341,7 @@ async function openTimeseriesSink(
   const { openElasticsearchTimeseriesSink } = await import(
     "./timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
   );
-  return openElasticsearchTimeseriesSink({ ...placeOf(config, "timeseries"), ...origin });
+  return lateSink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
 }
 
 async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
@@ -288,7 +351,13 @@ async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
   const { openElasticsearchTimeseriesReader } = await import(
     "./timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
   );
-  return openElasticsearchTimeseriesReader(placeOf(config, "timeseries"));
+  const place = placeOf(config, "timeseries");
+  return openLate("the timeseries", () => openElasticsearchTimeseriesReader(place), [
+    "list",
+    "count",
+    "measure",
+    "findTruncation",
+  ]);
 }
 
 async function openGraphSink(config: StoresConfig, origin: ViewOrigin): Promise<GraphSink> {
@@ -296,13 +365,18 @@ async function openGraphSink(config: StoresConfig, origin: ViewOrigin): Promise<
     return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
   }
   const { openNeo4jGraphSink } = await import("./graph/neo4j/neo4j-graph-sink.ts");
-  return openNeo4jGraphSink({ ...placeOf(config, "graph"), ...origin });
+  return lateSink(config, "graph", origin, openNeo4jGraphSink);
 }
 
 async function openGraphReader(config: Places): Promise<GraphReader> {
   if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
   const { openNeo4jGraphReader } = await import("./graph/neo4j/neo4j-graph-reader.ts");
-  return openNeo4jGraphReader(placeOf(config, "graph"));
+  const place = placeOf(config, "graph");
+  return openLate("the graph", () => openNeo4jGraphReader(place), [
+    "neighbours",
+    "follow",
+    "stamps",
+  ]);
 }
 
 async function openSearchSink(config: StoresConfig, origin: ViewOrigin): Promise<SearchSink> {
@@ -312,7 +386,7 @@ async function openSearchSink(config: StoresConfig, origin: ViewOrigin): Promise
   const { openElasticsearchSearchSink } = await import(
     "./search/elasticsearch/elasticsearch-search-sink.ts"
   );
-  return openElasticsearchSearchSink({ ...placeOf(config, "search"), ...origin });
+  return lateSink(config, "search", origin, openElasticsearchSearchSink);
 }
 
 async function openSearchReader(config: Places): Promise<SearchReader> {
@@ -320,7 +394,12 @@ async function openSearchReader(config: Places): Promise<SearchReader> {
   const { openElasticsearchSearchReader } = await import(
     "./search/elasticsearch/elasticsearch-search-reader.ts"
   );
-  return openElasticsearchSearchReader(placeOf(config, "search"));
+  const place = placeOf(config, "search");
+  return openLate("the search view", () => openElasticsearchSearchReader(place), [
+    "search",
+    "folders",
+    "documents",
+  ]);
 }
 
 function statesMsMax(config: Places): number {

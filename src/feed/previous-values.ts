@@ -4,8 +4,9 @@
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
-import { assert, CatalogError } from "../core/errors.ts";
+import { assert } from "../core/errors.ts";
 import { lastOf } from "../core/position.ts";
+import { awaitPosition } from "../projector/awaited.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
 import type { ChangeEvent, PreviousValue } from "./change-event.ts";
 
@@ -13,26 +14,23 @@ export type ValueHistory = Pick<AspectReader, "position" | "findValue">;
 
 /** Values that are asked for at once. */
 const AT_ONCE_MAX = 50;
+/** The aspect view may be a batch behind; nobody else waits meanwhile. */
+const HISTORY_MS_MAX = 10_000;
 
 /**
- * The events with the values before. Rejects `unavailable` while the history is not as far as the
- * changes, naming `reader`, who waits. A value that the history no longer has stays absent.
+ * The events with the values before. Rejects `unavailable` when the history does not come as far as
+ * the changes within `msMax` milliseconds, naming `reader`, who waits. A value that the history no longer has stays absent.
  */
 export async function fillPrevious(
   events: readonly ChangeEvent[],
   history: ValueHistory,
   reader: string,
+  msMax = 0,
 ): Promise<readonly ChangeEvent[]> {
   const wanting = events.filter(({ change }) => previousVersion(change) !== undefined);
   if (wanting.length === 0) return events;
   const needed = lastOf(wanting.map(({ change }) => change));
-  const at = await history.position();
-  if (at < needed) {
-    throw new CatalogError(
-      "unavailable",
-      `${reader} waits for the aspect view, which is at position ${at} of ${needed}`,
-    );
-  }
+  await awaitPosition(history, needed, { waiter: reader, msMax });
   const filled: ChangeEvent[] = [];
   for (let from = 0; from < events.length; from += AT_ONCE_MAX) {
     const slice = events.slice(from, from + AT_ONCE_MAX);
@@ -88,7 +86,8 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
     costly: true,
     sink: {
       async apply(events, upTo) {
-        await sink.apply(await fillPrevious(events, history, `the view "${name}"`), upTo);
+        const whole = await fillPrevious(events, history, `the view "${name}"`, HISTORY_MS_MAX);
+        await sink.apply(whole, upTo);
       },
       restore: async () => undefined,
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),

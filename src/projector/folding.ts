@@ -7,11 +7,10 @@
  * that is told again, or late, writes what is true now, and an entity that is touched a hundred
  * times in a batch is folded once.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../core/entity-state.ts";
-import { CatalogError } from "../core/errors.ts";
 import { type Position, position } from "../core/position.ts";
+import { awaitPosition } from "./awaited.ts";
 import type { Sink, View } from "./sink.ts";
 
 export interface Touch {
@@ -44,26 +43,13 @@ export interface FoldingParts<W> {
 /** States held at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
 const FOLDED_MAX = 20_000;
-const LOOK_MS = 20;
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   const folded = new LRUCache<string, Position>({ max: foldedMax });
 
-  /** Where the states are; throws `unavailable` when that is before `upTo`. */
-  async function statesAt(upTo: Position): Promise<Position> {
-    const begun = performance.now();
-    let at = await states.position();
-    while (at < upTo && performance.now() - begun < statesMsMax) {
-      await delay(LOOK_MS);
-      at = await states.position();
-    }
-    if (at >= upTo) return at;
-    throw new CatalogError(
-      "unavailable",
-      `the view "${name}" waits for the aspect view, which is at position ${at} of ${upTo}`,
-    );
-  }
+  const statesAt = (upTo: Position): Promise<Position> =>
+    awaitPosition(states, upTo, { waiter: `the view "${name}"`, msMax: statesMsMax });
 
   async function apply(touches: readonly Touch[], upTo: Position): Promise<void> {
     const stale = new Map<string, Touch>();

@@ -48,13 +48,15 @@ import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
+import { cut, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
+import { checkAhead, type Failure, placeAtStart } from "./start-places.ts";
 
 export interface ViewProgress {
   readonly position: Position;
@@ -105,8 +107,6 @@ export interface Projector {
 
 /** Large enough to make a transaction cheap, small enough to take some ten milliseconds. */
 const BATCH_MAX = 2_000;
-/** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
-const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 /**
  * A view that has no writes for a batch keeps its checkpoint for so many records: to read again
  * after a crash what it ignores is cheaper than a transaction for every batch.
@@ -126,9 +126,7 @@ interface Follower {
   position: Position;
   /** What the sink keeps; at most IGNORED_MAX records without writes behind the position. */
   checkpoint: Position;
-  failure:
-    | { readonly error: Error; readonly attempts: number; readonly retryAt: number }
-    | undefined;
+  failure: Failure | undefined;
   parking: Parking | undefined;
   /** While a shared view takes a batch; never rejects. */
   feeding: Promise<void> | undefined;
@@ -144,14 +142,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     parts.notes && openParking(name, parts.notes, Date.now);
   const followers: readonly Follower[] = await Promise.all(
     parts.views.map(async (view) => {
-      const position = await view.sink.position();
+      const { position, failure } = await placeAtStart(view, retryMs.first);
       const movedAt = view.shared === "watched" ? Date.now() : undefined;
       const parking = await parkingOf(view);
       return {
         view,
         position,
         checkpoint: position,
-        failure: undefined,
+        failure,
         parking,
         feeding: undefined,
         movedAt,
@@ -459,23 +457,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   };
 }
 
-/**
- * A view that has more than the log was fed by another one: it would take what is appended from now
- * on for what it has already, and drop it. Throws `unavailable`.
- */
-function checkAhead(followers: readonly Follower[], head: Position): void {
-  const ahead = followers.find(({ position }) => position > head);
-  if (ahead === undefined) return;
-  const { view, position } = ahead;
-  throw new CatalogError(
-    "unavailable",
-    `the view "${view.name}" is at position ${position}, but the log ends at ${head}`,
-    {
-      hint: "The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: annals rebuild",
-    },
-  );
-}
-
 interface Wanted {
   readonly work: () => Promise<readonly Unrestored[]>;
   readonly resolve: (unrestored: readonly Unrestored[]) => void;
@@ -491,37 +472,6 @@ const isConflict = (error: unknown): boolean =>
   error instanceof CatalogError && error.code === "conflict";
 
 const stopped = (): CatalogError => new CatalogError("unavailable", "the projector has stopped");
-
-function partition<T>(all: readonly T[], test: (one: T) => boolean): readonly [T[], T[]] {
-  return [all.filter(test), all.filter((one) => !test(one))];
-}
-
-/** Views at the same position together, the foremost first. */
-function groupsOf(followers: readonly Follower[]): readonly (readonly Follower[])[] {
-  const groups = Map.groupBy(followers, ({ position }) => position);
-  return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
-}
-
-/** Whether a group is no more than so many records behind another. */
-function isWithin(
-  records: number,
-  ahead: readonly Follower[],
-  behind: readonly Follower[] | undefined,
-): boolean {
-  const from = behind?.[0]?.position;
-  const to = ahead[0]?.position;
-  return from !== undefined && to !== undefined && to - from <= records;
-}
-
-/** Up to where the next group is, and to the bytes of a batch; at least one record. */
-function cut(page: readonly LogRecord[], ahead: Position | undefined): readonly LogRecord[] {
-  let bytes = 0;
-  const end = page.findIndex(({ position, data }, index) => {
-    bytes += data.length;
-    return index > 0 && (bytes > BATCH_BYTES_MAX || (ahead !== undefined && position > ahead));
-  });
-  return end < 0 ? page : page.slice(0, end);
-}
 
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));

@@ -1,17 +1,8 @@
 /** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
-import type { Position } from "../../core/position.ts";
-import type {
-  Job,
-  Outcome,
-  ParkedEntity,
-  ParkedQuery,
-  RestoreRequest,
-  TruncateRequest,
-} from "../../ops/operations.ts";
+import type { Job, Outcome, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
 import {
   type Answer,
   type Endpoint,
-  type ErrorCase,
   type Resource,
   type Schema,
   valueAnswer,
@@ -19,6 +10,18 @@ import {
 } from "../endpoint.ts";
 import type { Dialect } from "../protocol.ts";
 import { urn } from "../schemas.ts";
+import {
+  action,
+  count,
+  flag,
+  malformed,
+  task,
+  text,
+  tooManyJobs,
+  unauthenticated,
+  unavailable,
+} from "./operation-forms.ts";
+import { parkedRoutes } from "./parked.ts";
 import { orders } from "./samples.ts";
 
 export const operationsResource: Resource = {
@@ -27,32 +30,6 @@ export const operationsResource: Resource = {
   about:
     "Restoring views, truncating timeseries, and the jobs that do it. They ask for `Authorization: Bearer <token>` with the operator's token, which the first start puts into the file `operator.token` of the data directory.",
 };
-
-const action = { method: "POST", kind: "action", path: "/operations", access: "operator" } as const;
-
-const unauthenticated: ErrorCase = {
-  code: "unauthenticated",
-  when: "the operator's token is not shown",
-};
-const malformed: ErrorCase = {
-  code: "malformed",
-  when: "a parameter is missing or mistyped, or a urn does not parse",
-};
-const unavailable: ErrorCase = {
-  code: "unavailable",
-  when: "a view did not come to the end of the log in time, or the log cannot be written now",
-};
-const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
-
-const task = "aB1cdEf2GHIJKLMnoPQr3S:7";
-const text = (description: string): Schema => ({ type: "string", description });
-const flag = (description: string): Schema => ({ type: "boolean", description });
-const count = (description: string, minimum = 0): Schema => ({
-  type: "integer",
-  minimum,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description,
-});
 
 const getEsTaskStatus: Endpoint = {
   ...action,
@@ -384,138 +361,6 @@ const cancelJob: Endpoint = {
   },
 };
 
-const parkedSchema: Schema = {
-  type: "object",
-  required: ["view", "urn", "position", "reason", "time", "waiting"],
-  properties: {
-    view: text("The view that passes over the entity"),
-    urn,
-    position: { type: "integer", description: "Place in the log of the record it could not take" },
-    reason: text("Why it could not"),
-    time: { type: "integer", description: "When it was parked, in epoch milliseconds" },
-    waiting: {
-      type: "integer",
-      description: "Later records of the entity that wait behind it, 1,000 at most",
-    },
-  },
-};
-
-const sampleParked: ParkedEntity = {
-  view: "graph",
-  urn: orders,
-  position: 4711 as Position,
-  reason: 'change at position 4711 of "urn:…" could not be projected: …',
-  time: 1772409600120,
-  waiting: 2,
-};
-
-const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
-const unknownView: ErrorCase = { code: "invalid", when: "there is no such view" };
-
-const listParked: Endpoint = {
-  ...action,
-  name: "listParked",
-  summary: "List the entities that views pass over, because they could not take a record",
-  about:
-    "A record that a view cannot take is parked, and later ones of the same entity wait behind it, in that view alone; everything else goes on. In the order of the log.",
-  body: {
-    type: "object",
-    properties: {
-      view: viewName,
-      start: count("How many to leave out. 0 when absent"),
-      count: count("At most so many: 20 when absent, 200 at most"),
-    },
-  },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "parked"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
-      parked: { type: "array", items: parkedSchema },
-    },
-  }),
-  example: {
-    path: "/operations?action=listParked",
-    body: { view: "graph" },
-    reply: { value: { start: 0, count: 1, total: 1, parked: [sampleParked] } },
-  },
-  errors: [unauthenticated, malformed, unknownView],
-  async handle({ body }, { operations }) {
-    const {
-      view,
-      start = 0,
-      count: wanted = 20,
-    } = body as {
-      view?: string;
-      start?: number;
-      count?: number;
-    };
-    const page = { view, start, count: Math.min(wanted, parkedPageMax) };
-    const { total, entities } = await operations.listParked(page);
-    return valueAnswer({ start, count: entities.length, total, parked: entities });
-  },
-};
-
-const parkedPageMax = 200;
-
-const oneParked = {
-  body: { type: "object", required: ["view", "urn"], properties: { view: viewName, urn } },
-  reply: valueReply({
-    type: "object",
-    required: ["parked"],
-    properties: {
-      parked: flag("Whether it still is"),
-      entity: { ...parkedSchema, description: "As it is parked now; absent where it is not" },
-    },
-  }),
-  errors: [
-    unauthenticated,
-    malformed,
-    unknownView,
-    { code: "not_found", when: "the entity is not parked there" },
-    { code: "unavailable", when: "the projector does not run; try again later" },
-  ],
-} as const satisfies Partial<Endpoint>;
-
-const parkedAnswer = (parked: ParkedEntity | undefined): Answer =>
-  valueAnswer({ parked: parked !== undefined, ...(parked !== undefined && { entity: parked }) });
-
-const retryParked: Endpoint = {
-  ...action,
-  ...oneParked,
-  name: "retryParked",
-  writes: true,
-  summary: "Make a parked entity anew in its view",
-  about:
-    "When the view can take it now, it is parked no longer, and has all that waited behind it.",
-  example: {
-    path: "/operations?action=retryParked",
-    body: { view: "graph", urn: orders },
-    reply: { value: { parked: false } },
-  },
-  handle: async ({ body }, { operations }) =>
-    parkedAnswer(await operations.retryParked(body as ParkedQuery)),
-};
-
-const dropParked: Endpoint = {
-  ...action,
-  ...oneParked,
-  name: "dropParked",
-  writes: true,
-  summary: "Pass over the record that an entity is parked with, for ever",
-  about:
-    "The view takes what waited behind it. The record stays in the log; the view, however often it is grown again, is as if it had not been.",
-  example: {
-    path: "/operations?action=dropParked",
-    body: { view: "graph", urn: orders },
-    reply: { value: { parked: false } },
-  },
-  handle: async ({ body, caller }, { operations }) =>
-    parkedAnswer(await operations.dropParked(body as ParkedQuery, caller)),
-};
-
 export const operationRoutes: readonly Endpoint[] = [
   getEsTaskStatus,
   truncateTimeseriesAspect,
@@ -524,7 +369,5 @@ export const operationRoutes: readonly Endpoint[] = [
   listJobs,
   getJob,
   cancelJob,
-  listParked,
-  retryParked,
-  dropParked,
+  ...parkedRoutes,
 ];

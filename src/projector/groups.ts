@@ -1,0 +1,41 @@
+/** Which views a batch is read for, and where it ends. */
+import type { Position } from "../core/position.ts";
+import type { LogRecord } from "../log/change-log.ts";
+
+/** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
+const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+
+interface Placed {
+  readonly position: Position;
+}
+
+/** Views at the same position together, the foremost first. */
+export function groupsOf<F extends Placed>(followers: readonly F[]): readonly (readonly F[])[] {
+  const groups = Map.groupBy(followers, ({ position }) => position);
+  return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
+}
+
+/** Whether a group is no more than so many records behind another. */
+export function isWithin(
+  records: number,
+  ahead: readonly Placed[],
+  behind: readonly Placed[] | undefined,
+): boolean {
+  const from = behind?.[0]?.position;
+  const to = ahead[0]?.position;
+  return from !== undefined && to !== undefined && to - from <= records;
+}
+
+/** Up to where the next group is, and to the bytes of a batch; at least one record. */
+export function cut(page: readonly LogRecord[], ahead: Position | undefined): readonly LogRecord[] {
+  let bytes = 0;
+  const end = page.findIndex(({ position, data }, index) => {
+    bytes += data.length;
+    return index > 0 && (bytes > BATCH_BYTES_MAX || (ahead !== undefined && position > ahead));
+  });
+  return end < 0 ? page : page.slice(0, end);
+}
+
+export function partition<T>(all: readonly T[], test: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
+}

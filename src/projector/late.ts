@@ -1,0 +1,75 @@
+/**
+ * Stores that are opened when they are first asked for something, and again while that fails: a
+ * server that is down must not keep the service from starting, nor from finding it when it is back.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { CatalogError } from "../core/errors.ts";
+
+interface Store {
+  close(...outcome: never[]): Promise<void>;
+}
+
+/** `names`: the methods of the store; all of them return promises. `what`: for errors. */
+export function openLate<T extends Store>(
+  what: string,
+  open: () => Promise<T>,
+  names: readonly (keyof T & string)[],
+): T {
+  let opening: Promise<T> | undefined;
+  let closed = false;
+
+  function opened(): Promise<T> {
+    if (closed) return Promise.reject(new CatalogError("unavailable", `${what} is closed`));
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  const methods = names.map((name) => [
+    name,
+    async (...parameters: unknown[]) => {
+      const store = await opened();
+      const method = store[name] as ((...parameters: unknown[]) => unknown) | undefined;
+      return method?.apply(store, parameters);
+    },
+  ]);
+  return {
+    ...Object.fromEntries(methods),
+    async close(...outcome: never[]) {
+      closed = true;
+      // Whoever is still opening it has nobody to give it to.
+      const store = await opening?.catch(() => undefined);
+      await store?.close(...outcome);
+    },
+  } as T;
+}
+
+/** Opens something in the background, again and again until it succeeds or is closed. */
+export function keepOpening<T extends Store>(parts: {
+  readonly open: () => Promise<T>;
+  readonly pauseMs: number;
+  /** Called for each failure. */
+  readonly onFailure: (error: unknown) => void;
+}): { close(): Promise<void> } {
+  const closing = new AbortController();
+  async function attempt(): Promise<T | undefined> {
+    while (!closing.signal.aborted) {
+      try {
+        return await parts.open();
+      } catch (error) {
+        parts.onFailure(error);
+      }
+      await delay(parts.pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+    return undefined;
+  }
+  const opening = attempt();
+  return {
+    async close() {
+      closing.abort();
+      await (await opening)?.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { keepOpening, openLate } from "../../src/projector/late.ts";
+
+interface Store {
+  ask(text: string): Promise<string>;
+  extra?(): Promise<number>;
+  close(outcome?: string): Promise<void>;
+}
+
+function createServer() {
+  const server = { up: false, opened: 0, closed: [] as (string | undefined)[] };
+  const open = async (): Promise<Store> => {
+    if (!server.up) throw new CatalogError("unavailable", "the server is down");
+    server.opened++;
+    return {
+      ask: async (text) => `${text}!`,
+      close: async (outcome) => void server.closed.push(outcome),
+    };
+  };
+  return { server, store: openLate<Store>("the store", open, ["ask", "extra"]) };
+}
+
+test("a store is opened when it is asked, once, and again while it cannot be", async () => {
+  const { server, store } = createServer();
+  await expect(store.ask("who")).rejects.toThrow("the server is down");
+  server.up = true;
+  expect(await Promise.all([store.ask("who"), store.ask("what")])).toEqual(["who!", "what!"]);
+  expect(await store.extra?.()).toBeUndefined();
+  expect(server.opened).toBe(1);
+  await store.close("keep");
+  expect(server.closed).toEqual(["keep"]);
+  await expect(store.ask("who")).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a store that nobody asked is closed without being opened", async () => {
+  const { server, store } = createServer();
+  await store.close();
+  expect(server).toMatchObject({ opened: 0, closed: [] });
+});
+
+test("what cannot be opened yet is tried until it can, or until it is closed", async () => {
+  const failures: unknown[] = [];
+  const closed: string[] = [];
+  let up = false;
+  const open = async () => {
+    if (!up) throw new CatalogError("unavailable", "the server is down");
+    return { close: async () => void closed.push("closed") };
+  };
+  const parts = { open, pauseMs: 1, onFailure: (error: unknown) => failures.push(error) };
+  const opening = keepOpening(parts);
+  await expect.poll(() => failures.length).toBeGreaterThan(1);
+  up = true;
+  await expect.poll(() => failures.length).toBe(failures.length);
+  await opening.close();
+  expect(closed).toEqual(["closed"]);
+  up = false;
+  await keepOpening({ ...parts, pauseMs: 600_000 }).close();
+  expect(closed).toHaveLength(1);
+});
