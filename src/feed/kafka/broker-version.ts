@@ -2,7 +2,7 @@
  * Which Kafka a broker is: what it says to ApiVersions, which is asked before any login. The driver
  * asks it too, but keeps the answer to itself, and an older form of it.
  */
-import { connect } from "node:net";
+import { connect, isIP } from "node:net";
 import { rootCertificates, connect as secureConnect } from "node:tls";
 import type { KafkaAddress } from "./kafka-address.ts";
 
@@ -32,7 +32,8 @@ export async function readBrokerVersion(
   const port = Number(broker.slice(broker.lastIndexOf(":") + 1));
   const host = broker.slice(0, broker.lastIndexOf(":")).replace(/^\[|\]$/g, "");
   const ca = certificates === undefined ? undefined : [...rootCertificates, certificates];
-  const socket = tls ? secureConnect({ host, port, servername: host, ca }) : connect(port, host);
+  const servername = isIP(host) === 0 ? host : "";
+  const socket = tls ? secureConnect({ host, port, servername, ca }) : connect(port, host);
   try {
     const answer = await exchange(socket, question());
     const level = featureLevels(answer).get("metadata.version");

@@ -43,6 +43,9 @@ function hintFor(error: unknown): string {
   if (type.endsWith("_AUTHORIZATION_FAILED")) {
     return "Give the user of ANNALS_KAFKA the right that is missing; annals check names what is needed";
   }
+  if (/\bcertificate\b/.test(innermost(error).message)) {
+    return "Name the file with their authority's certificate in --store-certificates-file";
+  }
   return "Check that the brokers run and that ANNALS_KAFKA names them; it is tried again";
 }
 
