@@ -115,6 +115,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
 
   const ingestion = createIngestion({
     log,
+    atomic: !parts.sharedLog,
     encode: parts.encode,
     addresses,
     preparation,

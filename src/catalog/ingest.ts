@@ -27,6 +27,8 @@ const attemptsMax = 5;
 
 interface Dependencies {
   readonly log: ChangeLog;
+  /** Whether all appends of a call are in the log, or none. */
+  readonly atomic: boolean;
   readonly encode: (change: Change) => Uint8Array;
   readonly addresses: Addresses;
   readonly preparation: Preparation;
@@ -259,7 +261,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   async function appendAll(decided: readonly Decided[], key: string | undefined): Promise<Written> {
     const appends = decided.flatMap((one) => one.appends);
     if (appends.length === 0) return { position: dependencies.answered() };
-    const appending = log.append(appends);
+    const appending = appendInOrder(appends);
     const changed = decided.filter((one) => one.next !== one.entry.state);
     if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, appending));
     const appended = await appending;
@@ -271,7 +273,27 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     return { position };
   }
 
-  /** A request whose key was seen before is answered as it was then. */
+  /**
+   * Events have no expectation. Where a call is not one whole, they come when all that may lose a
+   * race is in the log: deciding again must not tell them twice.
+   */
+  async function appendInOrder(appends: readonly Append[]): Promise<readonly Appended[]> {
+    const sure = appends.filter(({ expected }) => expected === "any");
+    if (dependencies.atomic || sure.length === 0 || sure.length === appends.length) {
+      return log.append(appends);
+    }
+    const first = await log.append(appends.filter(({ expected }) => expected !== "any"));
+    const rest = await log.append(sure);
+    const answers = { first: first.values(), rest: rest.values() };
+    return appends.map(
+      ({ expected }) => answers[expected === "any" ? "rest" : "first"].next().value as Appended,
+    );
+  }
+
+  /**
+   * A request whose key was seen before is answered as it was then. Where a call is not one whole,
+   * only if all of it was: the rest is written now, and what is there is not written again.
+   */
   async function earlierAnswer(
     demands: readonly Demand[],
     key: string,
@@ -284,7 +306,8 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );
     const earlier = found.filter((one) => one !== undefined);
-    return earlier.length === 0 ? undefined : { position: lastOf(earlier) };
+    const whole = dependencies.atomic || earlier.length === found.length;
+    return earlier.length === 0 || !whole ? undefined : { position: lastOf(earlier) };
   }
 
   return {
