@@ -25,7 +25,11 @@ export async function timeseriesOn(name: "elasticsearch" | "opensearch"): Promis
       change,
     });
 
-    timeseriesTableContract(title, { createPlace, truncatesByItself: name === "opensearch" });
+    timeseriesTableContract(title, {
+      createPlace,
+      truncatesByItself: name === "opensearch",
+      slow: true,
+    });
 
     sinkContract(`${title}, timeseries`, {
       createPlace,
