@@ -63,7 +63,7 @@ const near = (urn: string): NeighboursQuery => ({
 describe.skipIf("skipped" in store)(title, () => {
   afterAll(close);
 
-  graphContract(title, { createPlace });
+  graphContract(title, { createPlace, slow: true });
 
   sinkContract(`graph in ${title}`, {
     createPlace,
@@ -72,6 +72,7 @@ describe.skipIf("skipped" in store)(title, () => {
     bearsOn: (write, urn) => write.op === "forget" || write.urn === urn,
     ownerOf: ({ entity }) => entity,
     damages,
+    slow: true,
   });
 
   describe("a graph in a server", () => {

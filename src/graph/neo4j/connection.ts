@@ -28,6 +28,11 @@ const CONNECTIONS_MAX = 50;
 export type Columns = readonly unknown[];
 export type Parameters = Readonly<Record<string, unknown>>;
 
+interface ResultRow {
+  readonly keys: ArrayLike<unknown>;
+  get(column: number): unknown;
+}
+
 export interface Statement {
   readonly text: string;
   readonly parameters?: Parameters;
@@ -45,8 +50,8 @@ export interface Neo4jServer {
   ask(statement: Statement): Promise<readonly Columns[]>;
   /** A transaction on the member that takes writes; may be run more than once. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** A statement outside of any transaction of ours: about constraints, or one that has its own. */
-  command(text: string, options?: { readonly unbounded?: boolean }): Promise<readonly Columns[]>;
+  /** A statement in no transaction of ours: about constraints and settings. */
+  command(text: string): Promise<readonly Columns[]>;
   version(): Promise<string>;
   readonly closed: boolean;
   /** Throws when it is closed. */
@@ -106,8 +111,8 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
     }
   }
 
-  const rowsOf = (result: { readonly records: readonly { values(): Iterable<unknown> }[] }) =>
-    result.records.map((record): Columns => [...record.values()]);
+  const rowsOf = ({ records }: { readonly records: readonly ResultRow[] }) =>
+    records.map((record): Columns => Array.from(record.keys, (_, i) => record.get(i)));
 
   return {
     host,
@@ -127,13 +132,22 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
     // The driver tries again by itself what passes.
     write: (work) =>
       inSession("WRITE", WRITE_MS_MAX + RETRY_MS_MAX + SILENCE_MS_MAX, (session) =>
-        session.executeWrite((managed) => work(createTransaction(managed)), {
-          timeout: WRITE_MS_MAX,
-        }),
+        session.executeWrite(
+          async (managed) => {
+            try {
+              return await work(createTransaction(managed));
+            } catch (error) {
+              // What is too much once is too much again: that is for the caller to mend.
+              const own = translated(error, host);
+              throw tooMuchAtOnce(own) ? own : error;
+            }
+          },
+          { timeout: WRITE_MS_MAX },
+        ),
       ),
-    command: (text, { unbounded = false } = {}) =>
-      inSession("WRITE", unbounded ? Infinity : WRITE_MS_MAX, async (session) =>
-        rowsOf(await session.run(text, {}, { timeout: unbounded ? 0 : WRITE_MS_MAX })),
+    command: (text) =>
+      inSession("WRITE", WRITE_MS_MAX, async (session) =>
+        rowsOf(await session.run(text, {}, { timeout: WRITE_MS_MAX })),
       ),
     version: () =>
       inSession("READ", READ_MS_MAX, async (session) => {
@@ -163,7 +177,10 @@ const RETRY_MS_MAX = 2_500;
 function openDriver(address: Address, certificates: string | undefined): Driver {
   const { auth, encrypted } = address;
   const token = auth && neo4j.auth.basic(auth.user, auth.password);
-  return neo4j.driver(address.url, token, {
+  // What is trusted is said either by the scheme or by settings.
+  const trusting = encrypted && certificates !== undefined;
+  const url = trusting ? address.url.replace("+s:", ":") : address.url;
+  return neo4j.driver(url, token, {
     disableLosslessIntegers: true,
     connectionTimeout: CONNECT_MS_MAX,
     connectionAcquisitionTimeout: ACQUIRE_MS_MAX,
@@ -172,12 +189,11 @@ function openDriver(address: Address, certificates: string | undefined): Driver 
     notificationFilter: { minimumSeverityLevel: "OFF" },
     telemetryDisabled: true,
     userAgent: "annals",
-    ...(encrypted &&
-      certificates !== undefined && {
-        encrypted: "ENCRYPTION_ON",
-        trust: "TRUST_CUSTOM_CA_SIGNED_CERTIFICATES",
-        trustedCertificates: [certificates],
-      }),
+    ...(trusting && {
+      encrypted: "ENCRYPTION_ON",
+      trust: "TRUST_CUSTOM_CA_SIGNED_CERTIFICATES",
+      trustedCertificates: [certificates],
+    }),
   });
 }
 
@@ -219,7 +235,6 @@ class SilentServer extends Error {
 }
 
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  if (ms === Infinity) return promise;
   const timer = Promise.withResolvers<never>();
   const handle = setTimeout(
     () => timer.reject(new SilentServer(`no answer in ${ms / 1_000} seconds`)),
@@ -253,6 +268,10 @@ const HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
     /TransactionTimedOut|SilentServer/,
     "Ask for less at once, or give the server more memory and cores.",
   ],
+  [
+    /certificate/i,
+    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE.",
+  ],
   [/ReadOnly/, "Let the server take writes, or name the one that does in ANNALS_GRAPH."],
   [/OutOfMemory|MemoryPool/, "Raise the server's db.memory.transaction.max or its heap."],
   [/DatabaseNotFound/, "Name a database that the server has at the end of ANNALS_GRAPH, or none."],
@@ -267,8 +286,13 @@ function translated(error: unknown, host: string): unknown {
   if (!silent && !(error instanceof Neo4jError)) return error;
   const code = silent ? error.name : error.code;
   if (code.startsWith("Neo.ClientError.Statement.")) return error;
-  return new CatalogError("unavailable", `Neo4j at ${host}: ${error.message}`, {
+  // The driver's advice goes; what happened is told after it.
+  const message = error.message.replace(/^Failed to connect to server\. .*Caused by: /s, "");
+  const short = message
+    .replace(/ If you trust the database .*Socket responded with: /s, " ")
+    .replace(/[.\s]+$/, "");
+  return new CatalogError("unavailable", `Neo4j at ${host}: ${short}`, {
     cause: error,
-    hint: HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? HINT,
+    hint: HINTS.find(([pattern]) => pattern.test(`${code} ${short}`))?.[1] ?? HINT,
   });
 }

@@ -81,7 +81,7 @@ async function edgesOf(edition: Edition, urns: readonly string[]): Promise<reado
   const rows: GraphRow[] = [];
   for (const which of [0, 1] as const) {
     const answer = await edition.ask((label) => ({
-      text: toldQueries(label, "answer")[which],
+      text: toldQueries(label)[which],
       parameters: { asked },
     }));
     for (const columns of (answer ?? []) as readonly Columns[]) {

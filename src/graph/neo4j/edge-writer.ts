@@ -3,8 +3,8 @@
  * memory, and the difference sent, edges of one type in one statement. Nodes come with their first
  * edge and go with their last.
  */
-import type { GraphWrite } from "../graph.ts";
-import type { Transaction } from "./connection.ts";
+import type { GraphWrite, Pair } from "../graph.ts";
+import type { Columns, Parameters, Transaction } from "./connection.ts";
 import {
   aroundQuery,
   createColumns,
@@ -18,14 +18,15 @@ import {
   updateColumns,
   updateQuery,
 } from "./edges.ts";
-import { createLeads, type Ends } from "./leads.ts";
+import { createLeads } from "./leads.ts";
 import { entityTypeOf, TELLS } from "./schema.ts";
-import { type Change, changeBetween, createTelling, samePlace } from "./telling.ts";
+import { type Change, changeBetween, createTelling, recognised, samePlace } from "./telling.ts";
+import type { Writing } from "./view.ts";
 
 export interface EdgeWriter {
-  apply(transaction: Transaction, writes: readonly GraphWrite[]): Promise<void>;
+  apply(writes: readonly GraphWrite[]): Writing;
   /** `rows`: all that the entity tells. */
-  restore(transaction: Transaction, urn: string, rows: readonly EdgeRow[]): Promise<void>;
+  restore(urn: string, rows: readonly EdgeRow[]): Writing;
 }
 
 /** A urn, and the aspects that are asked for; null for all. */
@@ -42,14 +43,32 @@ export function createEdgeWriter(label: string): EdgeWriter {
   const lonely = `UNWIND $urns AS urn
     MATCH (n:\`${label}\` {urn: urn}) WHERE NOT EXISTS { (n)--() } DELETE n`;
 
-  async function edgesOf(transaction: Transaction, asked: readonly Asked[]) {
-    const answers = await Promise.all(told.map((query) => transaction.run(query, { asked })));
-    return answers.flat().map(storedEdge);
+  /** What a query that ends with a list of edges has found. */
+  async function read(
+    transaction: Transaction,
+    query: string,
+    parameters: Parameters,
+  ): Promise<readonly StoredEdge[]> {
+    const [row] = await transaction.run(`${query} RETURN answer`, parameters);
+    return ((row?.[0] ?? []) as readonly Columns[]).map(storedEdge);
   }
 
-  async function send(transaction: Transaction, { created, updated, removed }: Change) {
+  async function edgesOf(
+    transaction: Transaction,
+    queries: readonly (readonly [text: string, parameters: Parameters])[],
+  ): Promise<readonly StoredEdge[]> {
+    const answers = queries.map((query) => read(transaction, ...query));
+    return (await Promise.all(answers)).flat();
+  }
+
+  /** Makes, changes and removes edges; tells the pairs of ends that have several tellings then. */
+  async function send(
+    transaction: Transaction,
+    { created, updated, removed }: Change,
+  ): Promise<readonly Pair[]> {
     const sent: Promise<unknown>[] = [];
-    const run = (text: string, list: Readonly<Record<string, readonly unknown[]>>) => {
+    const several: Pair[] = [];
+    const run = (text: string, list: Parameters): Promise<readonly Columns[]> => {
       const answer = transaction.run(text, list);
       sent.push(answer);
       return answer;
@@ -60,58 +79,66 @@ export function createEdgeWriter(label: string): EdgeWriter {
       run(updateQuery, { rows: updated.map(({ before, row }) => updateColumns(before.id, row)) });
     }
     if (ends.length > 0) run(nodes, { nodes: ends.map((urn) => [urn, entityTypeOf(urn)]) });
-    const several: Ends[] = [];
     for (const [type, rows] of Map.groupBy(created, (row) => row.type)) {
       const made = run(createQuery(label, type), { rows: rows.map(createColumns) });
-      const pairs = made.then((found) => {
+      const noted = made.then((found) => {
         for (const [source, destination] of found as readonly (readonly [string, string])[]) {
           several.push({ source, type, destination });
         }
       });
-      sent.push(pairs);
+      sent.push(noted);
     }
-    // The first failure is told, and the others, which follow from it, are waited for.
-    const failed = (await Promise.allSettled(sent)).find((one) => one.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    await Promise.all(sent);
     return several;
   }
 
-  async function make(transaction: Transaction, change: Change): Promise<void> {
-    const several = await send(transaction, change);
+  /** `pairs`: more of which the first telling is to lead. */
+  async function make(
+    transaction: Transaction,
+    change: Change,
+    pairs: readonly Pair[] = [],
+  ): Promise<void> {
     const { created, updated, removed } = change;
     const moved = updated.filter(({ before, row }) => !samePlace(before.row, row));
-    await leads.settle(transaction, [
-      ...several,
-      ...moved.map(({ row }) => row),
-      ...removed.filter((edge) => edge.leads).map(({ row }) => row),
+    const gone = removed.map(({ row }) => row);
+    const several = await send(transaction, change);
+    await Promise.all([
+      leads.settle(transaction, [
+        ...[...several, ...pairs, ...moved.map(({ row }) => row)],
+        ...removed.filter((edge) => edge.leads).map(({ row }) => row),
+      ]),
+      pointers.follow(transaction, created, gone),
     ]);
-    await pointers.follow(transaction, created, removed);
-    if (removed.length === 0) return;
-    const urns = removed.flatMap(({ row }) => [row.source, row.destination, row.entity]);
+    if (gone.length === 0) return;
+    const urns = gone.flatMap((row) => [row.source, row.destination, row.entity]);
     await transaction.run(lonely, { urns: [...new Set(urns)] });
   }
 
   return {
-    async apply(transaction, writes) {
-      const [asked, forgotten] = bearing(writes);
-      const kept = await edgesOf(transaction, asked);
-      if (forgotten.length > 0) {
-        const found = await transaction.run(around, { urns: forgotten });
-        for (const columns of found) kept.push(storedEdge(columns));
-      }
+    apply: (writes) => async (transaction, turn) => {
+      if (writes.length === 0) return;
+      const [asked, urns] = bearing(writes);
+      const kept = await edgesOf(transaction, [
+        ...told.map((text) => [text, { asked }] as const),
+        ...(urns.length > 0 ? [[around, { urns }] as const] : []),
+      ]);
+      if (!(await turn)) return;
       const telling = createTelling(kept);
       for (const write of writes) telling.apply(write);
       await make(transaction, changeBetween(kept, telling.rows()));
     },
 
-    async restore(transaction, urn, rows) {
-      const kept = await edgesOf(transaction, [[urn, null]]);
+    restore: (urn, rows) => async (transaction, turn) => {
+      const asked: readonly Asked[] = [[urn, null]];
       const sources = [...new Set(rows.map((row) => row.source))].filter((one) => one !== urn);
-      const others = await transaction.run(toldFrom, { sources, entity: urn });
-      for (const columns of others) kept.push(storedEdge(columns));
-      await make(transaction, changeBetween(kept, rows));
-      await leads.settle(transaction, [...kept.map(({ row }) => row), ...rows]);
-      await pointers.follow(transaction, rows, kept);
+      const kept = await edgesOf(transaction, [
+        ...told.map((text) => [text, { asked }] as const),
+        [toldFrom, { sources, entity: urn }],
+      ]);
+      if (!(await turn)) return;
+      const pairs = [...kept.map(({ row }) => row), ...rows];
+      await make(transaction, changeBetween(kept, recognised(kept, rows)), pairs);
+      await pointers.follow(transaction, rows, []);
     },
   };
 }
@@ -153,12 +180,14 @@ function createPointers(label: string) {
     async follow(
       transaction: Transaction,
       created: readonly EdgeRow[],
-      removed: readonly StoredEdge[],
+      removed: readonly EdgeRow[],
     ): Promise<void> {
       const added = pointersOf(created);
-      const gone = pointersOf(removed.map(({ row }) => row));
-      if (added.length > 0) await transaction.run(add, { rows: added });
-      if (gone.length > 0) await transaction.run(remove, { rows: gone });
+      const gone = pointersOf(removed);
+      await Promise.all([
+        added.length > 0 && transaction.run(add, { rows: added }),
+        gone.length > 0 && transaction.run(remove, { rows: gone }),
+      ]);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Edges as the server keeps them, and the queries that read what an entity tells. */
 import type { Edge, GraphRow, Pair } from "../graph.ts";
-import { whole } from "./connection.ts";
+import { type Columns, whole } from "./connection.ts";
 import { alsoOf, leads, relationshipOf, TELLS, typeOfRelationship } from "./schema.ts";
 
 /** An edge with all that is kept of it. */
@@ -20,6 +20,8 @@ export interface EdgeRow {
   readonly position: number;
   readonly ordinal: number;
   readonly details: Details;
+  /** The server's name of the edge that it was before, if it was one. */
+  readonly kept?: string | undefined;
 }
 
 /** All that a later telling may change. */
@@ -62,7 +64,7 @@ const DETAILS = [
 ] as const;
 
 export const sameDetails = (a: Details, b: Details): boolean =>
-  DETAILS.every((name) => a[name] === b[name]);
+  a === b || DETAILS.every((name) => a[name] === b[name]);
 
 /** Tells edges apart that one aspect of an entity tells. */
 export const namesEdge = ({ source, type, destination }: Pair): string =>
@@ -74,26 +76,29 @@ const COLUMNS = [
   ...DETAILS.map((name) => `r.${name}`),
 ].join(", ");
 
-export function storedEdge(columns: readonly unknown[]): StoredEdge {
+const COLLECTED = `WITH collect([${COLUMNS}]) AS answer`;
+
+type EdgeColumns = readonly [
+  ...[id: string, relationship: string, source: string, destination: string],
+  ...[entity: string | null, aspect: string, position: number, ordinal: number],
+  ...[path: string, via: string | null, createdOn: number, createdActor: string],
+  ...[updatedOn: number, updatedActor: string, properties: string | null],
+];
+
+export function storedEdge(columns: Columns): StoredEdge {
   const [id, relationship, source, destination, entity, aspect, position, ordinal, ...rest] =
-    columns as readonly [
-      ...[id: string, relationship: string, source: string, destination: string],
-      ...[entity: string | null, aspect: string, position: number, ordinal: number],
-      ...unknown[],
-    ];
-  return {
-    id,
-    leads: leads(relationship),
-    row: {
-      ...{ entity: entity ?? source, aspect, source, destination, position, ordinal },
-      type: typeOfRelationship(relationship),
-      details: Object.fromEntries(DETAILS.map((name, i) => [name, rest[i]])) as unknown as Details,
-    },
-  };
+    columns as EdgeColumns;
+  const [path, via, createdOn, createdActor, updatedOn, updatedActor, properties] = rest;
+  const details = { path, via, createdOn, createdActor, updatedOn, updatedActor, properties };
+  const type = typeOfRelationship(relationship);
+  const teller = entity ?? source;
+  const ends = { source, type, destination };
+  const row = { entity: teller, aspect, ...ends, position, ordinal, details, kept: id };
+  return { id, leads: leads(relationship), row };
 }
 
 export function graphRow({ row }: StoredEdge): GraphRow {
-  const { details, ...told } = row;
+  const { details, kept, ...told } = row;
   const { properties, via, ...more } = details;
   return {
     ...told,
@@ -106,35 +111,28 @@ export function graphRow({ row }: StoredEdge): GraphRow {
 
 /**
  * Edges that entities tell. $asked: pairs of a urn and a list of aspects, null for all of them. The
- * one query is for edges that begin at the entity, the other for the rest. They return rows, or go on
- * with a list of them.
+ * one query is for edges that begin at the entity, the other for the rest. They end with a list of all,
+ * `answer`, which costs half of what as many rows do.
  */
-export const toldQueries = (
-  label: string,
-  collected?: string,
-): readonly [own: string, others: string] => [
+export const toldQueries = (label: string): readonly [own: string, others: string] => [
   `UNWIND $asked AS one MATCH (s:\`${label}\` {urn: one[0]})-[r]->(d)
    WHERE r.entity IS NULL AND r.aspect IS NOT NULL AND (one[1] IS NULL OR r.aspect IN one[1])
-   ${returned(collected)}`,
+   ${COLLECTED}`,
   `UNWIND $asked AS one MATCH (e:\`${label}\` {urn: one[0]})-[t:${TELLS}]->(s)
    WHERE one[1] IS NULL OR t.by IN one[1]
    MATCH (s)-[r]->(d) WHERE r.entity = one[0] AND r.aspect = t.by
-   ${returned(collected)}`,
+   ${COLLECTED}`,
 ];
-
-const returned = (collected: string | undefined): string =>
-  collected === undefined ? `RETURN ${COLUMNS}` : `WITH collect([${COLUMNS}]) AS ${collected}`;
 
 /** Edges that begin at nodes and are told by an entity, whatever the pointers say. */
 export const toldFromQuery = (label: string): string =>
   `UNWIND $sources AS source MATCH (s:\`${label}\` {urn: source})-[r]->(d)
-   WHERE r.entity = $entity AND r.aspect IS NOT NULL RETURN ${COLUMNS}`;
+   WHERE r.entity = $entity AND r.aspect IS NOT NULL ${COLLECTED}`;
 
 /** Edges from and to nodes, whatever tells them. */
 export const aroundQuery = (label: string): string =>
   `UNWIND $urns AS urn MATCH (n:\`${label}\` {urn: urn})-[r]-()
-   WHERE r.aspect IS NOT NULL WITH DISTINCT r, startNode(r) AS s, endNode(r) AS d
-   RETURN ${COLUMNS}`;
+   WHERE r.aspect IS NOT NULL WITH DISTINCT r, startNode(r) AS s, endNode(r) AS d ${COLLECTED}`;
 
 /** Makes edges of a type, all leading; tells the pairs of ends that then have several. */
 export function createQuery(label: string, type: string): string {

@@ -4,9 +4,13 @@
  */
 import type { Pair } from "../graph.ts";
 import type { Transaction } from "./connection.ts";
-import { alsoOf, relationshipOf } from "./schema.ts";
+import { namesEdge } from "./edges.ts";
+import { alsoOf, leads, relationshipOf, typeOfRelationship } from "./schema.ts";
 
-export type Ends = Pair;
+export interface Leads {
+  /** Whatever leads among the tellings of these pairs now, the first does after. */
+  settle(transaction: Transaction, pairs: readonly Pair[]): Promise<void>;
+}
 
 interface Telling {
   readonly id: string;
@@ -15,50 +19,48 @@ interface Telling {
   readonly ordinal: number;
 }
 
-export function createLeads(label: string) {
-  /** Tellings of pairs of ends that have several, or one that does not lead. */
-  const tellings = (lead: string, also: string): string => `UNWIND $pairs AS pair
+export function createLeads(label: string): Leads {
+  const tellings = `UNWIND $pairs AS pair
     MATCH (s:\`${label}\` {urn: pair[0]}) MATCH (d:\`${label}\` {urn: pair[1]})
-    WHERE EXISTS { (s)-[:\`${also}\`]->(d) } OR COUNT { (s)-[:\`${lead}\`]->(d) } > 1
-    MATCH (s)-[r:\`${lead}\`|\`${also}\`]->(d)
-    RETURN pair[0], pair[1], elementId(r), type(r), r.position, r.ordinal`;
+    MATCH (s)-[r]->(d) WHERE type(r) = pair[2] OR type(r) = pair[3]
+    RETURN pair[0], pair[1], type(r), elementId(r), r.position, r.ordinal`;
   const rename = (to: string): string => `UNWIND $ids AS id
     MATCH (s)-[r]->(d) WHERE elementId(r) = id
     CREATE (s)-[other:\`${to}\`]->(d) SET other = properties(r) DELETE r`;
 
-  async function settleType(transaction: Transaction, type: string, pairs: readonly Ends[]) {
-    const lead = relationshipOf(type);
-    const also = alsoOf(lead);
-    const byEnds = new Map<string, Telling[]>();
+  async function tellingsOf(transaction: Transaction, pairs: readonly Pair[]) {
     const asked = new Map(
-      pairs.map(({ source, destination }) => [
-        JSON.stringify([source, destination]),
-        [source, destination],
-      ]),
+      pairs.map((pair) => {
+        const lead = relationshipOf(pair.type);
+        return [namesEdge(pair), [pair.source, pair.destination, lead, alsoOf(lead)]];
+      }),
     );
-    const found = await transaction.run(tellings(lead, also), { pairs: [...asked.values()] });
-    for (const [source, destination, id, name, position, ordinal] of found) {
-      const key = JSON.stringify([source, destination]);
-      const telling = { id, leads: name === lead, position, ordinal } as Telling;
-      byEnds.set(key, [...(byEnds.get(key) ?? []), telling]);
-    }
-    const up: string[] = [];
-    const down: string[] = [];
-    for (const all of byEnds.values()) {
-      const [first, ...others] = all.sort(byPlace);
-      if (first !== undefined && !first.leads) up.push(first.id);
-      down.push(...others.filter((one) => one.leads).map(({ id }) => id));
-    }
-    if (up.length > 0) await transaction.run(rename(lead), { ids: up });
-    if (down.length > 0) await transaction.run(rename(also), { ids: down });
+    const found = await transaction.run(tellings, { pairs: [...asked.values()] });
+    return Map.groupBy(
+      found.map(([source, destination, name, id, position, ordinal]) => {
+        const type = typeOfRelationship(name as string);
+        const pair = { source, type, destination } as Pair;
+        return { pair, id, leads: leads(name as string), position, ordinal } as Telling & {
+          pair: Pair;
+        };
+      }),
+      ({ pair }) => namesEdge(pair),
+    );
   }
 
   return {
-    /** Whatever leads among the tellings of these pairs now, the first does after. */
-    async settle(transaction: Transaction, pairs: readonly Ends[]): Promise<void> {
-      for (const [type, some] of Map.groupBy(pairs, (pair) => pair.type)) {
-        await settleType(transaction, type, some);
+    async settle(transaction, pairs) {
+      if (pairs.length === 0) return;
+      const renamed = new Map<string, string[]>();
+      for (const all of (await tellingsOf(transaction, pairs)).values()) {
+        for (const [place, { id, leads, pair }] of all.sort(byPlace).entries()) {
+          if (leads === (place === 0)) continue;
+          const lead = relationshipOf(pair.type);
+          const name = leads ? alsoOf(lead) : lead;
+          renamed.set(name, [...(renamed.get(name) ?? []), id]);
+        }
       }
+      await Promise.all([...renamed].map(([name, ids]) => transaction.run(rename(name), { ids })));
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The graph's writing side in Neo4j: a batch is one transaction, checkpoint and all, unless that is
- * more than the server takes at once; then it is halved.
+ * more than the server takes at once; then it is several.
  */
 import type { Position } from "../../core/position.ts";
 import type { ServerView } from "../../projector/view-origin.ts";
@@ -11,6 +11,9 @@ import type { EdgeRow } from "./edges.ts";
 import { namesOf } from "./schema.ts";
 import { createTelling } from "./telling.ts";
 import { openView } from "./view.ts";
+
+/** How much more is tried after what was tried worked. */
+const GROWTH = 1.1;
 
 /** Rejects where the server cannot be reached. */
 export async function openNeo4jGraphSink(place: ServerView): Promise<GraphSink> {
@@ -28,18 +31,22 @@ type Server = ReturnType<typeof connectNeo4j>;
 type View = Awaited<ReturnType<typeof openView>>;
 
 function createSink(server: Server, view: View): GraphSink {
-  /** `writes` are new, and in order. */
-  async function commit(writes: readonly GraphWrite[], upTo: Position): Promise<void> {
+  /** What the server takes at once: less when it was too much, and slowly more again. */
+  let most = Number.POSITIVE_INFINITY;
+
+  /** Applies the first of the writes, which are new and in order; tells how many. */
+  async function commit(writes: readonly GraphWrite[], upTo: Position): Promise<number> {
+    const some = firstOf(writes, most);
+    const all = some.length === writes.length;
     const writer = createEdgeWriter(view.label);
     try {
-      await view.commit(upTo, async (transaction) => {
-        if (writes.length > 0) await writer.apply(transaction, writes);
-      });
+      await view.commit(all ? upTo : (some.at(-1)?.position ?? upTo), writer.apply(some));
+      if (some.length >= most) most = Math.ceil(most * GROWTH);
+      return some.length;
     } catch (error) {
-      const half = halved(writes);
-      if (half === undefined || !tooMuchAtOnce(error)) throw error;
-      await commit(writes.slice(0, half.length), half.upTo);
-      await commit(writes.slice(half.length), upTo);
+      if (!tooMuchAtOnce(error) || firstOf(some, 1).length === some.length) throw error;
+      most = Math.max(1, Math.floor(some.length / 2));
+      return 0;
     }
   }
 
@@ -48,17 +55,16 @@ function createSink(server: Server, view: View): GraphSink {
       server.usable();
       const checkpoint = view.known();
       if (upTo <= checkpoint) return;
-      await commit(
-        writes.filter((write) => write.position > checkpoint),
-        upTo,
-      );
+      let left = writes.filter((write) => write.position > checkpoint);
+      do left = left.slice(await commit(left, upTo));
+      while (left.length > 0);
     },
 
     async restore(urn, writes) {
       server.usable();
       const rows = await toldBy(urn, writes);
       const writer = createEdgeWriter(view.label);
-      await view.mend((transaction) => writer.restore(transaction, urn, rows));
+      await view.mend(writer.restore(urn, rows));
     },
 
     position: () => view.position(),
@@ -87,12 +93,9 @@ async function toldBy(
   return [...telling.rows()].filter(({ entity }) => entity === urn);
 }
 
-/** The first half of the writes, so that none of a position is left to the other. */
-function halved(
-  writes: readonly GraphWrite[],
-): { readonly length: number; readonly upTo: Position } | undefined {
-  const middle = writes[Math.floor((writes.length - 1) / 2)];
-  if (middle === undefined) return undefined;
-  const length = writes.findLastIndex(({ position }) => position <= middle.position) + 1;
-  return length === writes.length ? undefined : { length, upTo: middle.position };
+/** So many of the writes, or more, so that none of a position is left out. */
+function firstOf(writes: readonly GraphWrite[], count: number): readonly GraphWrite[] {
+  const last = writes[count - 1];
+  if (last === undefined) return writes;
+  return writes.slice(0, writes.findLastIndex(({ position }) => position <= last.position) + 1);
 }

@@ -79,11 +79,10 @@ export interface Change {
 
 export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRow>): Change {
   const gone = new Map(kept.map((edge) => [edge.id, edge]));
-  const known = new Map([...gone.values()].map((edge) => [tellingOf(edge.row), edge]));
   const created: EdgeRow[] = [];
   const updated: { before: StoredEdge; row: EdgeRow }[] = [];
   for (const row of rows) {
-    const before = known.size === 0 ? undefined : known.get(tellingOf(row));
+    const before = row.kept === undefined ? undefined : gone.get(row.kept);
     if (before === undefined) created.push(row);
     else {
       gone.delete(before.id);
@@ -91,6 +90,15 @@ export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRo
     }
   }
   return { created, updated, removed: [...gone.values()] };
+}
+
+/** The rows, each with the edge that it was before: the one of the same telling and ends. */
+export function recognised(
+  kept: readonly StoredEdge[],
+  rows: readonly EdgeRow[],
+): readonly EdgeRow[] {
+  const ids = new Map(kept.map((edge) => [tellingOf(edge.row), edge.id]));
+  return rows.map((row) => ({ ...row, kept: ids.get(tellingOf(row)) }));
 }
 
 const tellingOf = (row: EdgeRow): string =>

@@ -19,17 +19,20 @@ type Part = "live" | "regrown";
 /** Nodes and edges that one transaction takes without harm. */
 const EMPTIED_IN_PLACE_MAX = 20_000;
 
+/**
+ * Writes in a transaction, once or more than once. It may read at once, and writes when its turn has
+ * come; there is nothing to write where that is false.
+ */
+export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
+
 export interface View {
   /** The label of the generation that is written. */
   readonly label: string;
   position(): Promise<Position>;
-  /**
-   * One transaction that moves the checkpoint from where it is known to be; `write` may be run more
-   * than once.
-   */
-  commit(upTo: Position, write: (transaction: Transaction) => Promise<void>): Promise<void>;
+  /** One transaction that moves the checkpoint from where it is known to be. */
+  commit(upTo: Position, write: Writing): Promise<void>;
   /** One transaction that leaves the checkpoint where it is. */
-  mend(write: (transaction: Transaction) => Promise<void>): Promise<void>;
+  mend(write: Writing): Promise<void>;
   /** The checkpoint as this writer knows it. */
   known(): Position;
   /** Begins the next generation, empty. */
@@ -44,9 +47,11 @@ interface State {
   readonly writer: string | null;
   readonly model: string | null;
   readonly log: string | null;
+  /** Names the last move of the checkpoint. */
+  readonly commit: string | null;
 }
 
-const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log";
+const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, v.commit";
 
 export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
   const writer = randomUUID();
@@ -65,17 +70,16 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
 
   const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
 
-  /** The view's state, locked; where it is not as this writer knows it, that is a conflict. */
-  async function locked(transaction: Transaction): Promise<State> {
-    const before = state;
-    const now = await lockState(transaction, names, part);
-    if (before === undefined || now === undefined || !sameView(before, now)) {
-      state = undefined;
-      const at = now === undefined ? "gone" : `moved to position ${now.position}`;
-      throw new CatalogError("conflict", `the view "${VIEW}" was ${at} by another projector`);
-    }
-    return now;
+  /** A view that is not as this writer knows it is a conflict. */
+  function expectUnmoved(now: State | undefined): void {
+    if (state !== undefined && now !== undefined && sameView(state, now)) return;
+    state = undefined;
+    const at = now === undefined ? "gone" : `moved to position ${now.position}`;
+    throw new CatalogError("conflict", `the view "${VIEW}" was ${at} by another projector`);
   }
+
+  const locked = async (transaction: Transaction): Promise<void> =>
+    expectUnmoved(await lockState(transaction, names, part));
 
   /** As this writer left it: nothing has moved it, and nothing has taken its place. */
   const sameView = (before: State, now: State): boolean =>
@@ -128,26 +132,26 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       const token = randomUUID();
       const before = known();
       await server.write(async (transaction) => {
-        // A commit whose answer was lost is not done twice.
-        const [last] = await transaction.run(
-          `MATCH (v:\`${names.view}\` {part: $part}) RETURN v.commit`,
-          { part },
-        );
-        if (last?.[0] === token) return;
-        await locked(transaction);
-        await write(transaction);
-        await transaction.run(
+        const turn = lockState(transaction, names, part).then((now) => {
+          // A commit whose answer was lost is not done twice.
+          if (now?.commit === token) return false;
+          expectUnmoved(now);
+          return true;
+        });
+        const moved = transaction.run(
           `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.commit = $token`,
           { part, token, upTo: whole(upTo) },
         );
+        await Promise.all([turn, moved, write(transaction, turn)]);
       });
       state = { ...before, position: upTo };
     },
 
     async mend(write) {
+      known();
       await server.write(async (transaction) => {
-        await locked(transaction);
-        await write(transaction);
+        const turn = locked(transaction).then(() => true);
+        await Promise.all([turn, write(transaction, turn)]);
       });
     },
 
@@ -189,11 +193,11 @@ const dropRegrown = (names: Names): string =>
   `MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer}) DETACH DELETE r`;
 
 const stateOf = (columns: Columns): State => {
-  const [generation, at, version, writer, model, log] = columns as readonly [
+  const [generation, at, version, writer, model, log, commit] = columns as readonly [
     ...[generation: number, at: number, version: number],
-    ...[writer: string | null, model: string | null, log: string | null],
+    ...[writer: string | null, model: string | null, log: string | null, commit: string | null],
   ];
-  return { generation, position: position(at), version, writer, model, log };
+  return { generation, position: position(at), version, writer, model, log, commit };
 };
 
 async function readState(
@@ -371,10 +375,20 @@ function createGenerations(server: Neo4jServer, names: Names) {
   };
 }
 
+/** What one transaction of a removal takes away. */
+const REMOVED_AT_ONCE = 5_000;
+
 async function removeGeneration(server: Neo4jServer, label: string): Promise<void> {
-  const bounded = (what: string): string => `${what} IN TRANSACTIONS OF 10000 ROWS`;
-  const options = { unbounded: true };
-  await server.command(bounded(`MATCH (:\`${label}\`)-[r]->() CALL (r) { DELETE r }`), options);
-  await server.command(bounded(`MATCH (n:\`${label}\`) CALL (n) { DETACH DELETE n }`), options);
+  const first = `MATCH (n:\`${label}\`) WITH n LIMIT ${REMOVED_AT_ONCE}`;
+  const edges = `${first} MATCH (n)-[r]-() WITH DISTINCT r LIMIT ${REMOVED_AT_ONCE}
+    DELETE r RETURN count(*)`;
+  const nodes = `${first} WHERE NOT EXISTS { (n)--() } DELETE n RETURN count(*)`;
+  const some = async (query: string): Promise<boolean> => {
+    const [row] = await server.write((transaction) => transaction.run(query));
+    return Number(row?.[0]) > 0;
+  };
+  do {
+    while (await some(edges));
+  } while (await some(nodes));
   await server.command(`DROP CONSTRAINT \`${label}\` IF EXISTS`);
 }
