@@ -16,6 +16,9 @@ public class Neo4jServer {
             .setConfig(BoltConnector.listen_address, address)
             .setConfig(BoltConnector.advertised_address, address)
             .setConfig(GraphDatabaseSettings.auth_enabled, true)
+            // Files as large as what is in them.
+            .setConfig(GraphDatabaseSettings.preallocate_store_files, false)
+            .setConfig(GraphDatabaseSettings.preallocate_logical_logs, false)
             .setConfig(GraphDatabaseSettings.pagecache_memory, 128L * 1024 * 1024)
             .build();
     service
