@@ -24,6 +24,7 @@ import { checkNamespace } from "./log/written-namespace.ts";
 import { loadModel } from "./model/load-model.ts";
 import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
+import { createAuditTrail } from "./ops/audit-trail.ts";
 import { openOperations } from "./ops/create-operations.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { keepOpening } from "./projector/late.ts";
@@ -128,7 +129,13 @@ export async function openService(
       onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
     });
 
+    const audit = createAuditTrail({
+      ...{ log, decode: decodeRecord, days: config.auditDays, now: Date.now, logger },
+      onAppended: projector.poke,
+    });
+    opened.push(() => audit.close());
     const operations = await openOperations({
+      audit,
       ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
       ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
       ...{ now: Date.now, logger },
@@ -142,13 +149,14 @@ export async function openService(
     const access = openAccess({
       ...{ catalog, data: config.data, signingKeyFile: config.signingKeyFile },
       ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
+      ...{ tokenDurationMax: config.tokenDurationMax, audit },
     });
     const guarded = guardCatalog(catalog, {
       ...{ authority: access.authority, model, namespace },
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
     });
     const graphql = createLateGraphqlDoor({
-      ...{ ...access, namespace },
+      ...{ ...access, namespace, lastUse: audit.lastUse },
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
@@ -182,7 +190,7 @@ export async function openService(
       opened.push(() => ingestion.close());
     }
     const door = createHttpDoor({
-      metrics,
+      ...{ metrics, audit },
       catalog: required ? guarded : catalog,
       access,
       graphql: {

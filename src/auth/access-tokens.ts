@@ -6,6 +6,7 @@
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
 import { standingOf } from "./principals.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 import { type TokenFormat, type TokenType, tokenId } from "./token-format.ts";
@@ -27,8 +28,7 @@ export interface TokenRecord {
 export interface NewToken {
   readonly type: TokenType;
   readonly actor: string;
-  /** Milliseconds that it lives; absent: until it is revoked. */
-  readonly life?: number | undefined;
+  readonly duration: TokenDuration;
   readonly name: string;
   readonly description?: string | undefined;
 }
@@ -41,7 +41,10 @@ export interface MadeToken {
 }
 
 export interface AccessTokens {
-  /** The user comes to be when there is none yet. Throws `invalid` for one who may do nothing. */
+  /**
+   * The user comes to be when there is none yet. Throws `invalid` for one who may do nothing, and for
+   * a longer life than tokens may have.
+   */
   create(request: NewToken, owner: string): Promise<MadeToken>;
   list(): Promise<readonly TokenRecord[]>;
   find(id: string): Promise<TokenRecord | undefined>;
@@ -56,6 +59,7 @@ interface Dependencies {
   readonly entities: StoredEntities;
   readonly format: TokenFormat;
   readonly namespace: string;
+  readonly durationMax: TokenDuration;
   readonly now: () => number;
 }
 
@@ -74,7 +78,14 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
   return {
     find,
 
-    async create({ type, actor, life, name, description }, owner) {
+    async create({ type, actor, duration, name, description }, owner) {
+      const life = lifeOf(duration);
+      const lifeMax = lifeOf(dependencies.durationMax) ?? Number.POSITIVE_INFINITY;
+      if ((life ?? Number.POSITIVE_INFINITY) > lifeMax) {
+        throw new CatalogError("invalid", `a token may not live as long as ${duration}`, {
+          hint: `Ask for ${dependencies.durationMax} or less`,
+        });
+      }
       const user = await entities.find(actor);
       const standing = standingOf(user);
       if (standing === "removed" || standing === "suspended") {

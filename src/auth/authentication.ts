@@ -12,7 +12,7 @@ import { rootUserId } from "./default-policies.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import type { OperatorToken } from "./operator-token.ts";
 import { standingOf } from "./principals.ts";
-import type { StoredEntities } from "./stored-entities.ts";
+import type { Stored, StoredEntities } from "./stored-entities.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
 
 /** What a request shows, and from where. */
@@ -43,6 +43,10 @@ interface Dependencies {
   readonly failures: FailureLimit;
   readonly namespace: string;
   readonly now: () => number;
+  /** Milliseconds after which no token is believed any more; undefined: when it expires. */
+  readonly lifeMax?: number | undefined;
+  /** A token was shown that counts. */
+  readonly noteUse?: ((use: { urn: string; actor: string; address: string }) => void) | undefined;
   readonly logger: { warn(fields: object, message: string): void };
 }
 
@@ -62,6 +66,7 @@ function tokenIn(authorization: string): string | undefined {
 const reasons = {
   foreign: "the bearer token is not one of this service",
   expired: "the bearer token has expired",
+  old: "the bearer token is older than tokens may be",
   revoked: "the bearer token was revoked",
   removed: "the user of the bearer token was removed",
   suspended: "the user of the bearer token is suspended",
@@ -82,6 +87,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     dependencies.logger.warn({ reason: why, address, actor }, "token refused");
     return new CatalogError("unauthenticated", reasons[why], {
       hint: "Send Authorization: Bearer <token>, with a token that createAccessToken gave",
+      actor,
     });
   }
 
@@ -98,9 +104,18 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     { actor, expiresAt }: TokenClaims,
   ): Promise<keyof typeof reasons | undefined> {
     if (expiresAt !== undefined && expiresAt <= now()) return "expired";
-    if ((await entities.find(urn)) === undefined) return "revoked";
+    const record = await entities.find(urn);
+    if (record === undefined) return "revoked";
+    if (olderThanAllowed(record)) return "old";
     const standing = standingOf(await entities.find(actor));
     return standing === "active" ? undefined : standing;
+  }
+
+  /** Also of a token that was made while more was allowed. */
+  function olderThanAllowed({ dataHubAccessTokenInfo }: Stored): boolean {
+    if (dependencies.lifeMax === undefined) return false;
+    const { createdAt } = (dataHubAccessTokenInfo ?? {}) as { readonly createdAt?: number };
+    return createdAt === undefined || createdAt + dependencies.lifeMax <= now();
   }
 
   return {
@@ -123,7 +138,10 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
       const { urn, claims } = known ?? (await verify(token, address));
       const why = await faultOf(urn, claims);
-      if (why === undefined) return claims.actor;
+      if (why === undefined) {
+        dependencies.noteUse?.({ urn, actor: claims.actor, address });
+        return claims.actor;
+      }
       verified.delete(token);
       throw refuse(why, address, claims.actor);
     },

@@ -1,6 +1,8 @@
 /** Access, put together: keys and tokens of a data directory over a catalog. */
 import type { Catalog } from "../catalog/catalog.ts";
+import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
 import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
+import type { AuditTrail } from "./audit.ts";
 import { type Authentication, createAuthentication } from "./authentication.ts";
 import { type Authority, createAuthority } from "./authority.ts";
 import { createFailureLimit } from "./failure-limit.ts";
@@ -19,6 +21,8 @@ export interface AccessOptions {
   /** All but the open routes ask for a token. */
   readonly required: boolean;
   readonly namespace: string;
+  readonly tokenDurationMax: TokenDuration;
+  readonly audit: Pick<AuditTrail, "noteUse">;
   readonly logger: { warn(fields: object, message: string): void };
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -42,9 +46,14 @@ export function openAccess(options: AccessOptions): OpenedAccess {
   return {
     entities,
     authority: createAuthority(entities, { namespace }),
-    tokens: createAccessTokens({ catalog, entities, format, namespace, now }),
+    tokens: createAccessTokens({
+      ...{ catalog, entities, format, namespace, now },
+      durationMax: options.tokenDurationMax,
+    }),
     authentication: createAuthentication({
       ...{ required, operatorToken, format, entities, failures, namespace, now, logger },
+      lifeMax: lifeOf(options.tokenDurationMax),
+      noteUse: options.audit.noteUse,
     }),
   };
 }

@@ -17,6 +17,7 @@ import {
 import { settingsMarkdown } from "../config/settings-table.ts";
 import { CatalogError } from "../core/errors.ts";
 import { position } from "../core/position.ts";
+import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { check } from "./check.ts";
 import { copyLog } from "./copy-log.ts";
@@ -27,7 +28,7 @@ import type { Operations } from "./operations.ts";
 import { rebuild } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { openTerminal } from "./terminal.ts";
-import { createToken, type TokenOptions, tokenDurations, tokenIn } from "./token.ts";
+import { createToken, type TokenOptions, tokenIn } from "./token.ts";
 
 const exitCodesHelp = `
 Exit codes:

@@ -6,26 +6,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { TokenDuration } from "../core/token-durations.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
-
-export const tokenDurations = [
-  "ONE_HOUR",
-  "ONE_DAY",
-  "ONE_WEEK",
-  "ONE_MONTH",
-  "THREE_MONTHS",
-  "SIX_MONTHS",
-  "ONE_YEAR",
-  "NO_EXPIRY",
-] as const;
 
 export interface TokenOptions {
   /** Without a slash at the end. */
   readonly server: string;
   readonly name: string;
   readonly description?: string | undefined;
-  readonly duration: (typeof tokenDurations)[number];
+  readonly duration: TokenDuration;
   /** Urn of the user that it acts for; absent: the root user. */
   readonly actor?: string | undefined;
 }

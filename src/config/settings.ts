@@ -4,6 +4,7 @@
  * ANNALS_BODY_BYTES_MAX.
  */
 import { fileURLToPath } from "node:url";
+import { tokenDurations } from "../core/token-durations.ts";
 import {
   bytes,
   choice,
@@ -154,6 +155,15 @@ export const settings = {
   signingKeyFile: setting(optionalFile, "", {
     shownDefault: "signing.key in the data directory",
     about: "File with the keys of access tokens, one in a line: the first signs, all are believed",
+    commands: server,
+  }),
+  tokenDurationMax: setting(choice("duration", tokenDurations), "NO_EXPIRY", {
+    about:
+      "How long an access token may live: none that was made longer ago is believed; NO_EXPIRY for no bound",
+    commands: server,
+  }),
+  auditDays: setting(wholeNumber("days", 0, 36_500), "0", {
+    about: "How many days back the audit trail is told; 0 for all that the log has",
     commands: server,
   }),
   graphqlExplorer: setting(choice("when", ["off", "on"]), "off", {

@@ -23,16 +23,24 @@ export class CatalogError extends Error {
   readonly hint: string | undefined;
   /** When the same request may succeed, where that is known. */
   readonly retryAfterSeconds: number | undefined;
+  /** Who was refused, for the audit trail alone. */
+  readonly actor: string | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { hint?: string; cause?: unknown; retryAfterSeconds?: number } = {},
+    options: {
+      hint?: string;
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      actor?: string | undefined;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.actor = options.actor;
   }
 
   /** Message and hint in one line, as doors show them. */

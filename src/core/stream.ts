@@ -42,7 +42,19 @@ export const parkingStream = (view: string): StreamName => `parking-${view}`;
 /** The schemas that producers of events registered (feed/schema-registry.ts). */
 export const SCHEMAS: StreamName = "schemas";
 
-/** What a stream is of; undefined for streams that hold no changes (jobs, parking, schemas). */
+/** What was done and refused on one day (of UTC) that leaves no other record: `audit-2026-11-21`. */
+export const auditStream = (day: string): StreamName => `${AUDIT}${day}`;
+const AUDIT = "audit-";
+
+/** When an access token was used, once in a while. */
+export const tokenUseStream = (urn: string): StreamName => `${TOKEN_USE}${urn}`;
+const TOKEN_USE = "token-use-";
+
+/** Whether the records of a stream are those of the audit trail. */
+export const isAuditStream = (name: StreamName): boolean =>
+  name.startsWith(AUDIT) || name.startsWith(TOKEN_USE);
+
+/** What a stream is of; undefined for streams that hold no changes (jobs, parking, schemas, audit). */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);

@@ -46,11 +46,21 @@ function fieldsOf(schema: GraphQLSchema, name: string) {
 const ruled =
   (rule: Rule, resolve: Resolve): Resolve =>
   async (source, args, viewer, info) => {
-    if (await rule.allows(args, viewer)) return resolve(source, args, viewer, info);
+    const action = info.fieldName;
+    if (await rule.allows(args, viewer)) {
+      const result = await resolve(source, args, viewer, info);
+      if (rule.audited === true) viewer.audited({ action, outcome: "allowed", urn: urnOf(result) });
+      return result;
+    }
+    viewer.audited({ action, outcome: "refused", detail: `It needs ${rule.needs}` });
     throw new CatalogError("forbidden", "Unauthorized to perform this action", {
       hint: `Please contact your administrator. It needs ${rule.needs}`,
     });
   };
+
+/** Of the token that was made; arguments are not told, since a token might be among them. */
+const urnOf = (result: unknown): string | undefined =>
+  (result as { readonly metadata?: { readonly urn: string } } | null)?.metadata?.urn;
 
 function wholeNumber(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number;

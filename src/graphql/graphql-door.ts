@@ -21,7 +21,11 @@ export interface GraphqlAnswer {
   readonly json: string;
   /** Where the log holds all that the request wrote; undefined: it wrote nothing. */
   readonly position: Position | undefined;
+  /** For the audit trail. */
+  readonly audited: readonly Audited[];
 }
+
+type Audited = Parameters<Viewer["audited"]>[0];
 
 export interface GraphqlDoor {
   /** Throws `malformed` for a query that is too large. `actor`: who asks, if that is known. */
@@ -56,11 +60,12 @@ export function createGraphqlDoor({ onFault, ...surroundings }: Options): Graphq
         document = parse(query, { maxTokens: tokensMax });
       } catch (error) {
         if (!(error instanceof GraphQLError)) throw error;
-        return { json: shown({ errors: [error] }), position: undefined };
+        return { json: shown({ errors: [error] }), position: undefined, audited: [] };
       }
       checkLimits(document);
       // Mutations of a request run one after the other: the last one has the highest position.
       let position: Position | undefined;
+      const audited: Audited[] = [];
       const wrote = (at: Position | undefined) => {
         position = at ?? position;
       };
@@ -70,11 +75,14 @@ export function createGraphqlDoor({ onFault, ...surroundings }: Options): Graphq
         variables,
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
-        contextFactory: () => ({ ...surroundings, actor, wrote }),
+        contextFactory: () => ({
+          ...{ ...surroundings, actor, wrote },
+          audited: (note) => audited.push(note),
+        }),
         // Of the same copy of the package that made the schema, whichever helix would find.
         ...{ validate, execute },
       });
-      if (result.type === "RESPONSE") return { json: shown(result.payload), position };
+      if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
       throw new Error("assertion failed: nothing of the schema is streamed");
     },
   };
@@ -82,6 +90,19 @@ export function createGraphqlDoor({ onFault, ...surroundings }: Options): Graphq
 
 /** Variables of an input type by its older name are of the one that the field takes. */
 const withCurrentNames = (document: DocumentNode): DocumentNode =>
+  selects(document, "getAccessToken") ? document : renamed(document);
+
+function selects(document: DocumentNode, field: string): boolean {
+  let found = false;
+  visit(document, {
+    Field: ({ name }) => {
+      found ||= name.value === field;
+    },
+  });
+  return found;
+}
+
+const renamed = (document: DocumentNode): DocumentNode =>
   visit(document, {
     VariableDefinition: (definition) =>
       visit(definition, {

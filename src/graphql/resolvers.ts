@@ -3,6 +3,7 @@ import type { TokenRecord } from "../auth/access-tokens.ts";
 import type { Privilege } from "../auth/privileges.ts";
 import type { TokenType } from "../auth/token-format.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { TokenDuration } from "../core/token-durations.ts";
 import { parseUrn, withNamespace } from "../core/urn.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
@@ -13,19 +14,8 @@ const nameCharactersMax = 200;
 const descriptionCharactersMax = 2_000;
 const pageMax = 1_000;
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-const lives: Readonly<Record<string, number | undefined>> = {
-  ONE_HOUR: HOUR,
-  ONE_DAY: DAY,
-  ONE_WEEK: 7 * DAY,
-  ONE_MONTH: 30 * DAY,
-  THREE_MONTHS: 90 * DAY,
-  SIX_MONTHS: 180 * DAY,
-  ONE_YEAR: 365 * DAY,
-  NO_EXPIRY: undefined,
-};
+/** The name of a token that was asked for without one, as older clients do. */
+const NAMELESS = "made without a name";
 
 const metadataOf = (record: TokenRecord) => ({ ...record, type: "ACCESS_TOKEN" });
 
@@ -86,10 +76,16 @@ async function getAccessTokenMetadata(_: never, { token }: { token: string }, { 
 interface CreateInput {
   readonly type: TokenType;
   readonly actorUrn: string;
-  readonly duration: string;
+  readonly duration: TokenDuration;
   readonly name: string;
   readonly description?: string | null;
 }
+
+const getAccessToken = (
+  _: never,
+  { input }: { input: Omit<CreateInput, "name"> },
+  viewer: Viewer,
+) => createAccessToken(_, { input: { ...input, name: NAMELESS } }, viewer);
 
 async function createAccessToken(
   _: never,
@@ -103,7 +99,7 @@ async function createAccessToken(
     {
       type,
       actor: userUrn(input.actorUrn, namespace),
-      life: lives[duration],
+      duration,
       name,
       description:
         description === null || description === undefined
@@ -148,9 +144,10 @@ async function revokeAccessToken(
 }
 
 export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Query: { me, listAccessTokens, getAccessTokenMetadata },
+  Query: { me, listAccessTokens, getAccessTokenMetadata, getAccessToken },
   Mutation: { createAccessToken, revokeAccessToken },
   AccessTokenMetadata: {
     owner: ({ ownerUrn }: TokenRecord, _: never, viewer: Viewer) => userOf(ownerUrn, viewer),
+    lastUsedAt: ({ urn }: TokenRecord, _: never, { lastUse }: Viewer) => lastUse(urn),
   },
 };

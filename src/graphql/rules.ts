@@ -11,6 +11,8 @@ import type { Viewer } from "./viewer.ts";
 export interface Rule {
   /** What is needed, for who has it not. */
   readonly needs: string;
+  /** Whether it is told to the audit trail who asked with success; who was refused always is. */
+  readonly audited?: boolean;
   allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
 }
 
@@ -30,6 +32,7 @@ const me: Rule = {
 };
 
 const listAccessTokens: Rule = {
+  audited: true,
   needs: `the privilege ${manage}, or ${generate} for a list that is filtered by the caller's own urn`,
   async allows(args, viewer) {
     const { filters } = args.input as { filters?: readonly FacetFilter[] | null };
@@ -42,11 +45,13 @@ const listAccessTokens: Rule = {
 };
 
 const getAccessTokenMetadata: Rule = {
+  audited: true,
   needs: `the privilege ${manage}`,
   allows: (_, viewer) => mayManage(viewer),
 };
 
 const createAccessToken: Rule = {
+  audited: true,
   needs: `the privilege ${generate} for oneself, ${manage} for others, ${privileges.MANAGE_SERVICE_ACCOUNTS} for service accounts`,
   async allows(args, viewer) {
     const { type, actorUrn } = args.input as { type: string; actorUrn: string };
@@ -59,6 +64,7 @@ const createAccessToken: Rule = {
 };
 
 const revokeAccessToken: Rule = {
+  audited: true,
   needs: `to own the token, or the privilege ${manage}`,
   async allows({ tokenId }, viewer) {
     const owner = (await viewer.tokens.find(String(tokenId)))?.ownerUrn;
@@ -67,6 +73,11 @@ const revokeAccessToken: Rule = {
 };
 
 export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string, Rule>>>> = {
-  Query: { me, listAccessTokens, getAccessTokenMetadata },
+  Query: {
+    me,
+    listAccessTokens,
+    getAccessTokenMetadata,
+    getAccessToken: createAccessToken,
+  },
   Mutation: { createAccessToken, revokeAccessToken },
 };

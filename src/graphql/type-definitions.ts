@@ -15,6 +15,9 @@ type Query {
 
   "What is known of a token. Needs Manage All Access Tokens."
   getAccessTokenMetadata(token: String!): AccessTokenMetadata!
+
+  "Makes a token as createAccessToken does, without a name."
+  getAccessToken(input: GetAccessTokenInput!): AccessToken @deprecated(reason: "Use createAccessToken")
 }
 
 type Mutation {
@@ -56,12 +59,12 @@ input CreateAccessTokenInput {
   description: String
 }
 
-"CreateAccessTokenInput by its older name."
+"As getAccessToken takes it. A variable of createAccessToken may be declared as this, too, and then has a name."
 input GetAccessTokenInput {
   type: AccessTokenType!
   actorUrn: String!
   duration: AccessTokenDuration!
-  name: String!
+  name: String
   description: String
 }
 
@@ -87,6 +90,8 @@ type AccessTokenMetadata implements Entity {
   createdAt: Long!
   "Epoch milliseconds; null: never."
   expiresAt: Long
+  "When it was last used, in epoch milliseconds, to the hour; null: it was not."
+  lastUsedAt: Long
 }
 
 input ListAccessTokenInput {

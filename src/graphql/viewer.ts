@@ -1,5 +1,7 @@
 /** What the resolvers and rules of one request work with. */
+
 import type { AccessTokens } from "../auth/access-tokens.ts";
+import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { Position } from "../core/position.ts";
@@ -9,11 +11,15 @@ export interface Surroundings {
   readonly tokens: AccessTokens;
   readonly entities: StoredEntities;
   readonly namespace: string;
+  /** When a token was last used, in epoch milliseconds, to the hour. */
+  readonly lastUse: (urn: string) => Promise<number | undefined>;
 }
 
 export interface Viewer extends Surroundings {
   /** Urn of the user who asks; undefined: nobody is known to. */
   readonly actor: string | undefined;
+  /** To be told what was done or refused, where that leaves no other record. */
+  readonly audited: (note: Pick<AuditNote, "action" | "outcome" | "urn" | "detail">) => void;
   /** To be told where the log holds what a field wrote. */
   readonly wrote: (position: Position | undefined) => void;
 }

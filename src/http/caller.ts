@@ -55,7 +55,8 @@ function readActor(
     const name = (rawHeaders[i] ?? "").toLowerCase();
     if (!ACTOR_HEADERS.includes(name)) continue;
     if (told.has(name)) {
-      throw new CatalogError("malformed", `header ${shownName(name)} is given twice`, {
+      throw new ForgedActor(`header ${shownName(name)} is given twice`, {
+        code: "malformed",
         hint: "Give it once",
       });
     }
@@ -63,7 +64,8 @@ function readActor(
   }
   const [actor = "", ...others] = new Set(told.values());
   if (others.length > 0) {
-    throw new CatalogError("malformed", "X-Service-Actor and X-DataHub-Actor name two actors", {
+    throw new ForgedActor("X-Service-Actor and X-DataHub-Actor name two actors", {
+      code: "malformed",
       hint: "Give one of them",
     });
   }
@@ -79,13 +81,17 @@ function readActor(
   if (subject === undefined || urn === subject) return urn;
   throw new ForgedActor("the actor header names another user than the token", {
     hint: `The token acts for "${subject}"; leave the header out`,
+    actor: subject,
   });
 }
 
-/** An actor that the caller may not name: refused, and told to the log. */
+/** An actor that the caller may not name, or names twice: refused, and told to the log. */
 export class ForgedActor extends CatalogError {
-  constructor(message: string, options: { readonly hint: string }) {
-    super("forbidden", message, options);
+  constructor(
+    message: string,
+    options: { hint: string; code?: "forbidden" | "malformed"; actor?: string },
+  ) {
+    super(options.code ?? "forbidden", message, options);
   }
 }
 

@@ -3,6 +3,7 @@
  * behind it. Routing, validation, the OpenAPI document and the documentation page all read these
  * rows; nothing about an endpoint is said elsewhere.
  */
+import type { AuditNote } from "../auth/audit.ts";
 import type { Caller, Catalog, ReadView } from "../catalog/catalog.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -64,6 +65,8 @@ export interface Answer {
   /** Text of the row's `replyType`. */
   readonly text?: string;
   readonly stream?: StreamedBody;
+  /** What was done or refused within it that the audit trail is to tell. */
+  readonly audited?: readonly Pick<AuditNote, "action" | "outcome" | "urn" | "detail">[];
   /** False: nobody on the way may keep it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;

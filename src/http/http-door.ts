@@ -8,10 +8,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
+import { auditRequests, noteAudited } from "./audited-requests.ts";
 import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
@@ -69,6 +71,8 @@ export interface HttpDoorOptions {
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   readonly streamLimits?: StreamLimits | undefined;
+  /** What is told of who did what, and was refused; absent: nothing. */
+  readonly audit?: Pick<AuditTrail, "note"> | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -159,6 +163,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   );
   app.decorateRequest("noted", null);
   if (metrics !== undefined) countRequests(app, metrics);
+  if (options.audit !== undefined) auditRequests(app, options.audit);
   app.setErrorHandler(replies.fail);
   addBodyParsers(app);
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
@@ -173,6 +178,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       rules,
       access,
       streams,
+      audit: options.audit,
     });
   }
   // What a resource does not offer is refused before its body is read.
@@ -239,6 +245,7 @@ interface Surroundings {
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
   readonly streams: Streams;
+  readonly audit: Pick<AuditTrail, "note"> | undefined;
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
@@ -270,6 +277,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
       const asked = { ...ask, body: request.body, path };
       const answer = await answerAt(endpoint, asked, { backing, headers });
+      if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
       const body = replies.succeed(reply, answer, endpoint, noted.protocol);
       if (answer.stream === undefined || request.method === "HEAD") return body;
       noted.streamed = true;

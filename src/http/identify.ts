@@ -52,6 +52,7 @@ async function admitted(
   authentication.noteRefusal({ reason: "privilege", actor, address, demand });
   throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not do this`, {
     hint: `It needs the privilege ${shownDemand(demand)}`,
+    actor,
   });
 }
 

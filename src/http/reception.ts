@@ -22,6 +22,8 @@ export interface Noted {
   readonly protocol: Protocol | undefined;
   ask: Ask | undefined;
   unrouted: Unrouted | undefined;
+  /** What it was refused with, or failed. */
+  failure?: CatalogError;
   /** Its answer has no end of its own. */
   streamed?: boolean;
 }

@@ -36,6 +36,7 @@ export function createReplies(
 ): Replies {
   function failWith(error: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
     const noted = request.noted ?? undefined;
+    if (noted !== undefined) noted.failure = error;
     const unrouted = noted?.unrouted;
     const form = noted?.endpoint?.errorForm ?? unrouted?.errorForm;
     const { status, body, retryAfter } = failureOf(error, {

@@ -6,6 +6,7 @@
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { browseRoutes } from "./routes/browse.ts";
 import { changesRoutes } from "./routes/changes.ts";
 import { deleteRoutes } from "./routes/delete.ts";
@@ -52,6 +53,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...relationshipRoutes,
     ...usageStatsRoutes,
     ...operationRoutes,
+    ...auditRoutes,
     ...changesRoutes,
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),

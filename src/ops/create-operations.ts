@@ -1,6 +1,7 @@
 /** The operations over a log, its views and its projector, put together from their parts. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { AuditTrail } from "../auth/audit.ts";
 import { keepText } from "../config/kept-text.ts";
 import type { Change } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -23,6 +24,7 @@ export interface OperationsParts {
   readonly encode: (change: Change) => Uint8Array;
   readonly timeseries: TimeseriesReader;
   readonly projector: Progress & Restoration;
+  readonly audit: Pick<AuditTrail, "list">;
   /** The data directory; the node's id is kept there. */
   readonly data: string;
   readonly namespace: string;
@@ -100,6 +102,7 @@ export async function openOperations(
       return sizes;
     },
     ...createParkedOperations({ log, projector, now }),
+    listAuditEvents: parts.audit.list,
     stalledViews: readiness.stalled,
     jobsRunning: jobs.running,
     async close() {

@@ -2,6 +2,7 @@
  * Everything that a door may ask of the operations: looking after views, timeseries and jobs. Who
  * asks has shown the operator's token. Errors are CatalogErrors.
  */
+import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { Ended, Job } from "./jobs.ts";
@@ -112,6 +113,8 @@ export interface Operations {
   retryParked(query: ParkedQuery): Promise<ParkedEntity | undefined>;
   /** Passes over the record for ever, and retries. Throws `not_found`. */
   dropParked(query: ParkedQuery, caller: Caller): Promise<ParkedEntity | undefined>;
+  /** Who did what; throws `malformed` for a count that is none. */
+  listAuditEvents(query: AuditQuery): Promise<AuditPage>;
   /** Views that make no progress (readiness.ts). */
   stalledViews(): readonly Stalled[];
 }

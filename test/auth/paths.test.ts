@@ -163,7 +163,10 @@ describe("every endpoint of the route table", () => {
     modelFingerprint: "0",
     openApi: () => "",
     docs: () => ({}),
-    graphql: { door: { execute: async () => ({ json: "", position: undefined }) }, explorer: {} },
+    graphql: {
+      door: { execute: async () => ({ json: "", position: undefined, audited: [] }) },
+      explorer: {},
+    },
     schemaRegistry: { registry: {} as never },
   });
   /** All that is open, said once more, so that nothing becomes open in passing. */

@@ -47,6 +47,8 @@ describe("settings", () => {
       operatorTokenFile: "",
       auth: "auto",
       signingKeyFile: "",
+      tokenDurationMax: "NO_EXPIRY",
+      auditDays: 0,
       graphqlExplorer: "off",
       projectorLagMax: 100_000,
       shutdownTimeoutSeconds: 30,

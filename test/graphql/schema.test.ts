@@ -33,6 +33,7 @@ describe("every operation of the schema", () => {
       me: "{ me { corpUser { urn } } }",
       listAccessTokens: "{ listAccessTokens(input: {}) { total } }",
       getAccessTokenMetadata: '{ getAccessTokenMetadata(token: "x") { id } }',
+      getAccessToken: `{ getAccessToken(input: {type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR}) { accessToken } }`,
       createAccessToken: `mutation { createAccessToken(input: ${input}) { accessToken } }`,
       revokeAccessToken: 'mutation { revokeAccessToken(tokenId: "x") }',
     };

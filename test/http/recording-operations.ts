@@ -39,6 +39,11 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     listParked: answering("listParked", { total: 0, entities: [] }),
     retryParked: answering("retryParked", undefined),
     dropParked: answering("dropParked", undefined),
+    listAuditEvents: answering("listAuditEvents", {
+      events: [],
+      position: position(0),
+      end: true,
+    }),
     stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },

@@ -52,9 +52,11 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/projector/",
     "src/aspects/",
     "src/timeseries/",
+    "type src/auth/audit.ts",
     "type src/catalog/catalog.ts",
     "src/config/kept-text.ts",
     "node:",
+    "lru-cache",
   ],
   "src/auth/": [
     "src/core/",
@@ -81,6 +83,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/http/": [
     "src/core/",
     "type src/ops/operations.ts",
+    "type src/auth/audit.ts",
     "type src/auth/authentication.ts",
     "type src/auth/authority.ts",
     "src/auth/privileges.ts",

@@ -1,0 +1,56 @@
+/**
+ * What the audit trail is told of requests: operations, and all that was refused. What is written in
+ * the catalog tells itself.
+ */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditOutcome, AuditTrail } from "../auth/audit.ts";
+import { ForgedActor } from "./caller.ts";
+import type { Answer } from "./endpoint.ts";
+
+type Trail = Pick<AuditTrail, "note">;
+
+const REFUSED = [401, 403, 429];
+/** Operations that only look are asked again and again; who looks at the trail itself is told. */
+const LOOKS = /^(?:get|list)(?!AuditEvents$)/;
+
+export function auditRequests(app: FastifyInstance, trail: Trail): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const noted = request.noted;
+    const refused = REFUSED.includes(reply.statusCode) || noted?.failure instanceof ForgedActor;
+    const endpoint = noted?.endpoint;
+    const operates = endpoint?.access === "operator" && !LOOKS.test(endpoint.name);
+    if (refused || operates) {
+      const outcome: AuditOutcome = refused
+        ? "refused"
+        : reply.statusCode < 400
+          ? "allowed"
+          : "failed";
+      trail.note({
+        action: endpoint?.name ?? "none",
+        outcome,
+        actor: noted?.ask?.caller.actor ?? noted?.failure?.actor,
+        address: request.socket.remoteAddress,
+        urn: refused ? undefined : urnOf(request.body),
+        detail: refused ? noted?.failure?.message : noted?.failure?.code,
+      });
+    }
+    done();
+  });
+}
+
+/** The entity that an operation was asked for. */
+function urnOf(body: unknown): string | undefined {
+  const urn = (body as { readonly urn?: unknown } | null | undefined)?.urn;
+  return typeof urn === "string" ? urn.slice(0, 2_048) : undefined;
+}
+
+/** What an endpoint says was done within a request. */
+export function noteAudited(
+  trail: Trail | undefined,
+  audited: NonNullable<Answer["audited"]>,
+  request: FastifyRequest,
+): void {
+  const actor = request.noted?.ask?.caller.actor;
+  const address = request.socket.remoteAddress;
+  for (const note of audited) trail?.note({ ...note, actor, address });
+}
