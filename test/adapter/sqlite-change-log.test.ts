@@ -114,6 +114,23 @@ describe("the file", () => {
     expect((await open()).id).toBe(id);
   });
 
+  test("that was made before there were checksums is read, and new rows get them", async () => {
+    const first = await open();
+    await first.append([entry("a", "any", "a0", "a1")]);
+    await first.close();
+    change("ALTER TABLE log DROP COLUMN crc");
+    const reader = await open({ readOnly: true });
+    expect((await readEverything(reader)).map(text)).toEqual(["a0", "a1"]);
+    await reader.close();
+    const log = await open();
+    await log.append([entry("a", "any", "a2")]);
+    expect((await readEverything(log)).map(text)).toEqual(["a0", "a1", "a2"]);
+    const database = new DatabaseSync(file, { readOnly: true });
+    const crcs = database.prepare("SELECT crc FROM log ORDER BY position").all();
+    database.close();
+    expect(crcs).toEqual([{ crc: null }, { crc: expect.any(Number) }]);
+  });
+
   test("is one file when the log was closed", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
@@ -256,6 +273,21 @@ describe("a damaged log", () => {
     const backward = log.readAll("end", { limit: 2, backward: true });
     await expect(backward).rejects.toEqual(damaged(3));
     // The rest can still be read.
+    expect((await log.readAll(START, { limit: 2 })).map(text)).toEqual(["a0", "a1"]);
+    expect((await log.readAll(position(4), { limit: 2 })).map(text)).toEqual(["a4"]);
+  });
+
+  test.each([
+    ["bytes", "data = CAST(substr(data, 1, 3) || x'41' || substr(data, 5) AS BLOB)"],
+    ["revision", "revision = 12"],
+    ["stream", "stream = 2"],
+    ["id", "id = x'00'"],
+    ["checksum", "crc = crc + 1"],
+  ])("a row of which has other %s than was written names its position", async (_, set) => {
+    change("INSERT INTO stream (name) VALUES ('b')");
+    change(`UPDATE log SET ${set} WHERE position = 3`);
+    const log = await open();
+    await expect(log.readAll(START, { limit: 10 })).rejects.toEqual(damaged(3));
     expect((await log.readAll(START, { limit: 2 })).map(text)).toEqual(["a0", "a1"]);
     expect((await log.readAll(position(4), { limit: 2 })).map(text)).toEqual(["a4"]);
   });

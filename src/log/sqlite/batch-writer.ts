@@ -6,6 +6,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { ANY, type Batch, type BatchAnswer, type Refusal } from "./batch.ts";
+import { rowChecksum } from "./checksum.ts";
 import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.ts";
 
 /** Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log. */
@@ -32,7 +33,7 @@ interface Planned {
 export function createBatchWriter(database: DatabaseSync): BatchWriter {
   const heads = createStreamHeads(database);
   const insertRow = database.prepare(
-    "INSERT INTO log (position, stream, revision, count, id, data) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO log (position, stream, revision, count, id, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
 
   /** The call's appends, or the expectation that did not hold; then heads are as before. */
@@ -69,9 +70,10 @@ export function createBatchWriter(database: DatabaseSync): BatchWriter {
   }
 
   function insert({ asked, head, firstRevision }: Planned): Answer {
-    const { count, id, row } = asked;
+    const { stream, count, id, row } = asked;
     const position = heads.lastPosition + 1;
-    insertRow.run(position, heads.number(head), firstRevision, count, id ?? null, row);
+    const crc = rowChecksum({ position, stream, revision: firstRevision, count }, id, row);
+    insertRow.run(position, heads.number(head), firstRevision, count, id ?? null, row, crc);
     heads.lastPosition += count;
     return { position: heads.lastPosition, revision: firstRevision + count - 1 };
   }

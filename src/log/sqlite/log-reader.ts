@@ -7,8 +7,9 @@ import { assert, CatalogError } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
+import { rowChecksum } from "./checksum.ts";
 import { readRow } from "./row.ts";
-import { reason } from "./schema.ts";
+import { hasChecksums, reason } from "./schema.ts";
 
 export interface LogReader {
   readAll(from: Position | "end", options: ReadOptions): readonly LogRecord[];
@@ -27,7 +28,15 @@ export interface LogReader {
   changed(): boolean;
 }
 
-type Row = [position: number, name: string, revision: number, count: number, data: Uint8Array];
+type Row = [
+  position: number,
+  name: string,
+  revision: number,
+  count: number,
+  data: Uint8Array,
+  id: Uint8Array | null,
+  crc: number | null,
+];
 
 /** The wanted places, both included: positions of the log, or revisions of a stream. */
 interface Range {
@@ -43,17 +52,18 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
     statement.setReturnArrays(true);
     return statement;
   };
+  const crc = hasChecksums(database) ? "crc" : "NULL";
   // The row that holds the first wanted record may begin before it.
   const selectAll = (order: "ASC" | "DESC"): StatementSync =>
     prepare(`
-      SELECT l.position, s.name, l.revision, l.count, l.data
+      SELECT l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}
       FROM log l JOIN stream s ON s.id = l.stream
       WHERE l.position >= coalesce((SELECT max(position) FROM log WHERE position <= ?1), ?1)
         AND l.position <= ?2
       ORDER BY l.position ${order}`);
   const selectStream = (order: "ASC" | "DESC"): StatementSync =>
     prepare(`
-      SELECT position, ?4, revision, count, data
+      SELECT position, ?4, revision, count, data, id, ${crc}
       FROM log
       WHERE stream = ?1
         AND revision >= coalesce(
@@ -164,6 +174,7 @@ function expand(
   let expected: number | undefined;
   for (const row of rows) {
     const [firstPosition, stream, firstRevision, count, data] = row;
+    checkSum(row);
     const place = placeOf(row);
     const edge = range.backward ? place + count : place;
     // Rows follow on each other; the first holds the first wanted record.
@@ -188,6 +199,13 @@ function expand(
     }
   }
   return records;
+}
+
+function checkSum([at, stream, first, count, data, id, crc]: Row): void {
+  if (crc === null) return;
+  const place = { position: at, stream, revision: first, count };
+  if (rowChecksum(place, id ?? undefined, data) === crc) return;
+  throw damaged(at, "what is there is not what was written");
 }
 
 function checkPlace(from: number | "end", limit: number, least: number): void {

@@ -3,7 +3,8 @@
  *
  * One row of `log` is one append to one stream: `count` records, of which `position` and `revision`
  * are the first's. Positions have no gaps: the next row's is this one's plus `count`. Streams are
- * numbers, because an index over long names would cost more than all the rest.
+ * numbers, because an index over long names would cost more than all the rest. `crc` is the row's
+ * checksum (checksum.ts); rows of the first days have none.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -25,7 +26,8 @@ const TABLES = `
     revision INTEGER NOT NULL,
     count INTEGER NOT NULL,
     id BLOB,
-    data BLOB NOT NULL
+    data BLOB NOT NULL,
+    crc INTEGER
   ) STRICT;
   CREATE UNIQUE INDEX log_revision ON log (stream, revision);
   CREATE UNIQUE INDEX log_id ON log (stream, id) WHERE id IS NOT NULL;
@@ -100,6 +102,7 @@ function createOrCheck(file: string): DatabaseSync {
     }
     checkFormat(database, file);
     if (logId(database) === undefined) giveId(database);
+    if (!hasChecksums(database)) giveChecksums(database);
     return database;
   } catch (error) {
     database.close();
@@ -120,6 +123,17 @@ function giveId(database: DatabaseSync): void {
   if (logId(database) === undefined) {
     database.prepare("INSERT INTO identity (id) VALUES (?)").run(randomUUID());
   }
+  database.exec("COMMIT");
+}
+
+/** False for a log that nobody has opened for writing since rows have checksums. */
+export const hasChecksums = (database: DatabaseSync): boolean =>
+  database.prepare("SELECT 1 FROM pragma_table_info('log') WHERE name = 'crc'").get() !== undefined;
+
+function giveChecksums(database: DatabaseSync): void {
+  database.exec("BEGIN IMMEDIATE");
+  // Another process may have been first.
+  if (!hasChecksums(database)) database.exec("ALTER TABLE log ADD COLUMN crc INTEGER");
   database.exec("COMMIT");
 }
 

@@ -1,0 +1,22 @@
+/**
+ * The checksum of a row: of its bytes and of where they belong, so that neither a flipped bit nor a
+ * row that an index leads to by mistake passes for what was appended. CRC-32, as a signed number,
+ * which SQLite stores in four bytes.
+ */
+import { crc32 } from "node:zlib";
+
+export interface Place {
+  /** Of the first record. */
+  readonly position: number;
+  readonly stream: string;
+  /** Of the first record. */
+  readonly revision: number;
+  readonly count: number;
+}
+
+/** `id`: of the append, where it has one. */
+export function rowChecksum(place: Place, id: Uint8Array | undefined, row: Uint8Array): number {
+  const { position, stream, revision, count } = place;
+  const where = crc32(`${position} ${revision} ${count} ${stream}`);
+  return crc32(row, id === undefined ? where : crc32(id, where)) | 0;
+}
