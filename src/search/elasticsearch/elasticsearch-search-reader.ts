@@ -1,7 +1,7 @@
 /**
- * The search view's reading side in Elasticsearch and OpenSearch. Where the view is is read before
- * each question: what the server then finds tells at least that, since documents can be found before
- * the checkpoint moves past them.
+ * The search view's reading side in Elasticsearch and OpenSearch. A question is asked from where the
+ * view was known to be before: what the server then finds tells at least that, since documents can be
+ * found before the checkpoint moves past them.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
@@ -17,6 +17,7 @@ import { facetAggregations, readFacets } from "./facets.ts";
 import { findFolders } from "./folders.ts";
 import { findPage } from "./hits.ts";
 import { again, createIndices, type Indices, indexGone } from "./indices.ts";
+import { createKnownState } from "./known-state.ts";
 import { scopeQuery } from "./scope.ts";
 import {
   idOf,
@@ -40,6 +41,7 @@ export async function openElasticsearchSearchReader(
   place: ServerPlace,
 ): Promise<SearchReader & Dump<SearchRow>> {
   const reading = openElasticsearchReading(searchShape, place, searchAsker);
+  const known = createKnownState(() => reading.state());
   let closed = false;
 
   const usable = (): void => {
@@ -50,18 +52,17 @@ export async function openElasticsearchSearchReader(
 
   /** Answers about some places of the view; `none` where there is nothing in them. */
   async function ask<T>(
-    places: ReadonlySet<string> | "all",
+    places: ReadonlySet<string>,
     none: (position: Position) => T,
     question: (indices: Indices, state: ViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
     usable();
-    return await again(async () => {
-      const state = await reading.state();
+    const answer = async (state: ViewState<SearchKept> | undefined): Promise<T> => {
       if (state === undefined) return none(START);
-      const wanted = places === "all" ? new Set(state.places) : places;
-      const indices = createIndices(reading, state, wanted);
+      const indices = createIndices(reading, state, places);
       return indices.empty ? none(state.position) : await question(indices, state);
-    });
+    };
+    return await again(() => known.ask(answer));
   }
 
   return {
@@ -98,7 +99,7 @@ export async function openElasticsearchSearchReader(
     async documents(urns) {
       usable();
       return await again(async () => {
-        const state = await reading.state();
+        const state = await known.read();
         const asked = urns.filter((urn) => state?.places.includes(placeOfUrn(urn)));
         const found = new Map<string, SearchDocument>();
         for (let from = 0; from < asked.length; from += DOCUMENTS_MAX) {
