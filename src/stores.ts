@@ -222,7 +222,8 @@ export async function openViews(
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
         bulk,
       });
-      opened.push(shared ? { ...view, shared: leads ? "led" : "watched" } : view);
+      const follows = { shared: leads ? "led" : "watched", awaited: true } as const;
+      opened.push(shared ? { ...view, ...follows } : view);
     }
     if (options.names === undefined) opened.push(...(await openFeed(config)));
   } catch (error) {

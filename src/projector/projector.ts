@@ -400,7 +400,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
     const { view, parking, checkpoint, position: after } = follower;
     try {
-      const always = (upTo: Position) => upTo - checkpoint >= IGNORED_MAX;
+      const always = (upTo: Position) => view.awaited === true || upTo - checkpoint >= IGNORED_MAX;
       const { upTo, moved, failure } = await feedView(view, changes, after, { parking, always });
       if (upTo > after) {
         if (moved) follower.checkpoint = upTo;

@@ -65,4 +65,9 @@ export interface View<W = unknown> {
    * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.
    */
   readonly shared?: "led" | "watched" | undefined;
+  /**
+   * Other processes wait for its position: its checkpoint moves over what it ignores, too, with
+   * every batch.
+   */
+  readonly awaited?: boolean | undefined;
 }

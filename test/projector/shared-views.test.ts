@@ -113,6 +113,14 @@ describe("a view in a server", () => {
     expect(watched.applied).toEqual([]);
   });
 
+  test("tells others how far it is, whatever it ignores", async () => {
+    const log = createArrayLog(10);
+    const server = createServer();
+    const ignoring = { ...server.open("led"), project: () => [] };
+    await start(log, { ...ignoring, awaited: true });
+    await soon(() => expect(server.position()).toBe(10));
+  });
+
   test("is restored by the process that feeds it alone", async () => {
     const log = createArrayLog(3);
     const server = createServer();

@@ -11,28 +11,36 @@ import { decodeRecord } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
 import { regrow } from "../../src/projector/regrow.ts";
+import type { SearchDocument } from "../../src/search/search.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-interface Dumped extends Dump<unknown> {
+export interface Dumped extends Dump<unknown> {
   close(): Promise<void>;
 }
 
-const readers: Readonly<Record<string, (file: string) => Dumped>> = {
+export const embeddedReaders: Readonly<Record<string, (file: string) => Dumped>> = {
   aspects: openSqliteAspectReader,
   timeseries: openSqliteTimeseriesReader,
   graph: openSqliteGraphReader,
-  search: openSearchDocuments,
+  search: (file) => documentsOf(openSqliteSearchReader(file)),
 };
 
-/** Which batch wrote a document last, its position says; that is another one when it is regrown. */
-function openSearchDocuments(file: string): Dumped {
-  const reader = openSqliteSearchReader(file);
+/**
+ * By urn, whatever order a store has them in. Which batch wrote a document last, its position says;
+ * that is another one when it is regrown.
+ */
+export function documentsOf(reader: {
+  dump(): AsyncIterable<{ readonly document: SearchDocument }>;
+  close(): Promise<void>;
+}): Dumped {
   return {
     async *dump() {
-      for await (const { document } of reader.dump()) yield document;
+      const documents: SearchDocument[] = [];
+      for await (const { document } of reader.dump()) documents.push(document);
+      yield* documents.sort((a, b) => (a.urn < b.urn ? -1 : 1));
     },
     close: () => reader.close(),
   };
@@ -49,7 +57,7 @@ export async function differencesFromRegrown(
   await log.close();
   const differences = [];
   for (const view of viewNames) {
-    const open = readers[view];
+    const open = embeddedReaders[view];
     if (open === undefined) throw new Error(`no reader for the view ${view}`);
     const grown = open(join(directory, `${view}.sqlite`));
     const again = open(join(beside.path, `${view}.sqlite`));

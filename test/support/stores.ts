@@ -3,8 +3,8 @@
  * `describe.skipIf("skipped" in neo4j)(`… on ${storeTitle("neo4j", neo4j)}`, …)`. A test keeps what it
  * writes under a name of its own and takes it away again; the server belongs to all.
  *
- * An address comes from ANNALS_TEST_NEO4J and the like, or from a file of such lines that
- * ANNALS_TEST_STORES_FILE names; else a container engine is asked, else the server is started from
+ * An address comes from TEST_NEO4J and the like, or from a file of such lines that
+ * TEST_STORES_FILE names; else a container engine is asked, else the server is started from
  * registry packages (servers/store-keeper.ts). REQUIRE_STORES=kafka,neo4j (or `all`) makes a failure
  * of a store that cannot be had.
  */
@@ -40,7 +40,7 @@ export interface SkippedStore {
 export async function reachStore(name: StoreName): Promise<ReachedStore | SkippedStore> {
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
-  const door = process.env.ANNALS_TEST_STORES_DOOR;
+  const door = process.env.TEST_STORES_DOOR;
   const store = await (door === undefined ? keeper().reach(name) : askDoor(door, name));
   return orFail(name, store);
 }
@@ -77,13 +77,13 @@ function orFail<T extends object>(name: StoreName, store: T | SkippedStore): T |
   return store;
 }
 
-export const variableOf = (name: StoreName): string => `ANNALS_TEST_${name.toUpperCase()}`;
+export const variableOf = (name: StoreName): string => `TEST_${name.toUpperCase()}`;
 
 function givenAddress(name: StoreName): string | undefined {
   const variable = variableOf(name);
   const direct = process.env[variable];
   if (direct) return direct;
-  const file = process.env.ANNALS_TEST_STORES_FILE;
+  const file = process.env.TEST_STORES_FILE;
   if (!file) return undefined;
   const line = readFileSync(file, "utf8")
     .split("\n")

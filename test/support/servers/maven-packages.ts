@@ -1,6 +1,6 @@
 /**
  * Programs from Maven repositories, fetched once by the machine's own `mvn` with the settings that it
- * has, and kept in a folder beside the source tree's concerns: $ANNALS_TEST_CACHE, else
+ * has, and kept in a folder beside the source tree's concerns: $TEST_CACHE, else
  * ~/.cache/annals-test-servers. Checksums are verified by Maven; a half-done fetch is never used.
  */
 import { execFile } from "node:child_process";
@@ -29,7 +29,7 @@ export interface MavenPackage {
 /** The folder with the package's jars, or with what was in its zip. */
 export async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
   await javaHome();
-  const cache = process.env.ANNALS_TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
+  const cache = process.env.TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
   const place = join(cache, `${wanted.name}-${wanted.version}`);
   if (existsSync(place)) return place;
   await mkdir(cache, { recursive: true });

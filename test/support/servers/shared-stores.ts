@@ -27,7 +27,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   });
   await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
   const { port } = door.address() as AddressInfo;
-  process.env.ANNALS_TEST_STORES_DOOR = `http://127.0.0.1:${port}/`;
+  process.env.TEST_STORES_DOOR = `http://127.0.0.1:${port}/`;
 
   return async () => {
     door.closeAllConnections();

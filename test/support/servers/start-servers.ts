@@ -3,8 +3,8 @@
  *
  *   node test/support/servers/start-servers.ts [--file stores.env] [name …]
  *
- * writes a line like ANNALS_TEST_NEO4J=bolt://… for each as soon as it is ready, to the file or to
- * standard output. `ANNALS_TEST_STORES_FILE=stores.env npm test` then runs on them.
+ * writes a line like TEST_NEO4J=bolt://… for each as soon as it is ready, to the file or to
+ * standard output. `TEST_STORES_FILE=stores.env npm test` then runs on them.
  * With `--fetch` it only fetches what it would start, and prints the names of what is then ready.
  */
 import { appendFileSync, rmSync } from "node:fs";

@@ -18,10 +18,10 @@ afterEach(() => {
 test("an address from the environment wins over one from a file, and both over starting", async () => {
   const folder = await mkdtemp(join(tmpdir(), "annals-"));
   const file = join(folder, "stores.env");
-  await writeFile(file, "ANNALS_TEST_KAFKA=file:1\nANNALS_TEST_NEO4J=bolt://file:2\n");
-  vi.stubEnv("ANNALS_TEST_STORES_FILE", file);
-  vi.stubEnv("ANNALS_TEST_KAFKA", "variable:1");
-  vi.stubEnv("ANNALS_TEST_NEO4J", undefined);
+  await writeFile(file, "TEST_KAFKA=file:1\nTEST_NEO4J=bolt://file:2\n");
+  vi.stubEnv("TEST_STORES_FILE", file);
+  vi.stubEnv("TEST_KAFKA", "variable:1");
+  vi.stubEnv("TEST_NEO4J", undefined);
   expect(await reachStore("kafka")).toEqual({ url: "variable:1", from: "environment" });
   expect(await reachStore("neo4j")).toEqual({ url: "bolt://file:2", from: "environment" });
   await rm(folder, { recursive: true });
@@ -35,10 +35,10 @@ test("a name in REQUIRE_STORES has to be a store's", () => {
 });
 
 test("a required store that cannot be had is a failure with the reason", async () => {
-  vi.stubEnv("ANNALS_TEST_EVENTSTOREDB", undefined);
-  vi.stubEnv("ANNALS_TEST_STORES_FILE", undefined);
+  vi.stubEnv("TEST_EVENTSTOREDB", undefined);
+  vi.stubEnv("TEST_STORES_FILE", undefined);
   // A door that has nothing.
-  vi.stubEnv("ANNALS_TEST_STORES_DOOR", `${process.env.ANNALS_TEST_STORES_DOOR}nothing-`);
+  vi.stubEnv("TEST_STORES_DOOR", `${process.env.TEST_STORES_DOOR}nothing-`);
   expect(await reachStore("eventstoredb")).toHaveProperty("skipped");
   vi.stubEnv("REQUIRE_STORES", "all");
   await expect(reachStore("eventstoredb")).rejects.toThrow(

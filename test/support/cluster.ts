@@ -1,0 +1,156 @@
+/**
+ * The cluster profile for a test: the stores as they can be reached, a catalog of its own in them, and
+ * nodes that are processes. The log is in the test server of EventStoreDB's protocol, because a real
+ * server has one log for all who use it.
+ */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
+import { decodeRecord } from "../../src/log/record-codec.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { findDifference } from "../../src/projector/compare.ts";
+import { regrow } from "../../src/projector/regrow.ts";
+import type { ServerPlace } from "../../src/projector/view-origin.ts";
+import { openElasticsearchSearchReader } from "../../src/search/elasticsearch/elasticsearch-search-reader.ts";
+import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
+import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { createClient } from "./client.ts";
+import { type Dumped, documentsOf, embeddedReaders } from "./regrown.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+import { type ReachedStore, reachStore } from "./stores.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+export interface ClusterNode extends ServiceProcess {
+  readonly client: ReturnType<typeof createClient>;
+}
+
+export interface Cluster extends AsyncDisposable {
+  /** Of every node. */
+  readonly settings: Readonly<Record<string, string>>;
+  startNode(roles: string): Promise<ClusterNode>;
+  /** Resolves when a node sees all views where the log ends. */
+  caughtUp(node: ClusterNode): Promise<void>;
+  /** What views hold, against ones that are grown anew from the log. */
+  differences(): Promise<readonly unknown[]>;
+}
+
+type Store = Pick<ReachedStore, "url">;
+
+export const clusterStores = ["postgres", "neo4j", "elasticsearch", "kafka"] as const;
+export type ClusterStore = (typeof clusterStores)[number];
+
+const CAUGHT_UP_MS_MAX = 120_000;
+
+const openers: Readonly<Record<string, (place: ServerPlace) => Promise<Dumped>>> = {
+  aspects: openPostgresAspectReader,
+  timeseries: openElasticsearchTimeseriesReader,
+  graph: openNeo4jGraphReader,
+  search: async (place) => documentsOf(await openElasticsearchSearchReader(place)),
+};
+
+export async function startCluster(
+  stores: Readonly<Record<ClusterStore, Store>>,
+): Promise<Cluster> {
+  const name = `t${randomBytes(5).toString("hex")}`;
+  const log = await startLog();
+  const directories: Disposable[] = [];
+  const nodes: ServiceProcess[] = [];
+  const { postgres, neo4j, elasticsearch, kafka } = stores;
+  const settings = {
+    ANNALS_LOG: log.url,
+    ANNALS_ASPECTS: postgres.url,
+    ANNALS_TIMESERIES: elasticsearch.url,
+    ANNALS_SEARCH: elasticsearch.url,
+    ANNALS_GRAPH: neo4j.url,
+    ANNALS_KAFKA: `kafka://${kafka.url.replace(/^kafka:\/\//, "")}?topicPrefix=${name}.`,
+    ANNALS_STORE_NAME: name,
+  };
+
+  async function positions(node: ClusterNode): Promise<ReadonlyMap<string, number>> {
+    const { body } = await node.client.get("/metrics");
+    const lines = [
+      ...String(body).matchAll(/^annals_(log|view)_position(?:{view="(\w+)"})? (\d+)/gm),
+    ];
+    return new Map(lines.map(([, , view = "log", at]) => [view, Number(at)]));
+  }
+
+  return {
+    settings,
+    async startNode(roles) {
+      const directory = temporaryDirectory("annals-node");
+      directories.push(directory);
+      const env = { ...settings, ANNALS_ROLES: roles };
+      const service = await startService(directory.path, { env });
+      nodes.push(service);
+      return { ...service, client: createClient(service.address) };
+    },
+    async caughtUp(node) {
+      const until = Date.now() + CAUGHT_UP_MS_MAX;
+      for (;;) {
+        const at = await positions(node);
+        const log = at.get("log") ?? Number.NaN;
+        if ([...at.values()].every((position) => position >= log)) return;
+        if (Date.now() > until) throw new Error(`views are behind: ${JSON.stringify([...at])}`);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    },
+    async differences() {
+      using beside = temporaryDirectory("annals-regrown");
+      const config = readConfig({ data: beside.path, log: log.url }, {});
+      const reading = await openLogReader(config);
+      const views = await openViews({ ...config, rules: viewRules(loadModel()) });
+      await regrow({ log: reading, views, decode: decodeRecord });
+      await reading.close();
+      const found = [];
+      for (const view of viewNames) {
+        const url = settings[`ANNALS_${view.toUpperCase()}` as keyof typeof settings];
+        const there = await openers[view]?.({ url, name });
+        const again = embeddedReaders[view]?.(join(beside.path, `${view}.sqlite`));
+        if (there === undefined || again === undefined) throw new Error(`no reader of ${view}`);
+        const difference = await findDifference(there, again);
+        if (difference !== undefined) found.push({ view, ...difference });
+        await there.close();
+        await again.close();
+      }
+      return found;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const node of nodes) await node.stop("SIGKILL");
+      await log.stop();
+      for (const directory of directories) directory[Symbol.dispose]();
+    },
+  };
+}
+
+async function startLog(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const main = fileURLToPath(new URL("eventstoredb-server/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
+  const [url] = await once(createInterface({ input: child.stdout }), "line");
+  return {
+    url,
+    async stop() {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Every store of the profile, or why one of them cannot be had. */
+export async function reachCluster(): Promise<
+  Readonly<Record<ClusterStore, Store>> | { readonly skipped: string }
+> {
+  const reached: Partial<Record<ClusterStore, Store>> = {};
+  for (const store of clusterStores) {
+    const found = await reachStore(store);
+    if ("skipped" in found) return { skipped: `${store}: ${found.skipped}` };
+    reached[store] = found;
+  }
+  return reached as Record<ClusterStore, Store>;
+}
