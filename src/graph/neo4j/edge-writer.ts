@@ -10,6 +10,7 @@ import {
   createColumns,
   createQuery,
   type EdgeRow,
+  removeLeadingQuery,
   removeQuery,
   type StoredEdge,
   storedEdge,
@@ -61,7 +62,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     return (await Promise.all(answers)).flat();
   }
 
-  /** Makes, changes and removes edges; tells the pairs of ends that have several tellings then. */
+  /** Makes, changes and removes edges; tells the pairs whose first telling may not lead then. */
   async function send(
     transaction: Transaction,
     { created, updated, removed }: Change,
@@ -73,20 +74,30 @@ export function createEdgeWriter(label: string): EdgeWriter {
       sent.push(answer);
       return answer;
     };
-    const ends = [...new Set(created.flatMap((row) => [row.source, row.destination, row.entity]))];
-    if (removed.length > 0) run(removeQuery, { ids: removed.map(({ id }) => id) });
-    if (updated.length > 0) {
-      run(updateQuery, { rows: updated.map(({ before, row }) => updateColumns(before.id, row)) });
-    }
-    if (ends.length > 0) run(nodes, { nodes: ends.map((urn) => [urn, entityTypeOf(urn)]) });
-    for (const [type, rows] of Map.groupBy(created, (row) => row.type)) {
-      const made = run(createQuery(label, type), { rows: rows.map(createColumns) });
-      const noted = made.then((found) => {
+    const note = (type: string, told: Promise<readonly Columns[]>): void => {
+      const noted = told.then((found) => {
         for (const [source, destination] of found as readonly (readonly [string, string])[]) {
           several.push({ source, type, destination });
         }
       });
       sent.push(noted);
+    };
+    const ends = [...new Set(created.flatMap((row) => [row.source, row.destination, row.entity]))];
+    const idsOf = (edges: readonly StoredEdge[]): Parameters => ({
+      ids: edges.map(({ id }) => id),
+    });
+    const others = removed.filter((edge) => !edge.leads);
+    const leading = removed.filter((edge) => edge.leads);
+    if (others.length > 0) run(removeQuery, idsOf(others));
+    for (const [type, edges] of Map.groupBy(leading, ({ row }) => row.type)) {
+      note(type, run(removeLeadingQuery(type), idsOf(edges)));
+    }
+    if (updated.length > 0) {
+      run(updateQuery, { rows: updated.map(({ before, row }) => updateColumns(before.id, row)) });
+    }
+    if (ends.length > 0) run(nodes, { nodes: ends.map((urn) => [urn, entityTypeOf(urn)]) });
+    for (const [type, rows] of Map.groupBy(created, (row) => row.type)) {
+      note(type, run(createQuery(label, type), { rows: rows.map(createColumns) }));
     }
     await Promise.all(sent);
     return several;
@@ -103,10 +114,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     const gone = removed.map(({ row }) => row);
     const several = await send(transaction, change);
     await Promise.all([
-      leads.settle(transaction, [
-        ...[...several, ...pairs, ...moved.map(({ row }) => row)],
-        ...removed.filter((edge) => edge.leads).map(({ row }) => row),
-      ]),
+      leads.settle(transaction, [...several, ...pairs, ...moved.map(({ row }) => row)]),
       pointers.follow(transaction, created, gone),
     ]);
     if (gone.length === 0) return;

@@ -172,6 +172,12 @@ export const updateColumns = (id: string, row: EdgeRow): readonly unknown[] => [
 
 export const removeQuery = "UNWIND $ids AS id MATCH ()-[r]->() WHERE elementId(r) = id DELETE r";
 
+/** Removes leading edges of a type; tells the pairs of ends that other tellings are left of. */
+export const removeLeadingQuery = (type: string): string => `UNWIND $ids AS id
+  MATCH (s)-[r]->(d) WHERE elementId(r) = id DELETE r
+  WITH DISTINCT s, d WHERE EXISTS { (s)-[:\`${alsoOf(relationshipOf(type))}\`]->(d) }
+  RETURN s.urn, d.urn`;
+
 const detailColumns = ({ createdOn, updatedOn, ...details }: Details): readonly unknown[] => [
   ...[details.path, details.via, whole(createdOn), details.createdActor],
   ...[whole(updatedOn), details.updatedActor, details.properties],
