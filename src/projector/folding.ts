@@ -48,6 +48,9 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   const folded = new LRUCache<string, Position>({ max: foldedMax });
 
+  /** Where the sink was when it was last heard of. */
+  let left = position(0);
+
   const statesAt = (upTo: Position): Promise<Position> =>
     awaitPosition(states, upTo, { waiter: `the view "${name}"`, msMax: statesMsMax });
 
@@ -70,6 +73,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     }
     await sink.apply(writes, upTo);
     for (const { urn } of all) folded.set(urn, at);
+    left = upTo;
   }
 
   async function foldNow({ urn, entityType, position: at }: Touch): Promise<W> {
@@ -96,7 +100,13 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         folded.delete(urn);
       },
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
-      position: () => sink.position(),
+      async position() {
+        const at = await sink.position();
+        // Behind where it was left: it lost something, and what is known of it is not true any more.
+        if (at < left) folded.clear();
+        left = at;
+        return at;
+      },
       async reset() {
         folded.clear();
         await sink.reset();

@@ -92,6 +92,15 @@ describe("a view of whole folds", () => {
     expect(await sink.position()).toBe(101);
   });
 
+  test("folds all of it again into a store that has lost it", async () => {
+    const { sink } = createView();
+    await sink.apply([touch(ada, 1), touch(otto, 2)], position(2));
+    applied = [];
+    expect(await sink.position()).toBe(0);
+    await sink.apply([touch(ada, 1), touch(otto, 2)], position(2));
+    expect(applied.at(-1)?.writes).toEqual([write(ada, 2), write(otto, 2)]);
+  });
+
   test("goes on past a batch that touches nothing anew, without asking for states", async () => {
     const { sink } = createView();
     await sink.apply([touch(ada, 1)], position(1));

@@ -293,7 +293,7 @@ async function originOf(
   const anew = !ahead && (ofAnotherModel || ofAnotherLog);
   if (!ahead && !anew) {
     await connection.query({
-      text: `UPDATE ${tables.view} SET model = $3, log = coalesce($4, log)
+      text: `UPDATE ${tables.view} SET model = coalesce($3, model), log = coalesce($4, log)
         WHERE name = $1 AND generation = $2`,
       values: [VIEW, tables.generation, model ?? null, log?.id ?? null],
     });

@@ -257,7 +257,7 @@ async function openLive(
     if (!ahead) {
       await transaction.run(
         `MATCH (v:\`${names.view}\` {part: 'live'})
-         SET v.model = $model, v.log = coalesce($log, v.log)`,
+         SET v.model = coalesce($model, v.model), v.log = coalesce($log, v.log)`,
         { model: model ?? null, log: log?.id ?? null },
       );
     }

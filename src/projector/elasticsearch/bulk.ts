@@ -56,15 +56,22 @@ export async function bulk<W extends BulkWrite>(
   return { passed, failures };
 }
 
-/** Throws `unavailable` for the first of these failures, saying how many there are. */
+/**
+ * Throws for the first of these failures, saying how many there are: `unavailable`, or `internal`
+ * where it is the document that the server will never take.
+ */
 export function refuse(failures: readonly BulkFailure[], view: string, where: string): void {
   const [first] = failures;
   if (first === undefined) return;
   const many = failures.length === 1 ? "a document" : `${failures.length} documents`;
+  const unfit = failures.every(({ status, type }) => status === UNFIT && !PLACE_LOST.has(type));
   throw new CatalogError(
-    "unavailable",
+    unfit ? "internal" : "unavailable",
     `the view "${view}" could not be written: ${where} did not take ${many}, "${first.write.id}" for: ${first.reason}`,
-    { cause: first, hint: blockHint(first.reason) ?? "It is tried again by itself" },
+    {
+      cause: first,
+      hint: blockHint(first.reason) ?? (unfit ? "It is set aside" : "It is tried again by itself"),
+    },
   );
 }
 
@@ -128,6 +135,10 @@ interface AnswerItem {
 }
 
 const VERSION_CONFLICT = 409;
+/** The document does not fit its index, whenever it is sent. */
+const UNFIT = 400;
+/** Told with the same status, and nothing of the document. */
+const PLACE_LOST: ReadonlySet<string> = new Set(["index_closed_exception"]);
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const isBlock = ({ type }: { readonly type: string }): boolean =>
   type === "cluster_block_exception";

@@ -240,7 +240,9 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   /** As for views in files (projector/sqlite/sqlite-view.ts). */
   async function takeOrigin(): Promise<void> {
     const { state } = known ?? (await ask());
-    const { model = null, log, onEmptied } = view;
+    const { log, onEmptied } = view;
+    // A view that is only watched is not made of anything by whoever watches.
+    const model = view.model ?? state.model;
     const ofAnotherModel = state.model !== null && model !== null && state.model !== model;
     const ofAnotherLog = state.log !== null && log !== undefined && state.log !== log.id;
     if (ofAnotherLog && state.position > log.head) return;

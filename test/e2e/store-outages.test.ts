@@ -1,0 +1,113 @@
+/**
+ * Stores that go down and come back, with what they had or empty, under a catalog that goes on
+ * taking writes.
+ */
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoded } from "../support/client.ts";
+import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";
+import { ownStore } from "../support/stores.ts";
+
+const shared = await reachCluster();
+const own = {
+  postgres: "skipped" in shared ? shared : await ownStore("postgres"),
+  neo4j: "skipped" in shared ? shared : await ownStore("neo4j"),
+};
+const missing = "skipped" in shared || "skipped" in own.postgres || "skipped" in own.neo4j;
+
+// Only servers of the test's own may be killed, and not everywhere can they be started.
+describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, () => {
+  let cluster: Cluster;
+  let node: ClusterNode;
+  let written = 0;
+
+  beforeAll(async () => {
+    if ("skipped" in shared || "skipped" in own.postgres || "skipped" in own.neo4j) return;
+    cluster = await startCluster({ ...shared, postgres: own.postgres, neo4j: own.neo4j });
+    node = await cluster.startNode("api,projector,feed");
+  }, 120_000);
+
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    for (const store of Object.values(own)) if (!("skipped" in store)) await store.stop();
+  });
+
+  /** Each tag is owned, so that every view has something of it. */
+  async function write(count: number): Promise<readonly string[]> {
+    const urns: string[] = [];
+    for (let n = 0; n < count; n++) {
+      const urn = `urn:li:tag:t${++written}`;
+      const named = await node.client.upsert(urn, "tagProperties", { name: `tag ${written}` });
+      const owner = { owner: "urn:li:corpuser:ada", type: "DATAOWNER" };
+      const owned = await node.client.upsert(urn, "ownership", { owners: [owner] });
+      expect([named.status, owned.status], JSON.stringify(named.body)).toEqual([200, 200]);
+      urns.push(urn);
+    }
+    return urns;
+  }
+
+  const ownedCount = async () =>
+    node.client.get(
+      "/relationships?urn=urn%3Ali%3Acorpuser%3Aada&direction=INCOMING&types=OwnedBy",
+    );
+
+  const nameOf = async (urn: string) =>
+    (await node.client.get(`/aspects/${encoded(urn)}?aspect=tagProperties`)).body.aspect?.[
+      "com.linkedin.tag.TagProperties"
+    ].name;
+
+  test("takes writes while the graph is down, says so, and has all of them when it is back", async () => {
+    if ("skipped" in own.neo4j) return;
+    await write(5);
+    await cluster.caughtUp(node);
+    await own.neo4j.kill();
+    await write(5);
+    const refused = await ownedCount();
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { message: expect.stringMatching(/graph/) },
+    });
+    await expect
+      .poll(async () => (await node.client.get("/health")).body.message, { timeout: 30_000 })
+      .toMatch(/graph/);
+    await own.neo4j.start();
+    await cluster.caughtUp(node);
+    expect((await ownedCount()).body.total).toBe(10);
+  });
+
+  test("takes writes and answers for entities while the aspect table is down", async () => {
+    if ("skipped" in own.postgres) return;
+    const before = await write(3);
+    await cluster.caughtUp(node);
+    await own.postgres.kill();
+    const [fresh = "", ...others] = await write(5);
+    for (const urn of [...before, fresh, ...others]) {
+      expect(await nameOf(urn)).toBe(`tag ${urn.slice("urn:li:tag:t".length)}`);
+    }
+    const again = await node.client.upsert(before[0] ?? "", "tagProperties", { name: "renamed" });
+    expect(again.status).toBe(200);
+    await own.postgres.start();
+    await cluster.caughtUp(node);
+    expect(await nameOf(before[0] ?? "")).toBe("renamed");
+    expect(await cluster.differences()).toEqual([]);
+  });
+
+  test("grows views again that were emptied behind its back", async () => {
+    if ("skipped" in own.postgres || "skipped" in shared) return;
+    const name = cluster.settings.ANNALS_STORE_NAME ?? "";
+    const database = new pg.Client({ connectionString: own.postgres.url });
+    await database.connect();
+    await database.query(`DROP SCHEMA ${name} CASCADE`);
+    await database.end();
+    const { url } = shared.elasticsearch;
+    const list = await fetch(`${url}/_cat/indices/${name}.*?h=index&expand_wildcards=all`);
+    for (const index of (await list.text()).trim().split("\n")) {
+      expect((await fetch(`${url}/${index}`, { method: "DELETE" })).status).toBe(200);
+    }
+    await write(3);
+    await cluster.caughtUp(node);
+    await expect
+      .poll(() => cluster.differences(), { timeout: 60_000, interval: 1_000 })
+      .toEqual([]);
+  });
+});
