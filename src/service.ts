@@ -7,6 +7,8 @@ import { type AddressInfo, isIP } from "node:net";
 import { guardCatalog } from "./auth/guarded-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
+import { createReadAuthority } from "./auth/read-authority.ts";
+import { sightFields } from "./auth/sights.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Service } from "./cli/operations.ts";
@@ -155,6 +157,14 @@ export async function openService(
       ...{ authority: access.authority, model, namespace },
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
     });
+    const writable = required ? guarded : catalog;
+    const sighted = authorizesReads(config, required)
+      ? createReadAuthority({
+          ...{ catalog, guarded: writable, authority: access.authority, now: Date.now },
+          fields: sightFields(rules.search.rules),
+          systemActor: `urn:${namespace}:corpuser:__datahub_system`,
+        })
+      : undefined;
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse },
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
@@ -191,7 +201,7 @@ export async function openService(
     }
     const door = createHttpDoor({
       ...{ metrics, audit },
-      catalog: required ? guarded : catalog,
+      ...{ catalog: writable, catalogFor: sighted?.catalogFor },
       access,
       graphql: {
         door: graphql,
@@ -219,6 +229,15 @@ export async function openService(
     await close();
     throw error;
   }
+}
+
+/** Throws `invalid` where nobody could be told apart, and all would see everything. */
+function authorizesReads({ readAuthorization, host }: Config, required: boolean): boolean {
+  if (readAuthorization === "off") return false;
+  if (required || loopback(host)) return true;
+  throw new CatalogError("invalid", "--read-authorization is on, but nobody is asked for a token", {
+    hint: "Leave --auth on, too",
+  });
 }
 
 /** The address that it really listens on. */

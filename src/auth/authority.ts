@@ -16,9 +16,16 @@ export interface About {
   readonly entityType: string;
 }
 
+export interface Standing {
+  readonly principal: Principal;
+  readonly policies: readonly Policy[];
+}
+
 export interface Authority {
   /** Nobody (undefined) may nothing, the system everything. */
   allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
+  /** What a user's questions are judged by; undefined for one who may do nothing. */
+  standing(actor: string): Promise<Standing | undefined>;
 }
 
 export function createAuthority(
@@ -45,15 +52,21 @@ export function createAuthority(
     return [...found.values()];
   }
 
+  async function standing(actor: string): Promise<Standing | undefined> {
+    const found = await findPrincipal(entities, actor);
+    const principal = found ?? (actor === root ? alone : undefined);
+    return principal && { principal, policies: await policies() };
+  }
+
   return {
+    standing,
     async allows(actor, demand, about) {
       if (actor === undefined) return false;
       if (actor === systemActor) return true;
-      const principal =
-        (await findPrincipal(entities, actor)) ?? (actor === root ? alone : undefined);
-      if (principal === undefined) return false;
+      const found = await standing(actor);
+      if (found === undefined) return false;
       const resource = about && (await findResource(entities, about.urn, about.entityType));
-      return meets(await policies(), principal, demand, resource);
+      return meets(found.policies, found.principal, demand, resource);
     },
   };
 }

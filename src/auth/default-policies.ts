@@ -21,7 +21,8 @@ export const adminRoleId = "Admin";
 
 export function defaultPolicies(namespace: string): readonly DefaultPolicy[] {
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
-  const admins = `urn:${namespace}:dataHubRole:${adminRoleId}`;
+  const role = (id: string): string => `urn:${namespace}:dataHubRole:${id}`;
+  const admins = role(adminRoleId);
   const all = { state: "ACTIVE", privileges: privilegeNames, editable: false };
   return [
     {
@@ -55,6 +56,26 @@ export function defaultPolicies(namespace: string): readonly DefaultPolicy[] {
       description: "Who has the role Admin may do everything to every entity.",
       type: "METADATA",
       actors: { roles: [admins] },
+    },
+    {
+      id: "reader-metadata-policy",
+      displayName: "Readers: metadata",
+      description: "Who has the role Reader or Editor may see every entity.",
+      type: "METADATA",
+      state: "ACTIVE",
+      privileges: ["VIEW_ENTITY_PAGE"],
+      actors: { roles: [role("Reader"), role("Editor")] },
+      editable: true,
+    },
+    {
+      id: "view-entity-page-all",
+      displayName: "All users: every entity",
+      description: "Every user may see every entity. Set its state to INACTIVE to say who may.",
+      type: "METADATA",
+      state: "ACTIVE",
+      privileges: ["VIEW_ENTITY_PAGE"],
+      actors: { allUsers: true },
+      editable: true,
     },
     {
       id: "7",

@@ -77,7 +77,8 @@ function grants(
   return policy.type === "METADATA" && holdsResource(policy.resources, resource);
 }
 
-function holdsActor(
+/** Without a resource: whoever owns it. */
+export function holdsActor(
   actors: Policy["actors"],
   { urn, groups, roles }: Principal,
   resource: Resource | undefined,
@@ -95,7 +96,7 @@ function holdsActor(
   );
 }
 
-function holdsResource(
+export function holdsResource(
   filter: ResourceFilter | undefined,
   resource: Resource | undefined,
 ): boolean {
@@ -105,7 +106,12 @@ function holdsResource(
 }
 
 /** The older members say the same as these criteria. */
-function criteriaOf({ filter, type, resources, allResources }: ResourceFilter): PolicyCriterion[] {
+export function criteriaOf({
+  filter,
+  type,
+  resources,
+  allResources,
+}: ResourceFilter): PolicyCriterion[] {
   if (filter !== undefined) return [...filter.criteria];
   const criteria: PolicyCriterion[] = [];
   if (type !== undefined) criteria.push({ field: "TYPE", values: [type] });

@@ -37,23 +37,46 @@ export async function findResource(
   urn: string | undefined,
   entityType: string,
 ): Promise<Resource> {
-  const entity = urn === undefined ? undefined : await entities.find(urn);
-  const owners = ownersOf(entity);
+  return resourceOf(urn === undefined ? undefined : await entities.find(urn), urn, entityType);
+}
+
+/** The same, of an entity that is at hand. Its aspects are looked at as they are asked for. */
+export function resourceOf(
+  entity: Stored | undefined,
+  urn: string | undefined,
+  entityType: string,
+): Resource {
   return {
-    owners,
+    get owners() {
+      return ownersOf(entity);
+    },
     fields: {
       TYPE: [entityType],
       URN: urn === undefined ? [] : [urn],
-      OWNER: owners.map(({ owner }) => owner),
-      DOMAIN: urnsIn(entity, "domains", "domains"),
-      TAG: membersIn(entity, "globalTags", "tags", "tag"),
-      GLOSSARY: membersIn(entity, "glossaryTerms", "terms", "urn"),
-      CONTAINER: urnIn(entity, "container", "container"),
-      DATA_PLATFORM_INSTANCE: urnIn(entity, "dataPlatformInstance", "instance"),
-      GROUP_MEMBERSHIP: [
-        ...urnsIn(entity, "groupMembership", "groups"),
-        ...urnsIn(entity, "nativeGroupMembership", "nativeGroups"),
-      ],
+      get OWNER() {
+        return ownersOf(entity).map(({ owner }) => owner);
+      },
+      get DOMAIN() {
+        return urnsIn(entity, "domains", "domains");
+      },
+      get TAG() {
+        return membersIn(entity, "globalTags", "tags", "tag");
+      },
+      get GLOSSARY() {
+        return membersIn(entity, "glossaryTerms", "terms", "urn");
+      },
+      get CONTAINER() {
+        return urnIn(entity, "container", "container");
+      },
+      get DATA_PLATFORM_INSTANCE() {
+        return urnIn(entity, "dataPlatformInstance", "instance");
+      },
+      get GROUP_MEMBERSHIP() {
+        return [
+          ...urnsIn(entity, "groupMembership", "groups"),
+          ...urnsIn(entity, "nativeGroupMembership", "nativeGroups"),
+        ];
+      },
     },
   };
 }

@@ -15,6 +15,8 @@ export const privileges = {
   GET_TIMESERIES_INDEX_SIZES_PRIVILEGE: "Get Timeseries Index Sizes",
   EDIT_ENTITY: "Edit Entity",
   DELETE_ENTITY: "Delete Entity",
+  VIEW_ENTITY_PAGE: "View Entity Page",
+  GET_ENTITY_PRIVILEGE: "Get Entity",
 } as const;
 
 export type Privilege = keyof typeof privileges;
@@ -26,6 +28,14 @@ export type Demand = readonly (readonly Privilege[])[];
 
 /** To see, make and revoke the tokens of others. */
 export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+
+/** To see an entity, where reads are authorised: any of these. */
+export const toRead = [
+  ["VIEW_ENTITY_PAGE"],
+  ["GET_ENTITY_PRIVILEGE"],
+  ["EDIT_ENTITY"],
+  ["DELETE_ENTITY"],
+] as const satisfies Demand;
 
 /** A demand in words: `Manage Policies`, `A, or B and C`. */
 export const shownDemand = (demand: Demand): string =>

@@ -4,11 +4,10 @@
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { Change, PlacedChange } from "../core/change.ts";
-import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
-import { patternWithNamespace, type UrnLimits } from "../core/urn.ts";
+import type { UrnLimits } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { watchLog } from "../log/watched-log.ts";
@@ -16,23 +15,22 @@ import type { Model } from "../model/model.ts";
 import { openParking, readParking } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
-import { createAddresses, unknownEntityType } from "./address.ts";
+import { createAddresses } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
-import { createChanges } from "./changes.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
-import { inSlices } from "./in-slices.ts";
 import { createIngestion } from "./ingest.ts";
-import { createLineage, type LineageSteps } from "./lineage.ts";
+import type { LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
-import { createReads } from "./read-entities.ts";
-import { createTimeseriesReads } from "./read-timeseries.ts";
+import { createEnvelopes } from "./read-entities.ts";
+import { createReading, createSeenReading, type ReadingTools } from "./reading.ts";
 import { createDeleteReferences, type ReferencePaths } from "./references.ts";
-import { createRelationships } from "./relationships.ts";
-import { createSearches, type SearchParts } from "./searches.ts";
+import { createSearchFields } from "./search-fields.ts";
+import type { SearchParts } from "./searches.ts";
+import type { ReadPorts } from "./seen-ports.ts";
+import type { Look } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createStreamStates } from "./stream-states.ts";
-import { createUsage } from "./usage.ts";
 
 export interface CatalogParts {
   readonly model: Model;
@@ -73,10 +71,13 @@ const viewOf: Readonly<Record<ReadView, string>> = {
   search: SEARCH,
 };
 
-/** Most urns of one page of listUrns. */
-const pageMax = 10_000;
+/** A catalog, and what somebody sees of it who may not see everything. */
+export interface SightedCatalog extends Catalog {
+  /** The same, where what is hidden is not there for any read. Writes are as they were. */
+  seenThrough(look: Look): Catalog;
+}
 
-export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
+export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
   const { model, aspects, timeseries, graph, progress, namespace, now } = parts;
   const log = watchLog(parts.log, now);
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
@@ -155,29 +156,21 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     },
   });
 
-  async function existing(
-    urns: readonly string[],
-    { includeSoftDelete }: { readonly includeSoftDelete: boolean },
-  ): Promise<readonly boolean[]> {
-    const known = await inSlices(urns, (urn) => addresses.known(urn));
-    const found = await states.read(known.map(({ urn }) => urn));
-    return inSlices(found, (state, i) => {
-      const key = known[i]?.entity.keyAspect ?? "";
-      if (currentAspect(state, key) === undefined) return false;
-      const status = currentAspect(state, "status")?.value;
-      return includeSoftDelete || status === undefined || JSON.parse(status).removed !== true;
-    });
-  }
+  const tools: ReadingTools = {
+    ...{ model, addresses, namespace, systemActor, now, log, reached: reached(ASPECTS) },
+    ...{
+      parts,
+      caughtUp,
+      append: ingestion.append,
+      fields: createSearchFields(parts.search.rules),
+    },
+    envelopes: createEnvelopes({ model, addresses, systemActor, now }),
+    // Both only grow: another sum is another edition.
+    edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
+  };
+  const ports: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
 
-  function entityType(name: string): string {
-    const entity = model.findEntity(name);
-    if (entity === undefined) throw unknownEntityType(model, name, "invalid");
-    return entity.name;
-  }
-
-  const walk = createLineage({ reader: graph, steps: parts.lineage, now });
-
-  return {
+  const catalog: Catalog = {
     ingest: ingestion.ingest,
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
     delete: createDelete({
@@ -206,58 +199,7 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       caughtUp: caughtUp(GRAPH),
     }),
 
-    ...createReads({
-      model,
-      addresses,
-      states,
-      reader: aspects,
-      reached: reached(ASPECTS),
-      systemActor,
-      now,
-    }),
-    ...createTimeseriesReads({
-      model,
-      addresses,
-      namespace,
-      reader: timeseries,
-      caughtUp: caughtUp(TIMESERIES),
-    }),
-    ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp(TIMESERIES) }),
-    ...createRelationships({
-      reader: graph,
-      walk,
-      namespace,
-      urnLimits: parts.urnLimits,
-      systemActor,
-      now,
-      caughtUp: caughtUp(GRAPH),
-      // Both only grow: another sum is another edition.
-      edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
-      append: ingestion.append,
-    }),
-
-    ...createSearches({
-      ...parts.search,
-      walk,
-      namespace,
-      urnLimits: parts.urnLimits,
-      caughtUp: caughtUp(GRAPH),
-    }),
-
-    ...createChanges({
-      log,
-      decode: parts.decode,
-      addresses,
-      model,
-      history: aspects,
-      reached: reached(ASPECTS),
-    }),
-
-    async getBrowsePaths(text) {
-      const [state] = await states.read([addresses.known(text).urn]);
-      const value = state && currentAspect(state, "browsePaths")?.value;
-      return value === undefined ? [] : (JSON.parse(value).paths ?? []);
-    },
+    ...createReading(tools, ports),
 
     positionOf: (view) =>
       view === "search" ? (progress.positions()[SEARCH] ?? START) : (answered[ASPECTS] ?? START),
@@ -265,40 +207,6 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
     async reach(view, position) {
       if (view !== "search" && position <= (answered[ASPECTS] ?? START)) return;
       await reached(viewOf[view])(position);
-    },
-
-    exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
-
-    async filterExisting(urns, options) {
-      const found = await existing(urns, options);
-      return urns.filter((_, i) => found[i]);
-    },
-
-    async listUrns(type, { start, count }) {
-      if (start < 0 || count < 0) {
-        throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
-          hint: "Send 0 or more",
-        });
-      }
-      const name = entityType(type);
-      await caughtUp(ASPECTS)();
-      const page = await aspects.listUrns(name, { start, count: Math.min(count, pageMax) });
-      return { entities: page.urns, start, count: page.urns.length, total: page.total };
-    },
-
-    async countEntities(types) {
-      const names = types.map(entityType);
-      await caughtUp(ASPECTS)();
-      const counts = await aspects.countEntities();
-      return Object.fromEntries(names.map((name) => [name, counts.get(name) ?? 0]));
-    },
-
-    async countAspect(aspect, urnLike) {
-      if (!model.aspects.has(aspect)) {
-        throw new CatalogError("invalid", `unknown aspect "${aspect}"`);
-      }
-      await caughtUp(ASPECTS)();
-      return aspects.countAspect(aspect, urnLike && patternWithNamespace(urnLike, namespace));
     },
 
     async health() {
@@ -320,5 +228,9 @@ export async function createCatalog(parts: CatalogParts): Promise<Catalog> {
       const ok = Object.keys(errors).length === 0 && logError === undefined;
       return { ok, log: at, logError, views };
     },
+  };
+  return {
+    ...catalog,
+    seenThrough: (look) => ({ ...catalog, ...createSeenReading(tools, ports, look) }),
   };
 }

@@ -19,17 +19,17 @@ type Reads = Pick<
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
-  readonly states: EntityStates;
-  readonly reader: AspectReader;
+  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly reader: Pick<AspectReader, "findValue">;
+  readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: ReturnType<EntityStates["positionOf"]>) => Promise<void>;
-  readonly systemActor: string;
-  readonly now: () => number;
 }
 
+export type Envelopes = ReturnType<typeof createEnvelopes>;
+
 export function createReads(dependencies: Dependencies): Reads {
-  const { model, addresses, states, reader, reached } = dependencies;
-  const envelopes = createEnvelopes(dependencies);
+  const { model, addresses, states, reader, reached, envelopes } = dependencies;
 
   function snapshotRecord(entity: Entity): string {
     const snapshot = model.findSnapshotOf(entity.name);
@@ -132,7 +132,15 @@ export function createReads(dependencies: Dependencies): Reads {
 }
 
 /** JSON texts of entities, remembered as long as the state that they were made from. */
-function createEnvelopes({ model, addresses, systemActor, now }: Dependencies) {
+export function createEnvelopes({
+  model,
+  addresses,
+  systemActor,
+  now,
+}: Pick<Dependencies, "model" | "addresses"> & {
+  readonly systemActor: string;
+  readonly now: () => number;
+}) {
   const keyText = (urn: string): string => JSON.stringify(addresses.known(urn).key);
   const aspectTexts = new WeakMap<AspectState, string>();
   const entityTexts = new WeakMap<EntityState, string>();

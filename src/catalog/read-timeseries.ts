@@ -20,7 +20,7 @@ interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
   readonly namespace: string;
-  readonly reader: TimeseriesReader;
+  readonly reader: Pick<TimeseriesReader, "list">;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
 }

@@ -33,7 +33,7 @@ const walksMax = 4;
 const FORGET = "$relationships";
 
 interface Dependencies {
-  readonly reader: GraphReader;
+  readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
   readonly walk: WalkLineage;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -41,8 +41,8 @@ interface Dependencies {
   readonly now: () => number;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
-  /** Another number whenever the view may tell something else. */
-  readonly edition: () => number;
+  /** Another number whenever the view may tell something else; absent: nothing is remembered. */
+  readonly edition: (() => number) | undefined;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller) => Promise<Written>;
 }
@@ -52,7 +52,8 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
   const inTurn = createInTurn(walksMax);
-  const neighbours = remembering(reader, dependencies.edition);
+  const { edition } = dependencies;
+  const neighbours = edition === undefined ? reader.neighbours : remembering(reader, edition);
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
@@ -120,7 +121,10 @@ const rememberedPageMax = 20_000;
  * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
  * are remembered for as long as the view stays as it is.
  */
-function remembering(reader: GraphReader, edition: () => number): GraphReader["neighbours"] {
+function remembering(
+  reader: Pick<GraphReader, "neighbours">,
+  edition: () => number,
+): GraphReader["neighbours"] {
   type Page = Awaited<ReturnType<GraphReader["neighbours"]>>;
   const pages = new LRUCache<string, Page>({
     maxSize: rememberedMax,

@@ -37,7 +37,7 @@ import type {
 
 /** What searches of every form work with. */
 export interface SearchTools {
-  readonly reader: SearchReader;
+  readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
   readonly fields: SearchFields;
   readonly readQuery: (input: string) => ReadQuery;
   readonly filters: FilterCompiler;
@@ -144,7 +144,7 @@ const byUrn: readonly SortCriterion[] = [{ field: "urn", order: "ASCENDING" }];
 
 /** The page of a scroll, in the store's order. */
 export async function scrollPage(
-  reader: SearchReader,
+  reader: Pick<SearchReader, "search">,
   plan: SearchPlan,
   { request, asked }: { readonly request: SearchRequest; readonly asked: ScrollRequest },
 ): Promise<ScrollPage> {

@@ -6,7 +6,7 @@ import { createBrowse } from "./browse.ts";
 import type { WalkLineage } from "./lineage.ts";
 import { createSearch, type SearchTools } from "./search.ts";
 import { createQueryReader, type SearchWords } from "./search-expression.ts";
-import { createSearchFields, type SearchFieldRules } from "./search-fields.ts";
+import { createSearchFields, type SearchFieldRules, type SearchFields } from "./search-fields.ts";
 import { createFilterCompiler } from "./search-filter.ts";
 import { createHierarchy } from "./search-hierarchy.ts";
 import { createLineageSearch } from "./search-lineage.ts";
@@ -19,7 +19,10 @@ export interface SearchParts {
   readonly words: SearchWords;
 }
 
-interface Dependencies extends SearchParts {
+interface Dependencies extends Omit<SearchParts, "reader"> {
+  readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
+  /** Made of the rules when absent. */
+  readonly fields?: SearchFields | undefined;
   readonly walk: WalkLineage;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -29,7 +32,7 @@ interface Dependencies extends SearchParts {
 
 export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, "getBrowsePaths"> {
   const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
-  const fields = createSearchFields(rules);
+  const { fields = createSearchFields(rules) } = dependencies;
   const tools: SearchTools = {
     reader,
     fields,

@@ -14,7 +14,7 @@ const DURATIONS = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"];
 
 interface Dependencies {
   readonly addresses: Addresses;
-  readonly reader: TimeseriesReader;
+  readonly reader: Pick<TimeseriesReader, "list">;
   readonly caughtUp: () => Promise<void>;
 }
 

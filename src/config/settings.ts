@@ -162,6 +162,11 @@ export const settings = {
       "How long an access token may live: none that was made longer ago is believed; NO_EXPIRY for no bound",
     commands: server,
   }),
+  readAuthorization: setting(choice("when", ["off", "on"]), "off", {
+    about:
+      "Whether policies decide which entities a user may read (View Entity Page and the like); on or off",
+    commands: server,
+  }),
   auditDays: setting(wholeNumber("days", 0, 36_500), "0", {
     about: "How many days back the audit trail is told; 0 for all that the log has",
     commands: server,

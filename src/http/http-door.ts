@@ -71,6 +71,8 @@ export interface HttpDoorOptions {
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   readonly streamLimits?: StreamLimits | undefined;
+  /** The catalog as a user sees it; absent: as it is. */
+  readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
   /** What is told of who did what, and was refused; absent: nothing. */
   readonly audit?: Pick<AuditTrail, "note"> | undefined;
   /** Epoch milliseconds. */
@@ -174,6 +176,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, {
       backing: { catalog, operations, metrics: told, now },
+      catalogFor: options.catalogFor,
       replies,
       rules,
       access,
@@ -241,6 +244,7 @@ function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
 
 interface Surroundings {
   readonly backing: Backing;
+  readonly catalogFor: HttpDoorOptions["catalogFor"];
   readonly replies: Replies;
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
@@ -249,7 +253,7 @@ interface Surroundings {
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
-  const { backing, replies, rules, access, streams } = around;
+  const { catalogFor, replies, rules, access, streams } = around;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
@@ -276,6 +280,10 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
       const asked = { ...ask, body: request.body, path };
+      const backing =
+        catalogFor === undefined
+          ? around.backing
+          : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
       const answer = await answerAt(endpoint, asked, { backing, headers });
       if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
       const body = replies.succeed(reply, answer, endpoint, noted.protocol);

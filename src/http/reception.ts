@@ -75,7 +75,9 @@ export function receive(
     const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET";
     if (!reads) refuseForeignPages(headers, rules);
-    const caller = reads ? {} : readCaller(request, rules, subject);
+    // Who reads an open page is nobody's business.
+    const anyone = endpoint === undefined || (reads && endpoint.open === true);
+    const caller = anyone ? {} : readCaller(request, rules, subject);
     const { accept } = headers;
     return { ...NO_KEY, parameters, body: undefined, caller, dialect: "interface", host, accept };
   }

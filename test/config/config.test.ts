@@ -48,6 +48,7 @@ describe("settings", () => {
       auth: "auto",
       signingKeyFile: "",
       tokenDurationMax: "NO_EXPIRY",
+      readAuthorization: "off",
       auditDays: 0,
       graphqlExplorer: "off",
       projectorLagMax: 100_000,

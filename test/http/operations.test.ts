@@ -27,6 +27,7 @@ describe("every route of operations", () => {
       "listParked",
       "retryParked",
       "dropParked",
+      "listAuditEvents",
     ]);
     for (const endpoint of rows) expect(endpoint.access, routerPath(endpoint)).toBe("operator");
   });

@@ -1,0 +1,190 @@
+/**
+ * What a user may see, from policies: a rule for each active policy that grants a privilege to read
+ * and whose actors hold the user. A rule becomes a condition on search documents where its criteria
+ * are about what documents have; of the others (owners of some kind, members of a group) entities are
+ * asked one by one.
+ *
+ *   seen ⇐ it is the user, or any rule holds: all its criteria, and the user owns it where it says so
+ */
+import type { Sight } from "../catalog/sight.ts";
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import type { Condition } from "../search/search.ts";
+import {
+  criteriaOf,
+  holdsActor,
+  holdsResource,
+  type Policy,
+  type PolicyCriterion,
+  type Principal,
+} from "./policy.ts";
+import { resourceOf } from "./principals.ts";
+import { toRead } from "./privileges.ts";
+import type { Stored } from "./stored-entities.ts";
+
+/** Fields of documents by the names that criteria have for them; what is missing is in none. */
+export type SightFields = Readonly<Record<string, string | undefined>>;
+
+/** By criterion: the field of documents, and the one place in aspects that it must be taken from. */
+const places: Readonly<Record<string, readonly [field: string, aspect: string, path: string]>> = {
+  OWNER: ["owners", "ownership", "owners/*/owner"],
+  DOMAIN: ["domains", "domains", "domains/*"],
+  TAG: ["tags", "globalTags", "tags/*/tag"],
+  GLOSSARY: ["glossaryTerms", "glossaryTerms", "terms/*/urn"],
+  CONTAINER: ["container", "container", "container"],
+  DATA_PLATFORM_INSTANCE: ["platformInstance", "dataPlatformInstance", "instance"],
+};
+
+/** How the model fills the fields of documents: as far as it matters here. */
+export type FieldSources = Readonly<
+  Record<
+    string,
+    readonly {
+      readonly path: readonly string[];
+      readonly field: string;
+      readonly aliases: readonly string[];
+    }[]
+  >
+>;
+
+/** The fields that hold what policies ask for, and nothing else. */
+export function sightFields(sources: FieldSources): SightFields {
+  const told = Object.entries(sources).flatMap(([aspect, rules]) =>
+    rules.flatMap(({ path, field, aliases }) =>
+      [field, ...aliases].map((name) => ({ name, place: `${aspect} ${path.join("/")}` })),
+    ),
+  );
+  const fields: Record<string, string> = { TYPE: "_entityType", URN: "urn" };
+  for (const [criterion, [field, aspect, path]] of Object.entries(places)) {
+    const from = told.filter(({ name }) => name === field);
+    if (from.length === 1 && from[0]?.place === `${aspect} ${path}`) fields[criterion] = field;
+  }
+  return fields;
+}
+
+interface Rule {
+  readonly policy: Policy;
+  /** The user must own it. */
+  readonly owned: boolean;
+}
+
+export const seesAll: Sight = {
+  everything: true,
+  condition: { kind: "every", every: [] },
+  perhaps: undefined,
+  sees: () => true,
+};
+
+export const seesNothing: Sight = {
+  everything: false,
+  condition: { kind: "any", any: [] },
+  perhaps: undefined,
+  sees: () => false,
+};
+
+export function sightOf(
+  policies: readonly Policy[],
+  principal: Principal,
+  fields: SightFields,
+): Sight {
+  const rules = policies.flatMap((policy) => ruleOf(policy, principal) ?? []);
+  if (rules.some(({ policy, owned }) => !owned && criteriaOfPolicy(policy).length === 0)) {
+    return seesAll;
+  }
+  const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
+  const compiled = rules.map((rule) => conditionOf(rule, principal, fields));
+  const exact = compiled.flatMap(({ condition, whole }) => (whole ? [condition] : []));
+  const rough = compiled.flatMap(({ condition, whole }) => (whole ? [] : [condition]));
+  return {
+    everything: false,
+    condition: { kind: "any", any: [own, ...exact] },
+    perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
+    sees(state) {
+      if (state.urn === principal.urn) return true;
+      const resource = resourceOf(storedOf(state), state.urn, state.urn.split(":", 3)[2] ?? "");
+      return rules.some(
+        ({ policy }) =>
+          holdsActor(policy.actors, principal, resource) &&
+          (policy.type === "PLATFORM" || holdsResource(policy.resources, resource)),
+      );
+    },
+  };
+}
+
+function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
+  const reads = toRead.some((all) => all.every((one) => policy.privileges.includes(one)));
+  if (policy.state !== "ACTIVE" || !reads) return undefined;
+  if (policy.type !== "PLATFORM" && policy.type !== "METADATA") return undefined;
+  if (holdsActor(policy.actors, principal, undefined)) return { policy, owned: false };
+  return policy.actors.resourceOwners === true ? { policy, owned: true } : undefined;
+}
+
+const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion[] =>
+  type === "PLATFORM" || resources === undefined ? [] : criteriaOf(resources);
+
+/** `whole`: it says all that the rule says; otherwise more entities may fulfil it. */
+function conditionOf(
+  { policy, owned }: Rule,
+  { urn, groups }: Principal,
+  fields: SightFields,
+): { readonly condition: Condition; readonly whole: boolean } {
+  const every: Condition[] = [];
+  let whole = true;
+  if (owned) {
+    if ((policy.actors.resourceOwnersTypes ?? []).length > 0) whole = false;
+    if (fields.OWNER === undefined) whole = false;
+    else every.push({ kind: "equal", field: fields.OWNER, values: [urn, ...groups] });
+  }
+  for (const criterion of criteriaOfPolicy(policy)) {
+    const condition = ofCriterion(criterion, fields);
+    if (condition === undefined) whole = false;
+    else every.push(condition);
+  }
+  return { condition: { kind: "every", every }, whole };
+}
+
+/** Beyond every character of a text. */
+const LAST = "\uffff";
+
+function ofCriterion(
+  { field, values, condition = "EQUALS" }: PolicyCriterion,
+  fields: SightFields,
+): Condition | undefined {
+  const name = fields[field.replace(/^RESOURCE_/, "")];
+  if (name === undefined) return undefined;
+  switch (condition) {
+    case "EQUALS":
+      return { kind: "equal", field: name, values };
+    case "NOT_EQUALS":
+      return { kind: "not", not: { kind: "equal", field: name, values } };
+    case "STARTS_WITH":
+      return {
+        kind: "any",
+        any: values.map((start) => ({ kind: "range", field: name, from: start, to: start + LAST })),
+      };
+    default:
+      return { kind: "any", any: [] };
+  }
+}
+
+const remembered = new WeakMap<EntityState, Stored>();
+
+/** Values of aspects, parsed when they are looked at: most entities are judged by little of them. */
+function storedOf(state: EntityState): Stored {
+  let stored = remembered.get(state);
+  if (stored === undefined) {
+    stored = new Proxy<Record<string, unknown>>(
+      {},
+      {
+        get(parsed, name: string) {
+          if (!Object.hasOwn(parsed, name)) {
+            const value = currentAspect(state, name)?.value;
+            parsed[name] = value === undefined ? undefined : JSON.parse(value);
+          }
+          return parsed[name];
+        },
+      },
+    );
+    remembered.set(state, stored);
+  }
+  return stored;
+}

@@ -1,0 +1,165 @@
+/**
+ * The use cases that read, put together over the ports that they read from: all of the catalog, or
+ * what somebody may see of it.
+ */
+import { currentAspect } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import { patternWithNamespace } from "../core/urn.ts";
+import type { Model } from "../model/model.ts";
+import { type Addresses, unknownEntityType } from "./address.ts";
+import type { Catalog, ToldChanges } from "./catalog.ts";
+import { createChanges } from "./changes.ts";
+import type { CatalogParts } from "./create-catalog.ts";
+import { inSlices } from "./in-slices.ts";
+import { createLineage } from "./lineage.ts";
+import { createReads, type Envelopes } from "./read-entities.ts";
+import { createTimeseriesReads } from "./read-timeseries.ts";
+import { createRelationships } from "./relationships.ts";
+import type { SearchFields } from "./search-fields.ts";
+import { createSearches } from "./searches.ts";
+import { type ReadPorts, seenPorts } from "./seen-ports.ts";
+import type { Look } from "./sight.ts";
+import { createUsage } from "./usage.ts";
+
+export interface ReadingTools {
+  readonly model: Model;
+  readonly addresses: Addresses;
+  readonly namespace: string;
+  readonly systemActor: string;
+  readonly now: () => number;
+  readonly log: CatalogParts["log"];
+  readonly parts: Pick<CatalogParts, "aspects" | "decode" | "lineage" | "search" | "urnLimits">;
+  readonly fields: SearchFields;
+  readonly envelopes: Envelopes;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: Position) => Promise<void>;
+  /** Waits until a view has every write that was answered. */
+  readonly caughtUp: (view: "aspects" | "timeseries" | "graph") => () => Promise<void>;
+  readonly append: Parameters<typeof createRelationships>[0]["append"];
+  /** Another number whenever the graph may tell something else; absent: at any time. */
+  readonly edition?: (() => number) | undefined;
+}
+
+type Reading = Omit<
+  Catalog,
+  | ("ingest" | "ingestSnapshots" | "delete" | "deleteReferences")
+  | ("positionOf" | "reach" | "health")
+>;
+
+/** Most urns of one page of listUrns. */
+const pageMax = 10_000;
+
+export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
+  const { model, addresses, namespace, systemActor, now, parts, reached, caughtUp } = tools;
+  const { urnLimits } = parts;
+  const { states, aspects, timeseries, graph } = ports;
+  const walk = createLineage({ reader: graph, steps: parts.lineage, now });
+
+  async function existing(
+    urns: readonly string[],
+    { includeSoftDelete }: { readonly includeSoftDelete: boolean },
+  ): Promise<readonly boolean[]> {
+    const known = await inSlices(urns, (urn) => addresses.known(urn));
+    const found = await states.read(known.map(({ urn }) => urn));
+    return inSlices(found, (state, i) => {
+      const key = known[i]?.entity.keyAspect ?? "";
+      if (currentAspect(state, key) === undefined) return false;
+      const status = currentAspect(state, "status")?.value;
+      return includeSoftDelete || status === undefined || JSON.parse(status).removed !== true;
+    });
+  }
+
+  function entityType(name: string): string {
+    const entity = model.findEntity(name);
+    if (entity === undefined) throw unknownEntityType(model, name, "invalid");
+    return entity.name;
+  }
+
+  return {
+    ...createReads({ ...tools, states, reader: aspects }),
+    ...createTimeseriesReads({
+      ...{ model, addresses, namespace },
+      ...{ reader: timeseries, caughtUp: caughtUp("timeseries") },
+    }),
+    ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp("timeseries") }),
+    ...createRelationships({
+      ...{ reader: graph, walk, namespace, urnLimits, systemActor, now },
+      ...{ caughtUp: caughtUp("graph"), edition: tools.edition, append: tools.append },
+    }),
+    ...createSearches({
+      ...{ ...parts.search, reader: ports.search, fields: tools.fields },
+      ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+    }),
+    ...createChanges({
+      ...{ log: tools.log, decode: parts.decode, addresses, model },
+      ...{ history: tools.parts.aspects, reached },
+    }),
+
+    async getBrowsePaths(text) {
+      const [state] = await states.read([addresses.known(text).urn]);
+      const value = state && currentAspect(state, "browsePaths")?.value;
+      return value === undefined ? [] : (JSON.parse(value).paths ?? []);
+    },
+
+    exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
+
+    async filterExisting(urns, options) {
+      const found = await existing(urns, options);
+      return urns.filter((_, i) => found[i]);
+    },
+
+    async listUrns(type, { start, count }) {
+      if (start < 0 || count < 0) {
+        throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
+          hint: "Send 0 or more",
+        });
+      }
+      const name = entityType(type);
+      await caughtUp("aspects")();
+      const page = await aspects.listUrns(name, { start, count: Math.min(count, pageMax) });
+      return { entities: page.urns, start, count: page.urns.length, total: page.total };
+    },
+
+    async countEntities(types) {
+      const names = types.map(entityType);
+      await caughtUp("aspects")();
+      const counts = await aspects.countEntities();
+      return Object.fromEntries(names.map((name) => [name, counts.get(name) ?? 0]));
+    },
+
+    async countAspect(aspect, urnLike) {
+      if (!model.aspects.has(aspect)) {
+        throw new CatalogError("invalid", `unknown aspect "${aspect}"`);
+      }
+      await caughtUp("aspects")();
+      return aspects.countAspect(aspect, urnLike && patternWithNamespace(urnLike, namespace));
+    },
+  };
+}
+
+/** The same for somebody who may not see everything. */
+export function createSeenReading(tools: ReadingTools, ports: ReadPorts, look: Look): Reading {
+  // What neighbours there are depends on policies, too: none are remembered.
+  const reading = createReading({ ...tools, edition: undefined }, seenPorts(ports, look));
+
+  async function seen<T extends ToldChanges>(told: T): Promise<T> {
+    const sight = await look();
+    if (sight.everything || told.changes.length === 0) return told;
+    const urns = [...new Set(told.changes.map(({ change }) => change.urn))];
+    const states = await ports.states.read(urns);
+    const hidden = new Set(states.filter((one) => !sight.sees(one)).map(({ urn }) => urn));
+    return { ...told, changes: told.changes.filter(({ change }) => !hidden.has(change.urn)) };
+  }
+
+  return {
+    ...reading,
+    readChanges: async (query) => seen(await reading.readChanges(query)),
+    async followChanges(query, signal) {
+      const told = await reading.followChanges(query, signal);
+      return (async function* () {
+        for await (const page of told) yield await seen(page);
+      })();
+    },
+  };
+}

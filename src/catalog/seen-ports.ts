@@ -1,0 +1,195 @@
+/**
+ * The ports that reads work on, showing only what may be seen. Entities that are hidden are like
+ * those that were never told of: without aspects, documents, events and edges.
+ *
+ * Searches are narrowed by a condition, so that totals, facets, suggestions and folders are of what is
+ * seen. What no condition can say is looked up first, entity by entity, at most `perhapsMax`; what
+ * lies beyond is not found, though it can be read by its urn.
+ */
+import type { AspectReader } from "../aspects/aspect-table.ts";
+import { type EntityState, unknownEntity } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { GraphReader } from "../graph/graph.ts";
+import { holds } from "../search/evaluate.ts";
+import { type Condition, hitsMax, type Scope, type SearchReader } from "../search/search.ts";
+import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { EntityStates } from "./entity-states.ts";
+import { anyOf, everyOf } from "./search-conditions.ts";
+import type { Look, Sight } from "./sight.ts";
+
+export interface ReadPorts {
+  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly aspects: Pick<AspectReader, "findValue" | "listUrns" | "countEntities" | "countAspect">;
+  readonly timeseries: Pick<TimeseriesReader, "list">;
+  readonly graph: Pick<GraphReader, "neighbours" | "follow" | "stamps">;
+  readonly search: Pick<SearchReader, "search" | "folders" | "documents">;
+}
+
+/** Entities that are asked about one by one for a search. */
+export const perhapsMax = 1_000;
+/** Neighbours of an entity that are looked at; what lies beyond is not told. */
+export const neighboursMax = 10_000;
+
+export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
+  const { states, timeseries } = ports;
+  const search = seenSearch(ports, look);
+
+  async function seen(sight: Sight, urns: readonly string[]): Promise<ReadonlySet<string>> {
+    const distinct = [...new Set(urns)];
+    if (sight.everything) return new Set(distinct);
+    const found = await states.read(distinct);
+    return new Set(found.filter((state) => sight.sees(state)).map(({ urn }) => urn));
+  }
+
+  const scopeOf = (entityType: string): Scope => ({
+    entityTypes: [entityType],
+    expression: { kind: "all" },
+  });
+
+  return {
+    states: {
+      positionOf: states.positionOf,
+      // Whether it may be seen takes a look, which is not had at once.
+      peek: () => undefined,
+      async read(urns) {
+        const sight = await look();
+        const found = await states.read(urns);
+        return sight.everything ? found : found.map((state) => shown(sight, state));
+      },
+    },
+
+    aspects: {
+      async findValue(urn, aspect, version) {
+        const visible = (await seen(await look(), [urn])).has(urn);
+        return visible ? ports.aspects.findValue(urn, aspect, version) : undefined;
+      },
+      async listUrns(entityType, page) {
+        if ((await look()).everything) return ports.aspects.listUrns(entityType, page);
+        const sort = [{ field: "urn", order: "ASCENDING" }] as const;
+        const count = Math.min(page.count, hitsMax);
+        const asked = { ...scopeOf(entityType), sort, start: page.start, count, facets: [] };
+        const { hits, total } = await search.search(asked);
+        return { urns: hits.map(({ document }) => document.urn), total };
+      },
+      async countEntities() {
+        const counts = await ports.aspects.countEntities();
+        if ((await look()).everything) return counts;
+        const own = new Map<string, number>();
+        for (const entityType of counts.keys()) {
+          const asked = { ...scopeOf(entityType), sort: [], start: 0, count: 0, facets: [] };
+          own.set(entityType, (await search.search(asked)).total);
+        }
+        return own;
+      },
+      async countAspect(aspect, urnLike) {
+        if ((await look()).everything) return ports.aspects.countAspect(aspect, urnLike);
+        throw new CatalogError("forbidden", "aspects are counted for those who may see all", {
+          hint: "Count entities with a search",
+        });
+      },
+    },
+
+    timeseries: {
+      async list(range, options) {
+        const visible = (await seen(await look(), [range.urn])).has(range.urn);
+        return visible ? timeseries.list(range, options) : [];
+      },
+    },
+
+    graph: seenGraph(ports.graph, look, seen),
+    search,
+  };
+}
+
+const shown = (sight: Sight, state: EntityState): EntityState =>
+  sight.sees(state) ? state : unknownEntity(state.urn);
+
+function seenGraph(
+  reader: ReadPorts["graph"],
+  look: Look,
+  seen: (sight: Sight, urns: readonly string[]) => Promise<ReadonlySet<string>>,
+): ReadPorts["graph"] {
+  /** Without what an edge runs through, where that is hidden. */
+  const without = <T extends { readonly via?: string | undefined }>(
+    edge: T,
+    visible: ReadonlySet<string>,
+  ): T => (edge.via === undefined || visible.has(edge.via) ? edge : { ...edge, via: undefined });
+  const vias = (edges: readonly { readonly via?: string | undefined }[]): readonly string[] =>
+    edges.flatMap(({ via }) => via ?? []);
+
+  return {
+    stamps: reader.stamps,
+
+    async neighbours(query) {
+      const sight = await look();
+      if (sight.everything) return reader.neighbours(query);
+      if (!(await seen(sight, [query.urn])).has(query.urn)) return { neighbours: [], total: 0 };
+      const { neighbours } = await reader.neighbours({ ...query, start: 0, count: neighboursMax });
+      const urns = neighbours.map(({ urn }) => urn);
+      const visible = await seen(sight, [...urns, ...vias(neighbours)]);
+      const own = neighbours.filter(({ urn }) => visible.has(urn));
+      const page = own.slice(query.start, query.start + query.count);
+      return { neighbours: page.map((one) => without(one, visible)), total: own.length };
+    },
+
+    async follow(urns, steps, options) {
+      const sight = await look();
+      if (sight.everything) return reader.follow(urns, steps, options);
+      const from = await seen(sight, urns);
+      const { edges, complete } = await reader.follow(
+        urns.filter((urn) => from.has(urn)),
+        steps,
+        options,
+      );
+      const visible = await seen(sight, [...edges.map(({ to }) => to), ...vias(edges)]);
+      const own = edges.filter(({ to }) => visible.has(to));
+      return { edges: own.map((edge) => without(edge, visible)), complete };
+    },
+  };
+}
+
+function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["search"] {
+  /** The condition that the documents of a scope have to fulfil, too; undefined: none. */
+  async function seenOf({ entityTypes }: Pick<Scope, "entityTypes">) {
+    const sight = await look();
+    if (sight.everything) return undefined;
+    const { condition, perhaps } = sight;
+    if (perhaps === undefined) return condition;
+    const { hits } = await search.search({
+      entityTypes,
+      expression: { kind: "all" },
+      condition: everyOf([perhaps, { kind: "not", not: condition }]),
+      sort: [{ field: "urn", order: "ASCENDING" }],
+      start: 0,
+      count: perhapsMax,
+      facets: [],
+    });
+    const found = await states.read(hits.map(({ document }) => document.urn));
+    const values = found.filter((state) => sight.sees(state)).map(({ urn }) => urn);
+    return values.length === 0
+      ? condition
+      : anyOf([condition, { kind: "equal", field: "urn", values }]);
+  }
+
+  async function narrowed<T extends Scope>(scope: T): Promise<T> {
+    const own = await seenOf(scope);
+    if (own === undefined) return scope;
+    const both: readonly Condition[] =
+      scope.condition === undefined ? [own] : [scope.condition, own];
+    return { ...scope, condition: everyOf(both) };
+  }
+
+  return {
+    search: async (query) => search.search(await narrowed(query)),
+    folders: async (query) => search.folders(await narrowed(query)),
+    async documents(urns) {
+      const found = await search.documents(urns);
+      const entityTypes = [...new Set(found.flatMap((document) => document?.entityType ?? []))];
+      const own = entityTypes.length === 0 ? undefined : await seenOf({ entityTypes });
+      if (own === undefined) return found;
+      return found.map((document) =>
+        document !== undefined && holds(own, document) ? document : undefined,
+      );
+    },
+  };
+}

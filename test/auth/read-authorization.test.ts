@@ -1,0 +1,297 @@
+/** Reads are authorised: what a user may not see is to them as if it were not there. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asBearer, makeToken } from "../graphql/graphql-client.ts";
+import { encoded, proposal, type Reply } from "../support/client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+const OPEN = dataset("open.seeds");
+const TAGGED = dataset("tagged.seeds");
+const OWNED = dataset("owned.seeds");
+const HIDDEN = dataset("hidden.seeds");
+const BEYOND = dataset("open.beyond");
+const NEVER = dataset("never.seeds");
+const STEWARD = "urn:li:ownershipType:steward";
+const SEEN = [OPEN, BEYOND, TAGGED, OWNED].sort();
+
+const policy = (criteria: object[], actors: object = { users: [MINA] }) => ({
+  displayName: "reading",
+  description: "",
+  type: "METADATA",
+  state: "ACTIVE",
+  privileges: ["VIEW_ENTITY_PAGE"],
+  actors,
+  resources: { filter: { criteria } },
+});
+const all = (state: string) => ({
+  displayName: "all",
+  description: "",
+  type: "METADATA",
+  state,
+  privileges: ["VIEW_ENTITY_PAGE"],
+  actors: { allUsers: true },
+});
+
+let service: GuardedService;
+let mina: Record<string, string>;
+let position = 0;
+
+const call = (method: string, path: string, body?: unknown, headers = mina): Promise<Reply> =>
+  service.client.call(method, path, body, headers);
+async function write(urn: string, aspect: string, value: unknown) {
+  const body = { proposal: proposal(urn, aspect, value) };
+  const reply = await call("POST", "/aspects?action=ingestProposal", body, service.operator);
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  position = reply.position ?? position;
+}
+/** Answered when searches and relationships show all that was written. */
+const current = () => ({ ...mina, "X-Annals-Min-Position": String(position) });
+const upstream = (urn: string) => ({
+  upstreams: [{ dataset: urn, type: "TRANSFORMED", auditStamp: { time: 1, actor: MINA } }],
+});
+
+beforeAll(async () => {
+  service = await guardedService({ readAuthorization: "on" });
+  const { token } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
+  mina = asBearer(token);
+  for (const urn of [OPEN, TAGGED, OWNED, HIDDEN, BEYOND]) {
+    await write(urn, "datasetProperties", { name: urn.split(",")[1], description: "seeds of old" });
+    await write(urn, "globalTags", {
+      tags: [{ tag: urn === HIDDEN ? "urn:li:tag:secret" : "urn:li:tag:plain" }],
+    });
+  }
+  await write(TAGGED, "globalTags", { tags: [{ tag: "urn:li:tag:forMina" }] });
+  await write(OWNED, "ownership", {
+    owners: [{ owner: MINA, type: "CUSTOM", typeUrn: STEWARD }],
+    lastModified: { time: 1, actor: MINA },
+  });
+  await write(HIDDEN, "ownership", {
+    owners: [{ owner: MINA, type: "CONSUMER" }],
+    lastModified: { time: 1, actor: MINA },
+  });
+  await write(HIDDEN, "globalTags", {
+    tags: [{ tag: "urn:li:tag:secret" }, { tag: "urn:li:tag:secreter" }],
+  });
+  // open ← hidden ← beyond, and open ← tagged
+  await write(HIDDEN, "upstreamLineage", upstream(OPEN));
+  await write(BEYOND, "upstreamLineage", upstream(HIDDEN));
+  await write(TAGGED, "upstreamLineage", upstream(OPEN));
+  await write(HIDDEN, "datasetProfile", { timestampMillis: 1_772_409_600_000, rowCount: 7 });
+  await write("urn:li:dataHubPolicy:view-entity-page-all", "dataHubPolicyInfo", all("INACTIVE"));
+  const prefix = {
+    field: "URN",
+    condition: "STARTS_WITH",
+    values: [dataset("open").split(",PROD")[0]],
+  };
+  const tagged = { field: "TAG", values: ["urn:li:tag:forMina"] };
+  await write("urn:li:dataHubPolicy:a", "dataHubPolicyInfo", policy([prefix]));
+  await write("urn:li:dataHubPolicy:b", "dataHubPolicyInfo", policy([tagged]));
+  await write(
+    "urn:li:dataHubPolicy:c",
+    "dataHubPolicyInfo",
+    policy([{ field: "TYPE", values: ["dataset"] }], {
+      resourceOwners: true,
+      resourceOwnersTypes: [STEWARD],
+    }),
+  );
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const search = (body: object, action = "search") =>
+  call("POST", `/entities?action=${action}`, { start: 0, count: 10, ...body }, current());
+
+describe("a search", () => {
+  test("finds, counts and tells facets of what is seen alone", async () => {
+    const { body } = await search({ entity: "dataset", input: "seeds" });
+    const { value } = body;
+    expect([...value.entities].sort()).toEqual(SEEN);
+    expect(value.numEntities).toBe(4);
+    const told = JSON.stringify(value);
+    expect(told).not.toContain("hidden");
+    expect(told).not.toContain("secret");
+  });
+
+  test.each([
+    ["by its name", { input: "hidden" }],
+    ["by its urn", { input: `urn:"${HIDDEN}"` }],
+    ["by a tag", { input: "tags:urn:li:tag:secret" }],
+    [
+      "by a filter",
+      {
+        input: "*",
+        filter: { or: [{ and: [{ field: "urn", condition: "EQUAL", values: [HIDDEN] }] }] },
+      },
+    ],
+    [
+      "by what it is not",
+      {
+        input: "*",
+        filter: {
+          or: [
+            {
+              and: [
+                {
+                  field: "tags",
+                  condition: "EQUAL",
+                  values: ["urn:li:tag:plain", "urn:li:tag:forMina"],
+                  negated: true,
+                },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  ])("does not find what is hidden %s", async (_, request) => {
+    const { status, body } = await search({ entity: "dataset", ...request });
+    expect(status).toBe(200);
+    expect(body.value.entities).toEqual([]);
+    expect(body.value.numEntities).toBe(0);
+  });
+
+  test("of every form keeps to it", async () => {
+    const across = await search({ input: "*", entities: ["dataset"] }, "searchAcrossEntities");
+    expect(across.body.value.numEntities).toBe(4);
+    const scrolled = await search(
+      { input: "*", entities: ["dataset"], count: 10 },
+      "scrollAcrossEntities",
+    );
+    expect(scrolled.body.value.numEntities).toBe(4);
+    const typed = await search({ entity: "dataset", query: "hidden", limit: 10 }, "autocomplete");
+    expect(typed.body.value.suggestions).toEqual([]);
+    const more = await search({ entity: "dataset", query: "open", limit: 10 }, "autocomplete");
+    expect(more.body.value.suggestions.length).toBeGreaterThan(0);
+    const browsed = await search({ entity: "dataset", path: "/prod/hive", limit: 10 }, "browse");
+    const inside = JSON.stringify(browsed.body.value);
+    expect(inside).not.toContain("hidden");
+    const listed = await search({ entity: "dataset" }, "listUrns");
+    expect(listed.body.value.entities).toEqual(SEEN);
+    expect(listed.body.value.total).toBe(4);
+    const total = await call("POST", "/entities?action=getTotalEntityCount", { entity: "dataset" });
+    expect(total.body.value).toBe(4);
+  });
+});
+
+describe("a read by its urn", () => {
+  const both = async (
+    method: string,
+    [path, body]: readonly [(urn: string) => string, ((urn: string) => object)?],
+    headers: Record<string, string>,
+  ) => {
+    const ask = async (urn: string) => {
+      const reply = await call(method, path(urn), body?.(urn), headers);
+      const text = JSON.stringify(reply.body).replaceAll("hidden.seeds", "never.seeds");
+      return { status: reply.status, text: text.replace(/"time":\d+/g, "") };
+    };
+    return [await ask(HIDDEN), await ask(NEVER)] as const;
+  };
+
+  test.each<[string, (urn: string) => string, ((urn: string) => object)?]>([
+    ["GET", (urn) => `/entitiesV2/${encoded(urn)}`],
+    ["GET", (urn) => `/entitiesV2?ids=List(${encoded(urn)},${encoded(OPEN)})`],
+    ["GET", (urn) => `/entities/${encoded(urn)}`],
+    ["GET", (urn) => `/aspects/${encoded(urn)}?aspect=globalTags&version=0`],
+    ["GET", (urn) => `/aspects/${encoded(urn)}?aspect=globalTags&version=1`],
+    ["GET", (urn) => `/aspects/${encoded(urn)}?aspect=globalTags&version=-1`],
+    ["POST", () => "/entities?action=exists", (urn) => ({ urn })],
+    [
+      "POST",
+      () => "/entities?action=filterExistingUrns",
+      (urn) => ({ request: { urns: [urn, OPEN] } }),
+    ],
+    [
+      "POST",
+      () => "/aspects?action=getTimeseriesAspectValues",
+      (urn) => ({ urn, entity: "dataset", aspect: "datasetProfile" }),
+    ],
+    [
+      "GET",
+      (urn) => `/relationships?direction=OUTGOING&types=List(DownstreamOf)&urn=${encoded(urn)}`,
+    ],
+    [
+      "GET",
+      (urn) => `/relationships?direction=INCOMING&types=List(DownstreamOf)&urn=${encoded(urn)}`,
+    ],
+    [
+      "POST",
+      () => "/relationships?action=getLineage",
+      (urn) => ({ urn, direction: "DOWNSTREAM", maxHops: 3 }),
+    ],
+    [
+      "POST",
+      () => "/entities?action=searchAcrossLineage",
+      (urn) => ({ urn, direction: "DOWNSTREAM", input: "*", start: 0, count: 10 }),
+    ],
+    ["GET", (urn) => `/changes?from=start&urn=${encoded(urn)}`],
+    ["POST", () => "/entities?action=getBrowsePaths", (urn) => ({ urn })],
+  ])("%s %# answers as for one that was never told of", async (method, path, body) => {
+    const [hidden, never] = await both(method, [path, body], current());
+    expect(hidden).toEqual(never);
+    // Who may see it is answered otherwise: the question is not in vain.
+    const [seen, unknown] = await both(method, [path, body], { ...current(), ...service.operator });
+    expect(seen.status).toBe(200);
+    expect(seen).not.toEqual(unknown);
+  });
+
+  test("answers for what is seen, by each policy", async () => {
+    for (const urn of SEEN) {
+      const { body } = await call("GET", `/entitiesV2/${encoded(urn)}`);
+      expect(Object.keys(body.aspects)).toContain("datasetProperties");
+      const exists = await call("POST", "/entities?action=exists", { urn });
+      expect(exists.body.value).toBe(true);
+    }
+    // Oneself.
+    expect(
+      (await call("GET", `/entitiesV2/${encoded(MINA)}`)).body.aspects.corpUserKey.value,
+    ).toEqual({ username: "mina" });
+  });
+});
+
+describe("the graph", () => {
+  test("has no edges to what is hidden, and no way through it", async () => {
+    const path = `/relationships?direction=INCOMING&types=List(DownstreamOf)&urn=${encoded(OPEN)}`;
+    const near = await call("GET", path, undefined, current());
+    expect(near.body.total).toBe(1);
+    expect(JSON.stringify(near.body)).not.toContain("hidden");
+    const request = { urn: OPEN, direction: "DOWNSTREAM", maxHops: 5 };
+    const walk = await call("POST", "/relationships?action=getLineage", request, current());
+    expect(walk.body.value.relationships.map((one: { entity: string }) => one.entity)).toEqual([
+      TAGGED,
+    ]);
+    const found = await search({ ...request, input: "*" }, "searchAcrossLineage");
+    expect(found.body.value.numEntities).toBe(1);
+    const whole = await call("POST", "/relationships?action=getLineage", request, service.operator);
+    expect(whole.body.value.total).toBe(3);
+  });
+
+  test("the feed tells nothing of it", async () => {
+    const { body } = await call("GET", "/changes?from=start&limit=1000&entityType=dataset");
+    expect(body.changes.length).toBeGreaterThan(5);
+    expect(
+      JSON.stringify(body.changes.map((one: { entityUrn: string }) => one.entityUrn)),
+    ).not.toContain("hidden");
+  });
+});
+
+describe("policies", () => {
+  test("count from the moment that they are written", async () => {
+    const one = () => call("GET", `/entitiesV2/${encoded(HIDDEN)}`);
+    const seen = async () => "datasetProperties" in (await one()).body.aspects;
+    expect(await seen()).toBe(false);
+    const id = "urn:li:dataHubPolicy:view-entity-page-all";
+    await write(id, "dataHubPolicyInfo", all("ACTIVE"));
+    expect(await seen()).toBe(true);
+    await write(id, "dataHubPolicyInfo", all("INACTIVE"));
+    expect(await seen()).toBe(false);
+  });
+
+  test("hide counts of aspects, and show the operator everything", async () => {
+    const counted = { aspect: "globalTags" };
+    expect((await call("POST", "/aspects?action=getCount", counted)).status).toBe(403);
+    const whole = await call("POST", "/aspects?action=getCount", counted, service.operator);
+    expect(whole.body.value).toBe(5);
+  });
+});

@@ -1,0 +1,155 @@
+/** What a user sees: the same by entity, by condition on documents, and by the policies' own judging. */
+import { array, assert, constantFrom, option, property, record } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
+import { resourceOf } from "../../src/auth/principals.ts";
+import { toRead } from "../../src/auth/privileges.ts";
+import { sightFields, sightOf } from "../../src/auth/sights.ts";
+import { holds } from "../../src/search/evaluate.ts";
+import { documentOf, rules, stateOf } from "../projections/search-state.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const GROUP = "urn:li:corpGroup:seed-keepers";
+const KIND = "urn:li:ownershipType:steward";
+const principal: Principal = { urn: MINA, groups: [GROUP], roles: [] };
+const fields = sightFields(rules.rules);
+
+const tags = ["urn:li:tag:a", "urn:li:tag:A", "urn:li:tag:ab"];
+const domains = ["urn:li:domain:x", "urn:li:domain:y"];
+const containers = ["urn:li:container:one", "urn:li:container:two"];
+const urns = [
+  "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)",
+  "urn:li:dataset:(urn:li:dataPlatform:hive,ab,PROD)",
+  "urn:li:chart:(looker,a)",
+];
+const instances = ["urn:li:dataPlatformInstance:(urn:li:dataPlatform:hive,west)"];
+const values: Readonly<Record<string, readonly string[]>> = {
+  TYPE: ["dataset", "chart"],
+  URN: [...urns, "urn:li:dataset:(urn:li:dataPlatform:hive,a"],
+  RESOURCE_URN: urns,
+  OWNER: [MINA, GROUP, "urn:li:corpuser:otto"],
+  DOMAIN: domains,
+  TAG: [...tags, "urn:li:tag:"],
+  GLOSSARY: ["urn:li:glossaryTerm:t"],
+  CONTAINER: containers,
+  DATA_PLATFORM_INSTANCE: instances,
+  GROUP_MEMBERSHIP: [GROUP],
+  NOTHING: ["x"],
+};
+
+const entity = record({
+  urn: constantFrom(...urns),
+  tags: array(constantFrom(...tags), { maxLength: 2 }),
+  domains: array(constantFrom(...domains), { maxLength: 2 }),
+  container: option(constantFrom(...containers), { nil: undefined }),
+  owner: option(
+    record({
+      owner: constantFrom(MINA, GROUP, "urn:li:corpuser:otto"),
+      typeUrn: option(constantFrom(KIND, `${KIND}2`), { nil: undefined }),
+    }),
+    { nil: undefined },
+  ),
+});
+const told = ({ urn, ...aspects }: { urn: string } & Record<string, unknown>) =>
+  [
+    urn,
+    {
+      globalTags: { tags: (aspects.tags as string[]).map((tag) => ({ tag })) },
+      domains: { domains: aspects.domains },
+      ...(aspects.container !== undefined && { container: { container: aspects.container } }),
+      ...(aspects.owner !== undefined && {
+        ownership: {
+          owners: [{ type: "CUSTOM", ...(aspects.owner as object) }],
+          lastModified: { time: 1, actor: MINA },
+        },
+      }),
+    },
+  ] as const;
+
+const criterion = constantFrom(...Object.keys(values)).chain((field) =>
+  record({
+    field: constantFrom(field),
+    values: array(constantFrom(...(values[field] ?? [])), { minLength: 1, maxLength: 2 }),
+    condition: constantFrom("EQUALS", "NOT_EQUALS", "STARTS_WITH", "UNHEARD_OF"),
+  }),
+);
+const policy = record({
+  type: constantFrom("METADATA", "METADATA", "METADATA", "PLATFORM", "OTHER"),
+  state: constantFrom("ACTIVE", "ACTIVE", "INACTIVE"),
+  privileges: constantFrom(["VIEW_ENTITY_PAGE"], ["EDIT_ENTITY"], ["MANAGE_POLICIES"]),
+  actors: constantFrom(
+    { users: [MINA] },
+    { groups: [GROUP] },
+    { allUsers: true },
+    { users: ["urn:li:corpuser:otto"] },
+    { resourceOwners: true },
+    { resourceOwners: true, resourceOwnersTypes: [KIND] },
+    { roles: ["urn:li:dataHubRole:Reader"] },
+  ),
+  resources: option(record({ filter: record({ criteria: array(criterion, { maxLength: 2 }) }) }), {
+    nil: undefined,
+  }),
+});
+
+describe("a sight", () => {
+  test("is what the policies say, for every entity and every document", () => {
+    let exact = 0;
+    assert(
+      property(
+        array(policy, { maxLength: 3 }),
+        array(entity, { minLength: 1, maxLength: 4 }),
+        (policies, entities) => {
+          const sight = sightOf(policies as readonly Policy[], principal, fields);
+          for (const one of entities) {
+            const state = stateOf(...told(one));
+            const stored = Object.fromEntries(
+              [...state.aspects.values()].map(({ name, value }) => [name, JSON.parse(value)]),
+            );
+            const resource = resourceOf(stored, one.urn, one.urn.split(":")[2] ?? "");
+            const should = meets(policies as readonly Policy[], principal, toRead, resource);
+            expect(sight.sees(state)).toBe(should);
+            if (sight.everything) {
+              expect(should).toBe(true);
+              continue;
+            }
+            const document = documentOf(...told(one));
+            const certain = holds(sight.condition, document);
+            if (certain) expect(should).toBe(true);
+            const perhaps = sight.perhaps !== undefined && holds(sight.perhaps, document);
+            if (should) expect(certain || perhaps).toBe(true);
+            if (sight.perhaps === undefined) {
+              expect(certain).toBe(should);
+              exact++;
+            }
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    expect(exact).toBeGreaterThan(500);
+  });
+
+  test("is by documents for all that documents tell of the model", () => {
+    expect(fields).toEqual({
+      TYPE: "_entityType",
+      URN: "urn",
+      OWNER: "owners",
+      DOMAIN: "domains",
+      TAG: "tags",
+      GLOSSARY: "glossaryTerms",
+      CONTAINER: "container",
+      DATA_PLATFORM_INSTANCE: "platformInstance",
+    });
+    // A model in which others fill the field, too, is asked entity by entity.
+    const also = { path: ["tag"], field: "tags", aliases: [] };
+    expect(sightFields({ ...rules.rules, another: [also] }).TAG).toBeUndefined();
+  });
+
+  test("of oneself is always had, and of nothing else without policies", () => {
+    const sight = sightOf([], principal, fields);
+    expect(sight.sees(stateOf(MINA))).toBe(true);
+    expect(sight.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
+    expect(holds(sight.condition, documentOf(MINA))).toBe(true);
+    expect(holds(sight.condition, documentOf("urn:li:corpuser:otto"))).toBe(false);
+  });
+});
