@@ -4,10 +4,17 @@
  * The service and the bare echo are processes of their own, loaded in turns by the same client on
  * the same machine, so that a ratio says what the work costs beyond parsing and answering a body.
  */
+import { benchElasticsearchSearch } from "./elasticsearch.ts";
+import { benchElasticsearchTimeseries } from "./elasticsearch-timeseries.ts";
+import { benchEventStore } from "./eventstoredb.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchKafka } from "./kafka.ts";
+import { benchNeo4j } from "./neo4j.ts";
+import { benchPostgres } from "./postgres.ts";
 import { benchReads } from "./reads.ts";
 import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
+import { benchSizes } from "./sizes.ts";
 import { benchTogether } from "./together.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
@@ -18,14 +25,26 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   together: benchTogether,
 };
 
+/** Each against the raw client of its server; run when they are asked for. */
+const servers: Readonly<Record<string, () => Promise<void>>> = {
+  eventstoredb: benchEventStore,
+  postgres: benchPostgres,
+  "elasticsearch-search": benchElasticsearchSearch,
+  "elasticsearch-timeseries": benchElasticsearchTimeseries,
+  neo4j: benchNeo4j,
+  kafka: benchKafka,
+  sizes: benchSizes,
+};
+
 const large = process.argv.includes("--large");
 const asked = process.argv.slice(2).filter((argument) => argument !== "--large");
-const unknown = asked.filter((name) => parts[name] === undefined);
+const all = { ...parts, ...servers };
+const unknown = asked.filter((name) => !(name in all));
 if (unknown.length > 0) {
-  console.error(`no part ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
+  console.error(`no part ${unknown.join(", ")}; there are ${Object.keys(all).join(", ")}`);
   process.exit(2);
 }
-for (const [name, run] of Object.entries(parts)) {
+for (const [name, run] of Object.entries(asked.length > 0 ? all : parts)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   console.log(`\n## ${name}`);
   await run();
