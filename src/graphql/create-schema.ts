@@ -15,8 +15,9 @@ import type { Viewer } from "./viewer.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;
 
-export function createSchema(): GraphQLSchema {
-  const schema = buildSchema(typeDefinitions);
+/** `entityTypes`: members of the enum of that name. */
+export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
+  const schema = buildSchema(typeDefinitions(entityTypes));
   for (const [typeName, own] of Object.entries(resolvers)) {
     for (const [name, resolve] of Object.entries(own)) {
       const field = fieldsOf(schema, typeName)[name];

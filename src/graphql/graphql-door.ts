@@ -6,6 +6,7 @@ import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit 
 import { processRequest } from "graphql-helix";
 import type { Position } from "../core/position.ts";
 import { createSchema } from "./create-schema.ts";
+import { entityTypesOf } from "./entity-types.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, queryCharactersMax, refuseOver, tokensMax } from "./limits.ts";
 import type { Surroundings, Viewer } from "./viewer.ts";
@@ -32,7 +33,11 @@ export interface GraphqlDoor {
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
-interface Options extends Surroundings {
+interface Options extends Omit<Surroundings, "entityTypes"> {
+  /** Entity types by the model's names. */
+  readonly entityNames: Iterable<string>;
+  /** The catalog as a user sees it. */
+  readonly catalogFor: (actor: string | undefined) => Viewer["catalog"];
   /** Told of a fault of ours, with nothing of the request in it. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -42,8 +47,10 @@ interface Payload {
   readonly errors?: readonly GraphQLError[];
 }
 
-export function createGraphqlDoor({ onFault, ...surroundings }: Options): GraphqlDoor {
-  const schema = createSchema();
+export function createGraphqlDoor(options: Options): GraphqlDoor {
+  const { onFault, entityNames, catalogFor, ...rest } = options;
+  const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames) };
+  const schema = createSchema(surroundings.entityTypes.members);
 
   const shown = ({ data = null, errors }: Payload): string =>
     JSON.stringify({
@@ -76,7 +83,7 @@ export function createGraphqlDoor({ onFault, ...surroundings }: Options): Graphq
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
         contextFactory: () => ({
-          ...{ ...surroundings, actor, wrote },
+          ...{ ...surroundings, catalog: catalogFor(actor), actor, wrote },
           audited: (note) => audited.push(note),
         }),
         // Of the same copy of the package that made the schema, whichever helix would find.

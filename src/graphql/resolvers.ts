@@ -5,6 +5,7 @@ import type { TokenType } from "../auth/token-format.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { TokenDuration } from "../core/token-durations.ts";
 import { parseUrn, withNamespace } from "../core/urn.ts";
+import { searching } from "./searching.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -144,7 +145,7 @@ async function revokeAccessToken(
 }
 
 export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Query: { me, listAccessTokens, getAccessTokenMetadata, getAccessToken },
+  Query: { me, listAccessTokens, getAccessTokenMetadata, getAccessToken, ...searching },
   Mutation: { createAccessToken, revokeAccessToken },
   AccessTokenMetadata: {
     owner: ({ ownerUrn }: TokenRecord, _: never, viewer: Viewer) => userOf(ownerUrn, viewer),

@@ -1,8 +1,13 @@
 /**
- * The schema: access tokens, as clients of the reference and of the interface know them. Both names
+ * The schema: access tokens and searches, as clients of the reference and of the interface know them. Both names
  * of the input of createAccessToken are types, and variables may be declared with either.
  */
-export const typeDefinitions = /* GraphQL */ `
+import { searchDefinitions } from "./search-definitions.ts";
+
+export const typeDefinitions = (entityTypes: readonly string[]): string =>
+  `${definitions}\nenum EntityType {\n  ${entityTypes.join("\n  ")}\n}\n${searchDefinitions}`;
+
+const definitions = /* GraphQL */ `
 "A whole number of up to 64 bits."
 scalar Long
 
@@ -156,11 +161,6 @@ type PlatformPrivileges {
 interface Entity {
   urn: String!
   type: EntityType!
-}
-
-enum EntityType {
-  ACCESS_TOKEN
-  CORP_USER
 }
 
 type CorpUser implements Entity {

@@ -4,9 +4,12 @@ import type { AccessTokens } from "../auth/access-tokens.ts";
 import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
+import type { EntityTypes } from "./entity-types.ts";
 
 export interface Surroundings {
+  readonly entityTypes: EntityTypes;
   readonly authority: Authority;
   readonly tokens: AccessTokens;
   readonly entities: StoredEntities;
@@ -16,6 +19,8 @@ export interface Surroundings {
 }
 
 export interface Viewer extends Surroundings {
+  /** As the user who asks sees it. */
+  readonly catalog: Pick<Catalog, "search" | "scroll">;
   /** Urn of the user who asks; undefined: nobody is known to. */
   readonly actor: string | undefined;
   /** To be told what was done or refused, where that leaves no other record. */

@@ -1,6 +1,6 @@
 /** Reads are authorised: what a user may not see is to them as if it were not there. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { asBearer, makeToken } from "../graphql/graphql-client.ts";
+import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal, type Reply } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";
 
@@ -160,6 +160,10 @@ describe("a search", () => {
       "scrollAcrossEntities",
     );
     expect(scrolled.body.value.numEntities).toBe(4);
+    const query = `{ scrollAcrossEntities(input: {types: [DATASET], query: "*"}) { total searchResults { entity { urn } } } }`;
+    const graphql = await ask(service.client, query, {}, mina);
+    expect(graphql.body.data.scrollAcrossEntities.total).toBe(4);
+    expect(JSON.stringify(graphql.body)).not.toContain("hidden");
     const typed = await search({ entity: "dataset", query: "hidden", limit: 10 }, "autocomplete");
     expect(typed.body.value.suggestions).toEqual([]);
     const more = await search({ entity: "dataset", query: "open", limit: 10 }, "autocomplete");

@@ -2,7 +2,8 @@
 import { buildClientSchema, getIntrospectionQuery, isObjectType } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSchema } from "../../src/graphql/create-schema.ts";
-import { rules } from "../../src/graphql/rules.ts";
+import { entityTypesOf } from "../../src/graphql/entity-types.ts";
+import { letIn, rules } from "../../src/graphql/rules.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf, ROOT } from "./graphql-client.ts";
 
@@ -15,7 +16,7 @@ afterAll(async () => {
 });
 
 describe("every operation of the schema", () => {
-  const schema = createSchema();
+  const schema = createSchema(entityTypesOf(["dataset", "corpuser"]).members);
 
   test("has a rule, and every rule an operation", () => {
     const found = [schema.getQueryType(), schema.getMutationType()].map((type) => [
@@ -37,7 +38,9 @@ describe("every operation of the schema", () => {
       createAccessToken: `mutation { createAccessToken(input: ${input}) { accessToken } }`,
       revokeAccessToken: 'mutation { revokeAccessToken(tokenId: "x") }',
     };
-    const operations = Object.values(rules).flatMap((own) => Object.keys(own));
+    const operations = Object.values(rules).flatMap((own) =>
+      Object.keys(own).filter((name) => own[name] !== letIn),
+    );
     expect(Object.keys(calls).sort()).toEqual(operations.sort());
     for (const query of Object.values(calls)) {
       expect(faultOf(await ask(service.client, query, {}, {})).extensions, query).toEqual({

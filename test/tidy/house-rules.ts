@@ -98,7 +98,14 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "fastify",
     "secure-json-parse",
   ],
-  "src/graphql/": ["src/core/", "src/auth/", "node:", "graphql", "graphql-helix"],
+  "src/graphql/": [
+    "src/core/",
+    "src/auth/",
+    "type src/catalog/catalog.ts",
+    "node:",
+    "graphql",
+    "graphql-helix",
+  ],
   "src/cli/": [
     "src/core/",
     "src/config/",

@@ -1,0 +1,44 @@
+/**
+ * Entity types as members of the enum EntityType: most have a name that clients of the reference make
+ * of the model's, some have another one by tradition.
+ */
+const TRADITIONAL: Readonly<Record<string, string>> = {
+  corpuser: "CORP_USER",
+  mlModel: "MLMODEL",
+  mlModelGroup: "MLMODEL_GROUP",
+  mlModelDeployment: "MLMODEL_DEPLOYMENT",
+  mlFeatureTable: "MLFEATURE_TABLE",
+  mlFeature: "MLFEATURE",
+  mlPrimaryKey: "MLPRIMARY_KEY",
+};
+
+/** `glossaryTerm` → GLOSSARY_TERM, `dataHubPolicy` → POLICY */
+export const shownType = (entityType: string): string =>
+  TRADITIONAL[entityType] ??
+  entityType
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase()
+    .replace(/^_/, "")
+    .replace(/^DATA_HUB_/, "");
+
+/** What has another name in clients that do not make it by that rule. */
+const alsoShownAs = (entityType: string): readonly string[] =>
+  entityType.startsWith("dataHub") ? [`DATAHUB_${shownType(entityType)}`] : [];
+
+export interface EntityTypes {
+  /** Members of the enum. */
+  readonly members: readonly string[];
+  /** The model's name; undefined for a member that is of no type. */
+  find(member: string): string | undefined;
+}
+
+export function entityTypesOf(names: Iterable<string>): EntityTypes {
+  const found = new Map<string, string>();
+  for (const name of names) {
+    for (const member of [shownType(name), ...alsoShownAs(name)]) {
+      if (!found.has(member)) found.set(member, name);
+    }
+  }
+  const members = new Set([...found.keys(), "ACCESS_TOKEN", "CORP_USER"]);
+  return { members: [...members], find: (member) => found.get(member) };
+}

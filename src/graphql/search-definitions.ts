@@ -1,0 +1,148 @@
+/** The part of the schema that searches: what command lines and libraries of the reference send. */
+export const searchDefinitions = /* GraphQL */ `
+extend type Query {
+  "Entities of one type, best first."
+  search(input: SearchInput!): SearchResults
+
+  "Entities of several types, or of all, best first."
+  searchAcrossEntities(input: SearchAcrossEntitiesInput!): SearchResults
+
+  "The same, page after page without end."
+  scrollAcrossEntities(input: ScrollAcrossEntitiesInput!): ScrollResults
+}
+
+input SearchInput {
+  type: EntityType!
+  query: String!
+  start: Int = 0
+  count: Int = 10
+  "All must hold."
+  filters: [FacetFilterInput!]
+  "Any must hold, each all of its own."
+  orFilters: [AndFilterInput!]
+  searchFlags: SearchFlags
+}
+
+input SearchAcrossEntitiesInput {
+  "None: all."
+  types: [EntityType!]
+  query: String!
+  start: Int = 0
+  count: Int = 10
+  filters: [FacetFilterInput!]
+  orFilters: [AndFilterInput!]
+  "Refused: views are not applied."
+  viewUrn: String
+  searchFlags: SearchFlags
+  sortInput: SearchSortInput
+}
+
+input ScrollAcrossEntitiesInput {
+  types: [EntityType!]
+  query: String!
+  "nextScrollId of the page before."
+  scrollId: String
+  "Passed over: a scroll may go on at any time."
+  keepAlive: String
+  count: Int = 10
+  orFilters: [AndFilterInput!]
+  viewUrn: String
+  searchFlags: SearchFlags
+  sortInput: SearchSortInput
+}
+
+input AndFilterInput {
+  and: [FacetFilterInput!]
+}
+
+"Flags that are not described are accepted and passed over."
+input SearchFlags {
+  skipCache: Boolean
+  fulltext: Boolean
+  getSuggestions: Boolean
+  rewriteQuery: Boolean
+  includeRestricted: Boolean
+  includeHiddenLifecycleStages: Boolean
+  includeDraft: Boolean
+  fetchExtraFields: [String!]
+  "Values of a facet: 20."
+  maxAggValues: Int
+  "Without what a hit was found by."
+  skipHighlighting: Boolean
+  "Without facets."
+  skipAggregates: Boolean
+  includeDefaultFacets: Boolean
+  includeSoftDeleted: Boolean
+  filterNonLatestVersions: Boolean
+  customHighlightingFields: [String!]
+}
+
+input SearchSortInput {
+  sortCriteria: [SortCriterion!]
+  sortCriterion: SortCriterion
+}
+
+input SortCriterion {
+  field: String!
+  sortOrder: SortOrder!
+}
+
+enum SortOrder {
+  ASCENDING
+  DESCENDING
+}
+
+type SearchResults {
+  start: Int!
+  count: Int!
+  total: Int!
+  searchResults: [SearchResult!]!
+  facets: [FacetMetadata!]
+}
+
+type ScrollResults {
+  "Absent at the end."
+  nextScrollId: String
+  count: Int!
+  total: Int!
+  searchResults: [SearchResult!]!
+  facets: [FacetMetadata!]
+}
+
+type SearchResult {
+  entity: Entity!
+  score: Float
+  matchedFields: [MatchedField!]!
+  extraProperties: [ExtraProperty!]
+}
+
+type MatchedField {
+  name: String!
+  value: String!
+}
+
+type ExtraProperty {
+  name: String!
+  value: String!
+}
+
+type FacetMetadata {
+  field: String!
+  displayName: String
+  aggregations: [AggregationMetadata!]!
+}
+
+type AggregationMetadata {
+  value: String!
+  count: Long!
+  displayName: String
+  "What the value names, if it is a urn."
+  entity: Entity
+}
+
+"An entity of whatever type: the REST interface tells its aspects."
+type CatalogEntity implements Entity {
+  urn: String!
+  type: EntityType!
+}
+`;

@@ -1,0 +1,135 @@
+/** What the fields that search answer: one search of the catalog each, as the caller sees it. */
+import type {
+  PageRequest,
+  SearchFacet,
+  SearchFlags,
+  SearchHit,
+  SearchRequest,
+} from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Criterion, Filter } from "../core/filter.ts";
+import { shownType } from "./entity-types.ts";
+import type { Viewer } from "./viewer.ts";
+
+type Maybe<T> = T | null | undefined;
+
+interface Asked {
+  readonly types?: Maybe<readonly string[]>;
+  readonly query: string;
+  readonly count?: Maybe<number>;
+  readonly filters?: Maybe<readonly object[]>;
+  readonly orFilters?: Maybe<readonly { readonly and?: Maybe<readonly object[]> }[]>;
+  readonly viewUrn?: Maybe<string>;
+  readonly searchFlags?: Maybe<object>;
+  readonly sortInput?: Maybe<{
+    readonly sortCriteria?: Maybe<readonly Sort[]>;
+    readonly sortCriterion?: Maybe<Sort>;
+  }>;
+}
+
+interface Sort {
+  readonly field: string;
+  readonly sortOrder: "ASCENDING" | "DESCENDING";
+}
+
+/** What is null was not said. */
+const said = <T>(input: object): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
+
+function filterOf({ filters, orFilters }: Asked): Filter | undefined {
+  const all = (filters ?? []).map((one) => said<Criterion>(one));
+  if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
+    return all.length === 0 ? undefined : { or: [{ and: all }] };
+  }
+  return {
+    or: orFilters.map(({ and }) => ({
+      and: [...all, ...(and ?? []).map((one) => said<Criterion>(one))],
+    })),
+  };
+}
+
+function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
+  if ((asked.viewUrn ?? "") !== "") {
+    throw new CatalogError("invalid", "viewUrn is given, but views are not applied", {
+      hint: "Send the filter of the view instead",
+    });
+  }
+  const { sortCriteria, sortCriterion } = asked.sortInput ?? {};
+  const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
+  return {
+    entities: (asked.types ?? []).map((member) => entityTypes.find(member) ?? member),
+    input: asked.query,
+    filter: filterOf(asked),
+    sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
+    flags: said<SearchFlags>(asked.searchFlags ?? {}),
+  };
+}
+
+const entityOf = (urn: string) => ({
+  __typename: "CatalogEntity",
+  urn,
+  type: shownType(urn.split(":", 3)[2] ?? ""),
+});
+
+const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
+  entity: entityOf(urn),
+  score,
+  matchedFields,
+  extraProperties: [],
+});
+
+/** An entity that a value of a facet names, of a type that there is. */
+function namedBy(value: string, { entityTypes }: Viewer) {
+  if (!/^urn:[^␞]+$/.test(value)) return null;
+  const entity = entityOf(value);
+  return entityTypes.find(entity.type) === undefined ? null : entity;
+}
+
+const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
+  facets.map(({ name, displayName, values }) => ({
+    field: name,
+    displayName,
+    aggregations: values.map(({ value, count }) => ({
+      value,
+      count,
+      entity: namedBy(value, viewer),
+    })),
+  }));
+
+const COUNT = 10;
+
+async function searched(asked: Asked & { readonly start?: Maybe<number> }, viewer: Viewer) {
+  const page: PageRequest = { start: asked.start ?? 0, count: asked.count ?? COUNT };
+  const found = await viewer.catalog.search(requestOf(asked, viewer), page);
+  return {
+    start: found.from,
+    count: found.hits.length,
+    total: found.total,
+    searchResults: found.hits.map(resultOf),
+    facets: facetsOf(found.facets, viewer),
+  };
+}
+
+export const searching = {
+  search: (_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) =>
+    searched({ ...input, types: [input.type] }, viewer),
+
+  searchAcrossEntities: (_: never, { input }: { input: Asked }, viewer: Viewer) =>
+    searched(input, viewer),
+
+  async scrollAcrossEntities(
+    _: never,
+    { input }: { input: Asked & { readonly scrollId?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
+    const found = await viewer.catalog.scroll(requestOf(input, viewer), scroll);
+    return {
+      nextScrollId: found.scrollId ?? null,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(resultOf),
+      facets: facetsOf(found.facets, viewer),
+    };
+  },
+};

@@ -1,0 +1,119 @@
+/** Searching with GraphQL, as command lines and libraries of the reference do. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { ask, faultOf } from "./graphql-client.ts";
+
+const dataset = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,seeds.t${i},PROD)`;
+let service: RunningService;
+
+/** As the library of the reference asks for the urns that fulfil a filter. */
+const SCROLL = `query scrollUrnsWithFilters($types: [EntityType!], $query: String!, $orFilters: [AndFilterInput!],
+  $batchSize: Int!, $scrollId: String, $skipCache: Boolean!, $sortInput: SearchSortInput, $includeSoftDeleted: Boolean) {
+  scrollAcrossEntities(input: {query: $query, count: $batchSize, scrollId: $scrollId, types: $types,
+    orFilters: $orFilters, sortInput: $sortInput,
+    searchFlags: {skipHighlighting: true, skipAggregates: true, skipCache: $skipCache, includeSoftDeleted: $includeSoftDeleted}}) {
+    nextScrollId
+    searchResults { entity { urn type } extraProperties { name value } }
+  }
+}`;
+const notRemoved = { field: "removed", values: ["true"], condition: "EQUAL", negated: true };
+const onHive = {
+  field: "platform.keyword",
+  values: ["urn:li:dataPlatform:hive"],
+  condition: "EQUAL",
+};
+
+async function scrolled(variables: object): Promise<readonly { urn: string; type: string }[]> {
+  const found = [];
+  let scrollId: string | null = null;
+  do {
+    const asked = { query: "*", batchSize: 2, skipCache: false, ...variables, scrollId };
+    const { body } = await ask(service.client, SCROLL, asked, {});
+    expect(body.errors).toBeUndefined();
+    const page = body.data.scrollAcrossEntities;
+    found.push(...page.searchResults.map((one: { entity: object }) => one.entity));
+    scrollId = page.nextScrollId;
+  } while (scrollId !== null);
+  return found;
+}
+
+beforeAll(async () => {
+  service = await runningService();
+  for (let i = 0; i < 5; i++) {
+    await service.client.upsert(dataset(i), "datasetProperties", { name: `t${i}` });
+  }
+  await service.client.upsert(dataset(4), "status", { removed: true });
+  const last = await service.client.upsert("urn:li:tag:seeds", "tagProperties", { name: "seeds" });
+  await service.client.call(
+    "POST",
+    "/entities?action=search",
+    { entity: "dataset", input: "*", start: 0, count: 1 },
+    { "X-Annals-Min-Position": String(last.position) },
+  );
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+describe("scrollAcrossEntities", () => {
+  test("gives every urn once, page after page", async () => {
+    const found = await scrolled({
+      types: ["DATASET"],
+      orFilters: [{ and: [onHive, notRemoved] }],
+    });
+    expect(found.map(({ urn }) => urn).sort()).toEqual([0, 1, 2, 3].map(dataset));
+    expect(new Set(found.map(({ type }) => type))).toEqual(new Set(["DATASET"]));
+  });
+
+  test("finds what is removed where it is asked for, and all types where none is named", async () => {
+    const removed = { field: "removed", values: ["true"], condition: "EQUAL" };
+    const some = await scrolled({ orFilters: [{ and: [removed] }], includeSoftDeleted: true });
+    expect(some.map(({ urn }) => urn)).toEqual([dataset(4)]);
+    const all = await scrolled({ orFilters: [{ and: [] }] });
+    expect(all.map(({ type }) => type)).toContain("TAG");
+  });
+
+  test("keeps to an order", async () => {
+    const sortInput = { sortCriteria: [{ field: "urn", sortOrder: "DESCENDING" }] };
+    const found = await scrolled({ types: ["DATASET"], sortInput });
+    expect(found.map(({ urn }) => urn)).toEqual([3, 2, 1, 0].map(dataset));
+  });
+
+  test("says what is wrong with a filter", async () => {
+    const variables = {
+      query: "*",
+      batchSize: 2,
+      skipCache: false,
+      orFilters: [{ and: [{ field: "nonsense", values: ["x"] }] }],
+    };
+    const fault = faultOf(await ask(service.client, SCROLL, variables, {}));
+    expect(fault.extensions.code).toBe(400);
+    expect(fault.message).toContain("nonsense");
+  });
+});
+
+test("searchAcrossEntities and search tell hits, what they were found by, and facets", async () => {
+  const result =
+    "start count total searchResults { entity { urn type } matchedFields { name value } } facets { field aggregations { value count entity { urn } } }";
+  const { body } = await ask(
+    service.client,
+    `{ searchAcrossEntities(input: {types: [DATASET], query: "t1"}) { ${result} }
+       search(input: {type: DATASET, query: "t1", start: 0, count: 1}) { ${result} } }`,
+    {},
+    {},
+  );
+  expect(body.errors).toBeUndefined();
+  const { searchAcrossEntities: across, search } = body.data;
+  expect(across).toMatchObject({ start: 0, count: 1, total: 1 });
+  expect(across.searchResults[0].entity).toEqual({ urn: dataset(1), type: "DATASET" });
+  expect(across.searchResults[0].matchedFields).toContainEqual({ name: "name", value: "t1" });
+  const platforms = across.facets.find(({ field }: { field: string }) => field === "platform");
+  expect(platforms.aggregations).toEqual([
+    {
+      value: "urn:li:dataPlatform:hive",
+      count: 1,
+      entity: { urn: "urn:li:dataPlatform:hive" },
+    },
+  ]);
+  expect(search.searchResults).toEqual(across.searchResults);
+});
