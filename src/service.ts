@@ -43,6 +43,7 @@ import {
   servesFeed,
   sharedLog,
   sharedView,
+  storeFigures,
   storesConfig,
   tokensOf,
   viewRules,
@@ -141,6 +142,10 @@ export async function openService(
       ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
       ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
       ...{ now: Date.now, logger },
+      status: {
+        ...{ version: version(), health: catalog.health },
+        figures: (store) => storeFigures(config, store),
+      },
     });
     opened.push(() => operations.close());
     const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
@@ -166,23 +171,11 @@ export async function openService(
         })
       : undefined;
     const graphql = createLateGraphqlDoor({
-      ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
-      catalogFor: sighted?.catalogFor ?? (() => catalog),
+      ...{ ...access, namespace, lastUse: audit.lastUse },
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
-    const metrics = createMetrics(async () => {
-      const { log: head, views } = await catalog.health();
-      const figures = Object.entries(views).map(([view, { position, error }]) => [
-        view,
-        { position, failing: error !== undefined, parked: projector.parked()[view] ?? 0 },
-      ]);
-      return {
-        head,
-        views: Object.fromEntries(figures),
-        jobsRunning: operations.jobsRunning(),
-      };
-    });
+    const metrics = createMetrics(operations.getStatus);
     const schemaRegistry = createSchemaRegistry({
       ...{ log, now: Date.now, systemActor: `urn:${namespace}:corpuser:__datahub_system` },
       mayWrite: (actor) => actor !== undefined || !required,

@@ -33,6 +33,7 @@ import type { Model } from "./model/model.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import type { Sink, View } from "./projector/sink.ts";
+import { bytesOf, generationOf } from "./projector/sqlite/view-figures.ts";
 import type { Emptied, ServerPlace, ServerView, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
 import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
@@ -132,6 +133,19 @@ export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !=
 /** Whether a view is kept in a server, which other processes use as well. */
 export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
   config[view] !== embedded;
+
+/** Bytes on disk, and the edition of a view; nothing is known of what a server keeps. */
+export function storeFigures(
+  config: Places,
+  store: string,
+): { bytes?: number; generation?: number } {
+  const name = viewNames.find((view) => view === store) ?? "log";
+  if (config[name] !== embedded || (name === "log" && store !== name)) return {};
+  const file = fileOf(config, name);
+  const bytes = bytesOf(file);
+  const generation = name === "log" ? undefined : generationOf(file);
+  return { ...(bytes !== undefined && { bytes }), ...(generation !== undefined && { generation }) };
+}
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);

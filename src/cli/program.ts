@@ -3,7 +3,13 @@
  * turns what went wrong into a sentence and an exit code.
  */
 import { delimiter } from "node:path";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import {
+  Command,
+  CommanderError,
+  type CommandOptions,
+  InvalidArgumentError,
+  Option,
+} from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Config, explainConfig, type Flags, readConfig } from "../config/config.ts";
 import {
@@ -25,6 +31,7 @@ import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } fro
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
 import type { Operations } from "./operations.ts";
+import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { openTerminal } from "./terminal.ts";
@@ -151,6 +158,12 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await createToken(config, asked, { terminal }));
     });
 
+  addOperatorCommands(program, {
+    ...{ terminal, finish, configOf, defaultServer, limit },
+    settingsCommand: (parent, name, options) => settingsCommand(parent, name, "token", options),
+    serverOption: () => new Option("--server <url>", serverHelp).argParser(serverUrl),
+  });
+
   program
     .command("settings")
     .description("print every setting with its value and where that comes from")
@@ -192,8 +205,13 @@ told in a line on stderr.
 ${exitCodesHelp}`;
 
 /** A command with a flag for each setting that has one there; `of` where it goes by another name. */
-function settingsCommand(program: Command, name: string, of = name as CommandName): Command {
-  const command = program.command(name).addHelpText("after", exitCodesHelp);
+function settingsCommand(
+  program: Command,
+  name: string,
+  of = name as CommandName,
+  options: CommandOptions = {},
+): Command {
+  const command = program.command(name, options).addHelpText("after", exitCodesHelp);
   for (const key of settingKeys) {
     const { kind, about, commands } = settings[key];
     if (!commands.includes(of)) continue;
@@ -257,7 +275,7 @@ function wholeNumber(given: string): number {
 function limit(
   flags: string,
   about: string,
-  fallback: number | undefined,
+  fallback?: number,
   max = Number.MAX_SAFE_INTEGER,
 ): Option {
   const option = new Option(flags, about).argParser((given: string) => {

@@ -47,7 +47,8 @@ export async function createToken(
 
 const isoTime = (millis: number): string => new Date(millis).toISOString();
 
-function operatorTokenOf({
+/** The token that operations are asked with, as the settings say where it is. */
+export function operatorTokenOf({
   data,
   operatorTokenFile,
 }: Pick<Config, "data" | "operatorTokenFile">): string {

@@ -1,6 +1,7 @@
 /**
  * Which privilege an endpoint asks for (contract §6). Rows with `access: "operator"` always ask for
- * one: where none of its own is listed, for that of all operations.
+ * one, those with "watcher" where tokens are asked for: where none of its own is listed, for that of
+ * all operations.
  */
 import type { Demand } from "../auth/privileges.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -17,10 +18,13 @@ const demands: Readonly<Record<string, Demand>> = {
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
 };
 
-/** Undefined: who comes in may. */
+/** Undefined: who comes in may. `required`: whether tokens are asked for. */
 export function demandOf(
   endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
+  required: boolean,
 ): Demand | undefined {
-  if (endpoint?.access !== "operator") return undefined;
+  const access = endpoint?.access;
+  if (endpoint === undefined || access === undefined) return undefined;
+  if (access === "watcher" && !required) return undefined;
   return demands[`${endpoint.path} ${endpoint.name}`] ?? ofOperations;
 }

@@ -125,8 +125,11 @@ export interface Endpoint {
   readonly group?: "changes" | "schema registry";
   /** Errors have the form that clients of a schema registry read. */
   readonly errorForm?: "registry";
-  /** Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts). */
-  readonly access?: "operator";
+  /**
+   * Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts); a
+   * "watcher" needs one only where tokens are asked for.
+   */
+  readonly access?: "operator" | "watcher";
   /** Needs no token where all others do: says nothing of what is in the catalog. */
   readonly open?: boolean;
   /** Its answers carry X-Annals-Position. */

@@ -30,7 +30,7 @@ export function identify(
   const { authorization } = request.headers;
   if (authorization === undefined) {
     const needed = authentication.required && endpoint?.open !== true;
-    if (needed || demandOf(endpoint) !== undefined) throw tokenNeeded();
+    if (needed || demandOf(endpoint, authentication.required) !== undefined) throw tokenNeeded();
     return undefined;
   }
   refuseTwice(request.rawHeaders);
@@ -45,7 +45,7 @@ async function admitted(
 ): Promise<string | undefined> {
   const address = request.socket.remoteAddress ?? "";
   const actor = await authentication.authenticate({ authorization, address });
-  const demand = demandOf(endpoint);
+  const demand = demandOf(endpoint, authentication.required);
   if (demand === undefined) return actor;
   if (actor === undefined) throw tokenNeeded();
   if (await authority.allows(actor, demand)) return actor;

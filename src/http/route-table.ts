@@ -19,6 +19,7 @@ import { type SchemaRegistryOptions, schemaRegistryRoutes } from "./routes/schem
 import { searchRoutes } from "./routes/search.ts";
 import { searchLineageRoutes } from "./routes/search-lineage.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
+import { statusRoutes } from "./routes/status.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
 
 export interface RouteTable {
@@ -54,6 +55,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...usageStatsRoutes,
     ...operationRoutes,
     ...auditRoutes,
+    ...statusRoutes,
     ...changesRoutes,
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),

@@ -10,11 +10,14 @@ import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import { countEnded } from "./ended-jobs.ts";
 import { openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
+import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRestoring } from "./restore.ts";
+import { createStatus, type StatusParts } from "./status.ts";
 import { taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
 
@@ -25,6 +28,7 @@ export interface OperationsParts {
   readonly timeseries: TimeseriesReader;
   readonly projector: Progress & Restoration;
   readonly audit: Pick<AuditTrail, "list">;
+  readonly status: Pick<StatusParts, "version" | "health" | "figures" | "verified">;
   /** The data directory; the node's id is kept there. */
   readonly data: string;
   readonly namespace: string;
@@ -47,7 +51,7 @@ const NODE_ID = /^[\w-]{1,100}$/;
 /** Takes up the jobs that the last process left. */
 export async function openOperations(
   parts: OperationsParts,
-): Promise<Operations & { jobsRunning(): number; close(): Promise<void> }> {
+): Promise<Operations & { close(): Promise<void> }> {
   const { model, log, timeseries, projector, now, logger } = parts;
   const systemActor = `urn:${parts.namespace}:corpuser:__datahub_system`;
   const onAppended = projector.poke;
@@ -62,16 +66,24 @@ export async function openOperations(
     ...{ model, log, restoration: projector, namespace: parts.namespace },
     ...{ urnLimits: parts.urnLimits, now, logger },
   });
+  const ended = countEnded();
   const jobs = await openJobs({
-    log,
+    ...{ log, onEnded: ended.note },
     nodeId: nodeId(parts.data),
     kinds: { truncate: truncation.work, restore: restoring.work },
     ...{ systemActor, now, onAppended, logger },
   });
 
-  const readiness = watchReadiness({
-    look: async () => ({ head: await log.head(), positions: projector.positions() }),
-    now: () => performance.now(),
+  const look = async () => ({ head: await log.head(), positions: projector.positions() });
+  const readiness = watchReadiness({ look, now: () => performance.now() });
+  const pace = watchPace({ look, now: () => performance.now() });
+  const getStatus = createStatus({
+    ...{ ...parts.status, pace, parked: projector.parked, stalled: readiness.stalled, now },
+    ...{
+      jobsRunning: jobs.running,
+      jobsEnded: ended.counts,
+      uptimeSeconds: () => process.uptime(),
+    },
   });
 
   return {
@@ -103,10 +115,11 @@ export async function openOperations(
     },
     ...createParkedOperations({ log, projector, now }),
     listAuditEvents: parts.audit.list,
+    getStatus,
     stalledViews: readiness.stalled,
-    jobsRunning: jobs.running,
     async close() {
       readiness.close();
+      pace.close();
       await jobs.close();
     },
   };

@@ -91,6 +91,8 @@ export interface JobsParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onAppended: (position: Position) => void;
+  /** Called with each job that ended, as it ended. */
+  readonly onEnded?: ((job: Job) => void) | undefined;
   /** Milliseconds between two records of how far a job is; 2,000 when absent. */
   readonly reportedMsMin?: number | undefined;
   readonly logger: {
@@ -231,7 +233,9 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
         logger.error({ err, job: first.id }, "the end of a job could not be written down");
       }
       running.delete(first.id);
-      return { job: jobOf(first, final), position };
+      const job = jobOf(first, final);
+      parts.onEnded?.(job);
+      return { job, position };
     }
 
     async function work(): Promise<Ended> {

@@ -7,9 +7,11 @@ import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { Ended, Job } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
+import type { ServiceStatus } from "./status.ts";
 import type { TaskQuery } from "./task-status.ts";
 
 export type { Job } from "./jobs.ts";
+export type { ServiceStatus, ViewStatus } from "./status.ts";
 
 export interface TruncateRequest {
   /** In any letter case. */
@@ -115,6 +117,8 @@ export interface Operations {
   dropParked(query: ParkedQuery, caller: Caller): Promise<ParkedEntity | undefined>;
   /** Who did what; throws `malformed` for a count that is none. */
   listAuditEvents(query: AuditQuery): Promise<AuditPage>;
+  /** How the service is (status.ts). */
+  getStatus(): Promise<ServiceStatus>;
   /** Views that make no progress (readiness.ts). */
   stalledViews(): readonly Stalled[];
 }

@@ -1,21 +1,49 @@
 /**
  * The service's numbers in the text format of Prometheus. What there is to know of the log and its
- * views is asked for when somebody reads; of requests, each is counted as it is answered.
+ * views is asked for when somebody reads; of requests, each is counted as it is answered. README's
+ * table tells every name.
  */
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
+/** Undefined numbers are not told: where a server keeps a store, or nothing was compared yet. */
 export interface ViewFigures {
   readonly position: number;
-  readonly failing: boolean;
+  readonly lagRecords: number;
+  readonly lagSeconds: number;
+  /** Records that it was brought since the process began. */
+  readonly records: number;
+  readonly stalled: boolean;
   /** Entities that it passes over. */
   readonly parked: number;
+  readonly bytes?: number | undefined;
+  readonly generation?: number | undefined;
+  readonly verifiedPosition?: number | undefined;
+  readonly differences?: number | undefined;
+  /** Another model made it. */
+  readonly stale?: boolean | undefined;
+  /** While it is rebuilt. */
+  readonly rebuild?: { readonly position: number } | undefined;
+  readonly error?: string | undefined;
 }
 
 export interface Figures {
-  /** Position of the last record of the log. */
-  readonly head: number;
+  readonly version: string;
+  readonly log: {
+    /** Of the last record of the log. */
+    readonly position: number;
+    /** Records that came since the process began. */
+    readonly records: number;
+    readonly bytes?: number | undefined;
+    readonly error?: string | undefined;
+  };
   readonly views: Readonly<Record<string, ViewFigures>>;
   readonly jobsRunning: number;
+  /** Since the process began. */
+  readonly jobsEnded: readonly {
+    readonly kind: string;
+    readonly state: string;
+    readonly count: number;
+  }[];
 }
 
 export interface Metrics {
@@ -31,25 +59,89 @@ const secondsBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
 
+/** A gauge for each view; those whose number is not known are left out. */
+const viewGauges: readonly (readonly [
+  name: string,
+  help: string,
+  of: (view: ViewFigures) => number | undefined,
+])[] = [
+  ["position", "Position that a view has reached", (view) => view.position],
+  ["lag_records", "Records that a view is behind the log", (view) => view.lagRecords],
+  ["lag_seconds", "How long a view has lacked what the log has", (view) => view.lagSeconds],
+  [
+    "failing",
+    "1 while a view cannot follow the log or be read",
+    (view) => Number(view.error !== undefined),
+  ],
+  [
+    "stalled",
+    "1 while a view stands still behind the log (/health/ready)",
+    (view) => Number(view.stalled),
+  ],
+  [
+    "stale",
+    "1 while a view that another model made waits to be rebuilt",
+    (view) => Number(view.stale === true),
+  ],
+  [
+    "rebuild_position",
+    "Position that the next edition of a view has reached, while it is grown",
+    (view) => view.rebuild?.position,
+  ],
+  [
+    "parked_entities",
+    "Entities that a view passes over because it could not take a record",
+    (view) => view.parked,
+  ],
+  ["generation", "Edition of a view; grows with each rebuild", (view) => view.generation],
+  ["size_bytes", "What a view takes on disk", (view) => view.bytes],
+  [
+    "verified_position",
+    "Position up to which a view was last compared with the log",
+    (view) => view.verifiedPosition,
+  ],
+  [
+    "differences",
+    "Differences from the log that the last comparison found and nobody mended",
+    (view) => view.differences,
+  ],
+];
+
 export function createMetrics(figures: () => Promise<Figures>): Metrics {
   const registry = new Registry();
   // The usual 10 milliseconds would wake an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   const registers = [registry];
-  const gauge = (name: string, help: string, labelNames: readonly "view"[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
-
+  const build = new Gauge({
+    ...{ name: "annals_build_info", help: "1, for the version that runs" },
+    ...{ labelNames: ["version"] as const, registers },
+  });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const head = gauge("annals_log_position", "Position of the last record of the log");
-  const views = ["view"] as const;
-  const position = gauge("annals_view_position", "Position that a view has reached", views);
-  const lag = gauge("annals_view_lag_records", "Records that a view is behind the log", views);
-  const failing = gauge("annals_view_failing", "1 while a view cannot follow the log", views);
-  const parked = gauge(
-    "annals_view_parked_entities",
-    "Entities that a view passes over because it could not take a record",
-    views,
+  const bytes = gauge("annals_log_size_bytes", "What the log takes on disk");
+  const logFailing = gauge(
+    "annals_log_failing",
+    "1 while the log cannot be read, or takes no writes",
   );
+  const appended = new Counter({
+    ...{ name: "annals_log_records_total", help: "Records that came to the log", registers },
+  });
+  const views = viewGauges.map(([name, help, of]) => ({
+    of,
+    gauge: new Gauge({
+      ...{ name: `annals_view_${name}`, help, registers },
+      labelNames: ["view"] as const,
+    }),
+  }));
+  const applied = new Counter({
+    ...{ name: "annals_view_records_total", help: "Records that a view was brought", registers },
+    labelNames: ["view"] as const,
+  });
   const jobs = gauge("annals_jobs_running", "Jobs that are running");
+  const ended = new Counter({
+    ...{ name: "annals_jobs_ended_total", help: "Jobs that ended, by kind and state", registers },
+    labelNames: ["kind", "state"] as const,
+  });
   const requests = new Histogram({
     name: "annals_http_request_duration_seconds",
     help: "Time from a request's head to the end of its answer",
@@ -58,18 +150,34 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
     registers,
   });
 
+  /** What is counted elsewhere is told as it is. */
+  function tellCounters({ log, views: byName, jobsEnded }: Figures): void {
+    appended.reset();
+    appended.inc(log.records);
+    applied.reset();
+    for (const [view, { records }] of Object.entries(byName)) applied.inc({ view }, records);
+    ended.reset();
+    for (const { kind, state, count } of jobsEnded) ended.inc({ kind, state }, count);
+  }
+
   return {
     contentType: registry.contentType.replace(/; charset=.*/, ""),
     async text() {
       const now = await figures();
-      head.set(now.head);
+      build.set({ version: now.version }, 1);
+      head.set(now.log.position);
+      if (now.log.bytes === undefined) bytes.remove();
+      else bytes.set(now.log.bytes);
+      logFailing.set(Number(now.log.error !== undefined));
       jobs.set(now.jobsRunning);
-      for (const [view, figure] of Object.entries(now.views)) {
-        position.set({ view }, figure.position);
-        lag.set({ view }, Math.max(0, now.head - figure.position));
-        failing.set({ view }, figure.failing ? 1 : 0);
-        parked.set({ view }, figure.parked);
+      for (const { gauge, of } of views) {
+        gauge.reset();
+        for (const [view, figure] of Object.entries(now.views)) {
+          const value = of(figure);
+          if (value !== undefined) gauge.set({ view }, value);
+        }
       }
+      tellCounters(now);
       return registry.metrics();
     },
     observe({ route, method, status, seconds }) {

@@ -28,6 +28,7 @@ describe("every route of operations", () => {
       "retryParked",
       "dropParked",
       "listAuditEvents",
+      "getStatus",
     ]);
     for (const endpoint of rows) expect(endpoint.access, routerPath(endpoint)).toBe("operator");
   });

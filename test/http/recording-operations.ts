@@ -1,6 +1,6 @@
 /** Operations that remember what they were asked and answer the same to all. */
 import { position } from "../../src/core/position.ts";
-import type { Job, Operations } from "../../src/ops/operations.ts";
+import type { Job, Operations, ServiceStatus } from "../../src/ops/operations.ts";
 
 export interface OperationCall {
   readonly method: keyof Operations;
@@ -18,6 +18,22 @@ export const someJob: Job = {
   runNanos: 1_000_000,
   counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
   error: undefined,
+};
+
+export const someStatus: ServiceStatus = {
+  ok: true,
+  version: "0.1.0",
+  time: 1_772_409_600_000,
+  uptimeSeconds: 86.2,
+  log: { position: position(126), bytes: 479_232, recordsPerSecond: 12.5, records: 126 },
+  views: {
+    aspects: {
+      ...{ position: position(120), lagRecords: 6, lagSeconds: 0.25, recordsPerSecond: 1_234 },
+      ...{ records: 120, stalled: false, parked: 0, bytes: 1_064_960, generation: 2 },
+    },
+  },
+  jobsRunning: 1,
+  jobsEnded: [{ kind: "truncate", state: "done", count: 2 }],
 };
 
 export function createRecordingOperations(): Operations & { readonly calls: OperationCall[] } {
@@ -44,6 +60,7 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
       position: position(0),
       end: true,
     }),
+    getStatus: answering("getStatus", someStatus),
     stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },

@@ -100,7 +100,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getMetrics",
       summary: "The service's numbers, for Prometheus",
       about:
-        "`annals_log_position`, `annals_view_position`, `annals_view_lag_records`, `annals_view_failing` and `annals_view_parked_entities` by view, `annals_jobs_running`, `annals_http_request_duration_seconds` by route, method and status, and those of the process.",
+        "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and what there is to know of the process. The README tells every name.",
       reply: { type: "string" },
       replyType: "text/plain; version=0.0.4",
       example: { path: "/metrics", reply: "annals_log_position 126\n…" },

@@ -1,0 +1,163 @@
+/**
+ * The commands that operate a running service: their flags and help. All ask with the operator's
+ * token of a data directory, or with one from a file.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Config, Flags } from "../config/config.ts";
+import { type ExitCode, UsageError } from "./failure.ts";
+import { cancelJob, listJobs, showJob, watchJob } from "./jobs.ts";
+import { createOperatorClient } from "./operator-client.ts";
+import { listParked, settleParked } from "./parked.ts";
+import { instantOf, restore, truncate } from "./repair.ts";
+import { showStatus } from "./status.ts";
+import type { Terminal } from "./terminal.ts";
+import { operatorTokenOf, tokenIn } from "./token.ts";
+
+export interface OperatorCommandsParts {
+  readonly terminal: Terminal;
+  readonly finish: (code: ExitCode) => void;
+  /** A command with flags for the settings that say where the operator's token is. */
+  readonly settingsCommand: (
+    parent: Command,
+    name: string,
+    options: { readonly isDefault: boolean },
+  ) => Command;
+  readonly configOf: (flags: Flags) => Config;
+  /** Where a service with these settings can be reached from here. */
+  readonly defaultServer: (config: Config) => string;
+  /** --server */
+  readonly serverOption: () => Option;
+  readonly limit: (flags: string, about: string, fallback?: number, max?: number) => Option;
+}
+
+interface Common extends Flags {
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly json: boolean;
+}
+
+export function addOperatorCommands(program: Command, parts: OperatorCommandsParts): void {
+  const { terminal, finish, configOf, limit } = parts;
+  const command = (parent: Command, name: string, about: string): Command =>
+    parts
+      .settingsCommand(parent, name, { isDefault: name === "list" })
+      .description(about)
+      .addOption(parts.serverOption())
+      .option(
+        "--token-file <file>",
+        "file with an access token to show instead of the operator's token",
+      )
+      .option("--json", "print JSON instead of a table", false);
+  const around = ({ server, tokenFile, json, ...rest }: Common) => {
+    const config = configOf(settingsIn(rest));
+    const token =
+      tokenFile === undefined
+        ? operatorTokenOf(config)
+        : tokenIn(tokenFile, "Name another file with --token-file");
+    const client = createOperatorClient(server ?? parts.defaultServer(config), token);
+    return { client, terminal, json };
+  };
+
+  command(
+    program,
+    "status",
+    "show how a running catalog is; ends with 1 when it is not well",
+  ).action(async (options: Common) => finish(await showStatus(around(options))));
+
+  const jobs = program.command("jobs").description("jobs of a running catalog");
+  command(jobs, "list", "list jobs, the newest first")
+    .addOption(limit("--count <jobs>", "at most so many", 20, 200))
+    .action(async ({ count, ...options }: Common & { count: number }) =>
+      finish(await listJobs(count, around(options))),
+    );
+  const oneJob = (name: string, about: string, act: typeof showJob) =>
+    command(jobs, name, about)
+      .argument("<job>", "id of the job")
+      .action(async (id: string, options: Common) => finish(await act(id, around(options))));
+  oneJob("show", "show a job", showJob);
+  oneJob("watch", "follow a job; ends with 0 when it is done, and 1 when it is not", watchJob);
+  oneJob("cancel", "cancel a job", cancelJob);
+
+  const parked = program
+    .command("parked")
+    .description("records that views of a running catalog could not take");
+  command(parked, "list", "list the entities that views pass over, and why")
+    .option("--view <view>", "of this view alone")
+    .addOption(limit("--count <entities>", "at most so many", 100, 200))
+    .action(async ({ view, count, ...options }: Common & { view?: string; count: number }) =>
+      finish(await listParked({ view, count }, around(options))),
+    );
+  const oneParked = (name: "retry" | "drop", about: string) =>
+    command(parked, name, about)
+      .argument("<view>", "the view that passes over it")
+      .argument("<urn>", "the entity")
+      .action(async (view: string, urn: string, options: Common) =>
+        finish(await settleParked(`${name}Parked`, { view, urn }, around(options))),
+      );
+  oneParked("retry", "make an entity anew in the view that passes over it");
+  oneParked("drop", "pass over the record for ever, and make its entity anew without it");
+
+  addRepairs();
+
+  function addRepairs(): void {
+    command(program, "restore", "make what the views have of entities anew from the log")
+      .option("--urn <urn>", "this entity alone")
+      .option("--urn-like <pattern>", "entities whose urn is LIKE this (% is any text); all: %")
+      .option("--aspect <name...>", "rows of these aspects alone")
+      .addOption(limit("--start <rows>", "leave out so many rows at the beginning"))
+      .addOption(limit("--limit <rows>", "at most so many rows"))
+      .addOption(limit("--batch-size <rows>", "rows of one batch", undefined, 10_000))
+      .option("--no-wait", "print the id of the job and leave it to itself")
+      .action(async (given: Common & RestoreFlags) => {
+        const { urn, urnLike, aspect, start, limit, batchSize, wait, ...options } = given;
+        if (urn === undefined && urnLike === undefined) {
+          throw new UsageError("Name an entity with --urn, or several with --urn-like");
+        }
+        const asked = { urn, urnLike, aspectNames: aspect, start, limit, batchSize };
+        finish(await restore(asked, { ...around(options), wait }));
+      });
+
+    command(program, "truncate", "delete events of a timeseries aspect that are older than a time")
+      .argument("<entity type>", "like dataset, in any letter case")
+      .argument("<aspect>", "like datasetProfile, in any letter case")
+      .addOption(
+        new Option("--before <time>", "like 2026-01-01, 2026-01-01T12:00:00Z or epoch milliseconds")
+          .argParser(instant)
+          .makeOptionMandatory(),
+      )
+      .option("--run", "do it; otherwise what there is to delete is only counted", false)
+      .option("--no-wait", "print the id of the job and leave it to itself")
+      .action(async (entityType: string, aspect: string, given: Common & TruncateFlags) => {
+        const { before, run, wait, ...options } = given;
+        const asked = { entityType, aspect, endTimeMillis: before, run };
+        finish(await truncate(asked, { ...around(options), wait }));
+      });
+  }
+}
+
+interface RestoreFlags {
+  readonly urn?: string;
+  readonly urnLike?: string;
+  readonly aspect?: readonly string[];
+  readonly start?: number;
+  readonly limit?: number;
+  readonly batchSize?: number;
+  readonly wait: boolean;
+}
+
+interface TruncateFlags {
+  readonly before: number;
+  readonly run: boolean;
+  readonly wait: boolean;
+}
+
+const settingsIn = ({ data, operatorTokenFile }: Flags): Flags => ({
+  ...(data !== undefined && { data }),
+  ...(operatorTokenFile !== undefined && { operatorTokenFile }),
+});
+
+function instant(given: string): number {
+  const time = instantOf(given);
+  if (time !== undefined) return time;
+  throw new InvalidArgumentError("It is a date like 2026-01-01, or epoch milliseconds.");
+}

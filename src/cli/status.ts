@@ -1,0 +1,73 @@
+/** `annals status`: how a running service is. Ends with 1 when it is not well, for scripts. */
+import { type ExitCode, exitCodes } from "./failure.ts";
+import type { OperatorClient } from "./operator-client.ts";
+import { table } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+interface ToldStatus {
+  readonly ok: boolean;
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly log: {
+    readonly position: number;
+    readonly bytes?: number;
+    readonly recordsPerSecond: number;
+    readonly error?: string;
+  };
+  readonly views: Readonly<Record<string, ToldView>>;
+  readonly jobsRunning: number;
+}
+
+interface ToldView {
+  readonly position: number;
+  readonly lagRecords: number;
+  readonly lagSeconds: number;
+  readonly recordsPerSecond: number;
+  readonly stalled: boolean;
+  readonly parked?: number;
+  readonly verifiedPosition?: number;
+  readonly generation?: number;
+  readonly bytes?: number;
+  readonly error?: string;
+}
+
+export async function showStatus({
+  client,
+  terminal,
+  json,
+}: {
+  readonly client: OperatorClient;
+  readonly terminal: Terminal;
+  readonly json: boolean;
+}): Promise<ExitCode> {
+  const status = await client.act<ToldStatus>("getStatus");
+  await terminal.print(json ? JSON.stringify(status) : text(status));
+  return status.ok ? exitCodes.done : exitCodes.failed;
+}
+
+function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatus): string {
+  const rows = Object.entries(views).map(([name, view]) => [
+    ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
+    ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "-"],
+    ...[view.generation ?? "-", megabytes(view.bytes), stateOf(view)],
+  ]);
+  const heads = [
+    ...["VIEW", "POSITION", "LAG", "SECONDS", "RATE/S", "PARKED", "VERIFIED", "GENERATION"],
+    ...["MB", "STATE"],
+  ];
+  const lines = [
+    `annals ${version} is ${ok ? "well" : "not well"}, up for ${Math.round(uptimeSeconds)} s, ${jobsRunning} jobs running`,
+    `log at position ${log.position.toLocaleString("en")}, ${megabytes(log.bytes)} MB, ${Math.round(log.recordsPerSecond)} records/s`,
+    ...(log.error === undefined ? [] : [`log: ${log.error}`]),
+  ];
+  return `${lines.join("\n")}\n\n${table(heads, rows)}`;
+}
+
+const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? "-" : (bytes / 1e6).toFixed(1);
+
+function stateOf({ error, stalled, lagRecords }: ToldView): string {
+  if (error !== undefined) return error;
+  if (stalled) return "stands still";
+  return lagRecords === 0 ? "up to date" : "follows";
+}

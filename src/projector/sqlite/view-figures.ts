@@ -1,0 +1,29 @@
+/** What a SQLite file says of itself to those who look after it, whoever writes it meanwhile. */
+import { realpathSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+
+/** Bytes on disk, with those of its write-ahead log; undefined while there is no file. */
+export function bytesOf(path: string): number | undefined {
+  try {
+    // The file may be a link to the edition in place, which has its write-ahead log beside it.
+    const file = realpathSync(path);
+    const ahead = statSync(`${file}-wal`, { throwIfNoEntry: false });
+    return statSync(file).size + (ahead?.size ?? 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The edition of a view; undefined for one that cannot be read, which others tell about. */
+export function generationOf(path: string): number | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    const row = database.prepare("SELECT generation FROM view").get();
+    return row === undefined ? undefined : Number(row.generation);
+  } catch {
+    return undefined;
+  } finally {
+    database?.close();
+  }
+}

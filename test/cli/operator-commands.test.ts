@@ -1,0 +1,149 @@
+/** The commands that operate a service, as processes, against a real one. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { instantOf } from "../../src/cli/repair.ts";
+import { table } from "../../src/cli/table.ts";
+import { entityStream } from "../../src/core/stream.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { proposal } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { type Ended, start } from "./run-program.ts";
+
+const annals = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
+const sick = "urn:li:tag:sick";
+const seeds = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
+let service: RunningService;
+
+const run = (...args: string[]): Promise<Ended> => {
+  const where = ["--server", service.address, "--data", service.directory];
+  return start(process.execPath, [annals, ...args, ...where]).ended;
+};
+const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+beforeAll(async () => {
+  service = await runningService({ logLevel: "silent" });
+  await service.client.upsert(sick, "tagProperties", { name: "a" });
+  const profiles = [1_000, 2_000_000_000_000].map((timestampMillis) =>
+    proposal(seeds, "datasetProfile", { timestampMillis, rowCount: 1 }),
+  );
+  await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals: profiles });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+describe("annals status", () => {
+  test("is a table for people, and JSON for programs", async () => {
+    const { code, stdout, stderr } = await run("status");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^annals \S+ is well, up for \d+ s, 0 jobs running\nlog at position /);
+    expect(stdout).toMatch(/^graph +\d+ +0 +0\.0 .*up to date$/m);
+    const told = await json("status");
+    expect(told).toMatchObject({ ok: true, views: { graph: { lagRecords: 0, generation: 1 } } });
+    expect(told.log.position).toBe(told.views.search.position);
+  });
+
+  test("needs a token that counts, and somebody who answers", async () => {
+    const file = join(service.directory, "wrong.token");
+    writeFileSync(file, "none");
+    const refused = await run("status", "--token-file", file);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--token-file");
+    const nobody = ["status", "--server", "http://127.0.0.1:9", "--data", service.directory];
+    const silent = await start(process.execPath, [annals, ...nobody]).ended;
+    expect(silent.code).toBe(1);
+    expect(silent.stderr).toContain("http://127.0.0.1:9 did not answer (");
+    expect(silent.stderr.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("annals truncate, restore and jobs", () => {
+  test("a truncation is a dry run until it is told to run, and then a job", async () => {
+    const asked = ["truncate", "dataset", "datasetprofile", "--before", "2026-01-01"];
+    const dry = await run(...asked);
+    expect(dry.stdout).toBe("Delete 1 out of 2 rows (50.00%).\n");
+    expect(dry.stderr).toBe("nothing was deleted; --run does it\n");
+    const done = await run(...asked, "--run");
+    expect(done.code).toBe(0);
+    expect(done.stdout).toMatch(/^state +done$/m);
+    expect(done.stdout).toMatch(/^counts +total 1, .*deleted 1,/m);
+    expect((await run(...asked)).stdout).toBe("Delete 0 out of 1 rows (0.00%).\n");
+  });
+
+  test("a restore is a job that is listed, shown, and watched", async () => {
+    const restored = await json("restore", "--urn", seeds);
+    expect(restored).toMatchObject({ kind: "restore", state: "done" });
+    expect(restored.counts.updated).toBeGreaterThan(0);
+    expect(await json("jobs", "watch", restored.id)).toEqual(restored);
+    expect(await json("jobs", "show", restored.id)).toEqual(restored);
+    const { id } = await json("restore", "--urn-like", "%", "--no-wait");
+    expect((await run("jobs", "watch", id)).code).toBe(0);
+    const { stdout } = await run("jobs");
+    const lines = stdout.trim().split("\n");
+    expect(lines).toHaveLength(4);
+    expect(lines[1]).toMatch(new RegExp(`^${id} +restore +done +\\d+ of \\d+ +20`));
+    const cancelled = await run("jobs", "cancel", id);
+    expect(cancelled.code).toBe(1);
+    expect(cancelled.stderr).toContain("is done: it cannot be cancelled");
+  });
+
+  test.each([
+    [["restore"], "--urn"],
+    [["truncate", "dataset", "datasetProfile"], "--before"],
+    [["truncate", "dataset", "datasetProfile", "--before", "soon"], "It is a date like"],
+    [["truncate", "dataset", "nothing", "--before", "2026-01-01"], "nothing"],
+    [["jobs", "show", "node:99"], 'no job "node:99"'],
+    [["parked", "retry", "graph", "urn:li:tag:well"], "not parked"],
+    [["parked", "--view", "attic"], "attic"],
+  ])("%j ends with 2 and says why", async (args, why) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(why);
+  });
+});
+
+describe("annals parked", () => {
+  test("lists, retries and drops", async () => {
+    expect(await run("parked")).toMatchObject({ code: 0, stderr: "nothing is parked\n" });
+    await service.restart(async () => {
+      const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
+      const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
+      await log.append([{ stream: entityStream(sick), expected: "any", records }]);
+      await log.close();
+    });
+    await expect
+      .poll(async () => (await json("parked", "--view", "graph")).total, { timeout: 10_000 })
+      .toBe(1);
+    const { stdout } = await run("parked", "--view", "graph");
+    expect(stdout).toMatch(new RegExp(`^graph +${sick} +\\d+ +20\\S+ +0 +.*position \\d+`, "m"));
+    const page = await (await fetch(`${service.address}/status`)).text();
+    expect(page).toContain(sick);
+    const still = await run("parked", "retry", "graph", sick);
+    expect(still.code).toBe(1);
+    expect(still.stdout).toContain("still passes over");
+    const dropped = await run("parked", "drop", "graph", sick);
+    expect(dropped).toMatchObject({ code: 0, stdout: `graph has ${sick} again\n` });
+    expect((await json("parked", "--view", "graph")).total).toBe(0);
+  });
+});
+
+test("columns are as wide as their widest cell, and numbers are read from their end", () => {
+  expect(
+    table(
+      ["NAME", "COUNT", ""],
+      [
+        ["a", 1_234, "x"],
+        ["longer", 5, ""],
+      ],
+    ),
+  ).toBe("NAME    COUNT\na       1,234  x\nlonger      5");
+});
+
+test("a time is a date, an instant, or epoch milliseconds", () => {
+  expect(instantOf("2026-01-01")).toBe(1_767_225_600_000);
+  expect(instantOf("2026-01-01T00:00:00Z")).toBe(1_767_225_600_000);
+  expect(instantOf("1767225600000")).toBe(1_767_225_600_000);
+  expect(["soon", "2026", "2026-13-01", "1 Jan 2026"].map(instantOf)).toEqual(
+    Array(4).fill(undefined),
+  );
+});

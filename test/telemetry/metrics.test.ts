@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createMetrics, type Figures } from "../../src/telemetry/metrics.ts";
+
+const figures: Figures = {
+  version: "1.2.3",
+  log: { position: 126, records: 26, bytes: 4_096 },
+  views: {
+    aspects: {
+      ...{ position: 120, lagRecords: 6, lagSeconds: 1.5, records: 20, stalled: false, parked: 2 },
+      ...{ bytes: 8_192, generation: 3, verifiedPosition: 100, differences: 1 },
+    },
+    search: {
+      ...{ position: 126, lagRecords: 0, lagSeconds: 0, records: 26, stalled: true, parked: 0 },
+      error: "no room",
+    },
+  },
+  jobsRunning: 1,
+  jobsEnded: [{ kind: "restore", state: "failed", count: 4 }],
+};
+
+const valueIn = (text: string, series: string): number => {
+  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length));
+};
+
+test("tells what is known of the log, its views and its jobs", async () => {
+  const metrics = createMetrics(async () => figures);
+  await metrics.text();
+  const text = await metrics.text();
+  const values = {
+    'annals_build_info{version="1.2.3"}': 1,
+    annals_log_position: 126,
+    annals_log_size_bytes: 4_096,
+    annals_log_failing: 0,
+    annals_log_records_total: 26,
+    'annals_view_position{view="aspects"}': 120,
+    'annals_view_lag_records{view="aspects"}': 6,
+    'annals_view_lag_seconds{view="aspects"}': 1.5,
+    'annals_view_records_total{view="aspects"}': 20,
+    'annals_view_parked_entities{view="aspects"}': 2,
+    'annals_view_failing{view="aspects"}': 0,
+    'annals_view_failing{view="search"}': 1,
+    'annals_view_stalled{view="search"}': 1,
+    'annals_view_generation{view="aspects"}': 3,
+    'annals_view_size_bytes{view="aspects"}': 8_192,
+    'annals_view_verified_position{view="aspects"}': 100,
+    'annals_view_differences{view="aspects"}': 1,
+    annals_jobs_running: 1,
+    'annals_jobs_ended_total{kind="restore",state="failed"}': 4,
+  };
+  const told = Object.keys(values).map((series) => [series, valueIn(text, series)]);
+  expect(Object.fromEntries(told)).toEqual(values);
+  // What is not known is not told as nought.
+  expect(text).not.toContain('annals_view_generation{view="search"}');
+});
+
+test("names follow the conventions of Prometheus", async () => {
+  const metrics = createMetrics(async () => figures);
+  const types = [...(await metrics.text()).matchAll(/^# TYPE (annals_\w+) (\w+)$/gm)];
+  expect(types.length).toBeGreaterThan(15);
+  for (const [, name = "", type] of types) {
+    expect(name).toMatch(/^annals_[a-z]+(_[a-z]+)*$/);
+    expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
+    expect(name).not.toMatch(/_(ms|millis|milliseconds|kb|mb)$/);
+  }
+});
+
+test("are those that the README tells, and no others", async () => {
+  const metrics = createMetrics(async () => figures);
+  const told = [...(await metrics.text()).matchAll(/^# TYPE (annals_\w+) (\w+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [, table = ""] = /<!-- metrics -->(.*)<!-- \/metrics -->/s.exec(readme) ?? [];
+  const documented = [...table.matchAll(/^\| `(annals_\w+)[^|]*\| (\w+) \|/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
+  expect(documented.sort()).toEqual(told.sort());
+});
