@@ -171,7 +171,8 @@ export async function openService(
         })
       : undefined;
     const graphql = createLateGraphqlDoor({
-      ...{ ...access, namespace, lastUse: audit.lastUse },
+      ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
+      catalogFor: sighted?.catalogFor ?? (() => catalog),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
