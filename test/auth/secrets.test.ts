@@ -38,8 +38,18 @@ test("no token and no key is in the log, the views, the service's own log or its
   for (const path of [`/entitiesV2/urn:li:dataHubAccessToken:${id}`, "/config", "/openapi.json"]) {
     said.push(JSON.stringify((await client.call("GET", path, undefined, asBearer(token))).body));
   }
+  // Tokens where they do not belong.
+  for (const misplaced of [token, operator.Authorization?.slice(7) ?? ""]) {
+    await ask(client, `mutation { revokeAccessToken(tokenId: "${misplaced}") }`, {}, operator);
+    await client.call("GET", `/entitiesV2/x?access_token=${misplaced}`, undefined, {});
+    await client.call("POST", "/operations?action=getJob", {}, { Authorization: misplaced });
+    await client.call("GET", "/config", undefined, { "X-DataHub-Actor": misplaced });
+  }
   await ask(client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, operator);
   await hear("/api/graphql", { query: list }, asBearer(token));
+  said.push((await client.call("GET", "/metrics", undefined, operator)).body);
+  expect(said.at(-1)).toContain("annals_");
+  await hear("/operations?action=listAuditEvents", { count: 1000 }, operator);
   expect(await service.stop()).toBe(0);
 
   said.push(service.stderr());

@@ -4,6 +4,8 @@
  * The service and the bare echo are processes of their own, loaded in turns by the same client on
  * the same machine, so that a ratio says what the work costs beyond parsing and answering a body.
  */
+
+import { benchAuth } from "./auth.ts";
 import { benchElasticsearchSearch } from "./elasticsearch.ts";
 import { benchElasticsearchTimeseries } from "./elasticsearch-timeseries.ts";
 import { benchEventStore } from "./eventstoredb.ts";
@@ -18,6 +20,7 @@ import { benchSizes } from "./sizes.ts";
 import { benchTogether } from "./together.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
+  auth: benchAuth,
   ingest: benchIngest,
   reads: benchReads,
   regrow: benchRegrow,

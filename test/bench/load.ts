@@ -6,6 +6,8 @@ export interface Load {
   readonly method: "GET" | "POST";
   /** Paths and bodies, taken in turn. */
   readonly requests: readonly { readonly path: string; readonly body?: string }[];
+  /** Beside the content type. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly connections: number;
   readonly seconds: number;
   /** Of all connections together; as many as can be when absent. */
@@ -23,11 +25,12 @@ export async function load({
   url,
   method,
   requests,
+  headers: more,
   connections,
   seconds,
   perSecondMax,
 }: Load): Promise<Measured> {
-  const headers = { "content-type": "application/json" };
+  const headers = { "content-type": "application/json", ...more };
   const own = connectionShares(
     requests.map(({ path, body }) => ({ method, path, body, headers })),
     connections,

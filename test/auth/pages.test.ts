@@ -1,0 +1,53 @@
+/** Every page for browsers: it can run, load and call nothing but what it says, and lies in no frame. */
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { createRouteTable } from "../../src/http/route-table.ts";
+import { tokenOf } from "../support/operator.ts";
+import { runningService } from "../support/running-service.ts";
+
+test("has a strict content security policy, and the headers beside it", async () => {
+  await using service = await runningService({ graphqlExplorer: "on" });
+  const table = createRouteTable({
+    version: "0",
+    modelFingerprint: "0",
+    openApi: () => "",
+    docs: () => ({}),
+    graphql: { door: {} as never, explorer: {} },
+    schemaRegistry: { registry: {} as never },
+  });
+  const pages = table.endpoints.filter(({ replyType }) => replyType === "text/html");
+  expect(pages.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(["/restli/docs", "/api/graphql"]),
+  );
+  for (const { path, example } of pages) {
+    const reply = await service.client.call(
+      "GET",
+      example.path,
+      undefined,
+      tokenOf(service.directory),
+    );
+    expect(reply.status, path).toBe(200);
+    const header = (name: string) => reply.headers.get(name) ?? "";
+    expect(header("content-type"), path).toBe("text/html; charset=utf-8");
+    const policy = header("content-security-policy");
+    expect(policy, path).toMatch(/^default-src 'none'/);
+    expect(policy, path).not.toMatch(/unsafe|https?:|\*|data:/);
+    expect(policy, path).toContain("frame-ancestors 'none'");
+    expect(policy, path).toContain("base-uri 'none'");
+    expect(header("x-frame-options"), path).toBe("DENY");
+    expect(header("x-content-type-options"), path).toBe("nosniff");
+    expect(header("referrer-policy"), path).toBe("no-referrer");
+    expect(header("access-control-allow-origin"), path).toBe("");
+    // What it holds is what its policy names.
+    const inline = [
+      ...reply.body.matchAll(/<(?:script|style)[^>]*>([\s\S]*?)<\/(?:script|style)>/g),
+    ];
+    for (const [, text = ""] of inline) {
+      expect(policy, path).toContain(createHash("sha256").update(text).digest("base64"));
+    }
+    expect(reply.body, path).not.toMatch(
+      /<(?:script|link|img|iframe)[^>]+(?:src|href)=["']?(?:https?:)?\/\//,
+    );
+    expect(reply.body, path).not.toMatch(/\son\w+=/);
+  }
+});
