@@ -1,7 +1,7 @@
 /**
  * The change log over the protocol of EventStoreDB, against the client alone doing the same: new
  * streams of five records and streams that grow, some hundreds of appends in flight. On the server
- * of ANNALS_TEST_EVENTSTOREDB, or on the tests' own in a process beside this one: then the figures
+ * of TEST_EVENTSTOREDB, or on the tests' own in a process beside this one: then the figures
  * say what the adapter costs, and nothing of a real server's disk.
  */
 import { spawn } from "node:child_process";
@@ -66,7 +66,11 @@ export async function benchEventStore(): Promise<void> {
     }
     const [mine, base] = [median(rates.ours), median(rates.theirs)];
     report(`raw batch append, ${name}`, rate(base));
-    report(`append to the log, ${name}`, rate(mine), { ratio: mine / base, target });
+    report(`append to the log, ${name}`, rate(mine), {
+      ratio: mine / base,
+      target,
+      of: "the raw client",
+    });
   }
 
   const read = { ours: [] as number[], theirs: [] as number[] };
@@ -86,7 +90,7 @@ export async function benchEventStore(): Promise<void> {
   }
   const [mine, base] = [median(read.ours), median(read.theirs)];
   report("raw read of $all", rate(base));
-  report("reading the log", rate(mine), { ratio: mine / base, target });
+  report("reading the log", rate(mine), { ratio: mine / base, target, of: "the raw client" });
 
   await log.close();
   await client.dispose();

@@ -62,7 +62,10 @@ async function benchFeed(space: KafkaSpace): Promise<void> {
       }
     }
     const ratio = times.raw / times.feed;
-    report("feed to kafka", rate((ROUNDS * BATCH) / times.feed), { ratio, target: TARGET });
+    report("feed to kafka", rate((ROUNDS * BATCH) / times.feed), {
+      ...{ ratio, target: TARGET },
+      of: "the raw producer",
+    });
   } finally {
     await raw.disconnect();
     await sink.close();

@@ -11,6 +11,7 @@ import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { rate, report } from "./report.ts";
 
+const RAW = "the raw driver";
 const TARGET = 0.7;
 const ENTITIES_PER_BATCH = 1_000;
 const WARM_BATCHES = 6;
@@ -98,7 +99,7 @@ async function benchWrites(sink: GraphSink, raw: RawGraph): Promise<void> {
   ].entries()) {
     const own = times.sink[again] ?? 0;
     const ratio = (times.raw[again] ?? 0) / own;
-    report(what, rate(edges / own), { ratio, target: TARGET });
+    report(what, rate(edges / own), { ratio, target: TARGET, of: RAW });
   }
 }
 
@@ -121,10 +122,12 @@ async function benchPages(reader: GraphReader, raw: RawGraph): Promise<void> {
     times.rawHub += otherHub;
   }
   report("graph on neo4j: neighbours", rate(READS / times.reader), {
+    of: RAW,
     ratio: times.raw / times.reader,
     target: TARGET,
   });
   report("graph on neo4j: first page of a hub", rate((HUB_READS * 5) / times.hub), {
+    of: RAW,
     ratio: times.rawHub / times.hub,
     target: TARGET,
   });
