@@ -28,6 +28,7 @@ import { createDeleteReferences, type ReferencePaths } from "./references.ts";
 import { createSearchFields } from "./search-fields.ts";
 import type { SearchParts } from "./searches.ts";
 import type { ReadPorts } from "./seen-ports.ts";
+import { createShownPositions } from "./shown-positions.ts";
 import type { Look } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createStreamStates } from "./stream-states.ts";
@@ -93,6 +94,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   const answered = { [ASPECTS]: head, [TIMESERIES]: head, [GRAPH]: head };
   const caughtUp = (view: keyof typeof answered) => () => reached(view)(answered[view] ?? START);
 
+  /** The same with what others wrote: for what is taken away or refused by what a view has. */
+  const complete = (view: keyof typeof answered) => async () =>
+    parts.sharedLog ? reached(view)(await log.head()) : caughtUp(view)();
+
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const states = createEntityStates({
     reader: aspects,
@@ -116,7 +121,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
 
   const ingestion = createIngestion({
     log,
-    atomic: !parts.sharedLog,
+    sharedLog: parts.sharedLog,
     encode: parts.encode,
     addresses,
     preparation,
@@ -142,7 +147,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       return (await openParking(ASPECTS, notes, now)).find(urn)?.reason;
     },
     async countEvents(urn, aspect) {
-      await caughtUp(TIMESERIES)();
+      await complete(TIMESERIES)();
       return timeseries.count({ urn, aspect });
     },
     answered: () => answered[ASPECTS] ?? START,
@@ -170,6 +175,13 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   const ports: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
 
+  const shown = createShownPositions({
+    sharedLog: parts.sharedLog,
+    positionOf: (view) => progress.positions()[viewOf[view]] ?? START,
+    reached: (view, position) => reached(viewOf[view])(position),
+    answered: () => answered[ASPECTS] ?? START,
+  });
+
   const catalog: Catalog = {
     ingest: ingestion.ingest,
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
@@ -181,7 +193,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       reader: timeseries,
       systemActor,
       now,
-      caughtUp: caughtUp(TIMESERIES),
+      caughtUp: complete(TIMESERIES),
       // An entity's delete is in its own stream: the timeseries view must come that far.
       onDeleted: (position) => {
         if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
@@ -196,18 +208,12 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       namespace,
       urnLimits: parts.urnLimits,
       ingest: ingestion.ingest,
-      caughtUp: caughtUp(GRAPH),
+      caughtUp: complete(GRAPH),
     }),
 
     ...createReading(tools, ports),
 
-    positionOf: (view) =>
-      view === "search" ? (progress.positions()[SEARCH] ?? START) : (answered[ASPECTS] ?? START),
-
-    async reach(view, position) {
-      if (view !== "search" && position <= (answered[ASPECTS] ?? START)) return;
-      await reached(viewOf[view])(position);
-    },
+    ...shown,
 
     async health() {
       const errors = progress.errors();

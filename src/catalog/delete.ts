@@ -55,6 +55,8 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const stream = entityStream(urn);
     const before = await answered(stream, request, caller);
     if (before !== undefined) return { urn, ...before };
+    // What another process made of it a moment ago is to be counted, or found.
+    states.doubt([urn]);
     const [state] = await states.read([urn]);
     await caughtUp();
     const timeseriesRows = await reader.count({ urn });

@@ -40,6 +40,11 @@ export interface EntityStates {
   ): void;
   /** Forgets what an append that was answered as a repetition made us believe. */
   forget(urns: readonly string[]): void;
+  /**
+   * Folds the entities anew from the log when they are loaded next; where others write to it, too,
+   * what is known of them may be outdated. Nothing where no other process writes.
+   */
+  doubt(urns: readonly string[]): void;
   /** The last position of the entity that the view may not have yet. */
   positionOf(urn: string): Position;
   /** How many entities wait for the view. */
@@ -82,8 +87,10 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   const loading = new Map<string, Promise<Entry>>();
   // Pinned entries by the position that frees them; a position may be outdated by a later write.
   let waiting: { position: Position; entry: Entry }[] = [];
+  let viewAt = START;
 
   onProgress((position) => {
+    viewAt = position;
     let done = 0;
     for (const item of waiting) {
       if (item.position > position) break;
@@ -98,6 +105,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     if (pinned.get(entry.urn) !== entry) return;
     pinned.delete(entry.urn);
     if (entry.state !== undefined) kept.set(entry.urn, entry);
+  }
+
+  /** Until the view has the entry's position. Answers may come in another order than positions. */
+  function freeLater(entry: Entry): void {
+    const { position } = entry;
+    let at = waiting.length;
+    while (at > 0 && (waiting[at - 1]?.position ?? START) > position) at--;
+    waiting.splice(at, 0, { position, entry });
   }
 
   const find = (urn: string): Entry | undefined => {
@@ -154,7 +169,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
       const again = lost !== undefined && fromLog !== undefined;
       const [state] = again ? [await fromLog(urn)] : await readAll([urn]);
       pinned.delete(urn);
-      return keep(urn, state);
+      return again && lost.position > viewAt ? pin(urn, state, lost.position) : keep(urn, state);
     })().finally(() => loading.delete(urn));
     loading.set(urn, load);
     return load;
@@ -163,6 +178,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   function keep(urn: string, state: EntityState | undefined): Entry {
     const entry: Entry = { urn, state, appending: undefined, position: START };
     kept.set(urn, entry);
+    return entry;
+  }
+
+  /** What was written here stays to be seen, though the view does not have it yet. */
+  function pin(urn: string, state: EntityState | undefined, position: Position): Entry {
+    const entry: Entry = { urn, state, appending: undefined, position };
+    pinned.set(urn, entry);
+    freeLater(entry);
     return entry;
   }
 
@@ -182,7 +205,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
           const position = positions[i] ?? entry.position;
           if (position > entry.position) entry.position = position;
           if (entry.appending === appending) entry.appending = undefined;
-          waiting.push({ position: entry.position, entry });
+          freeLater(entry);
         }
         if (fromLog !== undefined) letGo();
       },
@@ -190,7 +213,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
         for (const { entry } of decisions) {
           if (entry.appending === appending) entry.appending = undefined;
           entry.state = undefined;
-          waiting.push({ position: entry.position, entry });
+          freeLater(entry);
         }
       },
     );
@@ -237,6 +260,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
         kept.delete(urn);
         const entry = pinned.get(urn);
         if (entry !== undefined) entry.state = undefined;
+      }
+    },
+    doubt(urns) {
+      if (fromLog === undefined) return;
+      for (const urn of urns) {
+        const entry = pinned.get(urn);
+        if (entry === undefined) pin(urn, undefined, START);
+        else entry.state = undefined;
       }
     },
     positionOf: (urn) => pinned.get(urn)?.position ?? START,

@@ -5,6 +5,7 @@
  *
  * Between loading and deciding nothing is awaited, so that in this process no race is lost; a race
  * with another writer of the same log is decided again on the new state, a bounded number of times.
+ * So is a refusal, once, where another writer has changed the entity since it was read.
  */
 import { createHash } from "node:crypto";
 import type { AuditStamp, Change } from "../core/change.ts";
@@ -27,8 +28,8 @@ const attemptsMax = 5;
 
 interface Dependencies {
   readonly log: ChangeLog;
-  /** Whether all appends of a call are in the log, or none. */
-  readonly atomic: boolean;
+  /** Other processes write to the log, too; and of a call's appends only some may be in the log. */
+  readonly sharedLog: boolean;
   readonly encode: (change: Change) => Uint8Array;
   readonly addresses: Addresses;
   readonly preparation: Preparation;
@@ -69,6 +70,12 @@ interface Demand {
   readonly intents: Intent[];
   /** Events of timeseries aspects, in order. */
   readonly events: { readonly aspect: string; readonly intent: Intent }[];
+}
+
+/** What was decided of an entity: nothing can be written. */
+interface Refused {
+  readonly entry: Entry;
+  readonly refusal: unknown;
 }
 
 interface Decided {
@@ -132,6 +139,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     { stamp, key }: Pick<Request, "stamp" | "key">,
   ): Promise<Written> {
     const ends = new Map<StreamName, Revision>();
+    const doubted = new Set<string>();
     for (let attempt = 1; ; attempt++) {
       // One load, so that nothing is awaited between the last entity and the first decision.
       const platforms = platformsOf(demands);
@@ -140,13 +148,21 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       const delimiterOf = delimiters(platforms, entries.slice(urns.length));
       // An append that another request began has failed in this very turn: look again.
       if (entries.some((entry) => entry.state === undefined)) continue;
+      const decided = decideAll(demands, entries, { stamp, key, ends, delimiterOf });
+      if ("refusal" in decided) {
+        const { entry, refusal } = decided;
+        if (doubted.has(entry.urn) || !(await isOutdated(entry))) throw refusal;
+        doubted.add(entry.urn);
+        states.doubt([entry.urn]);
+        continue;
+      }
       try {
-        return await appendAll(decideAll(demands, entries, { stamp, key, ends, delimiterOf }), key);
+        return await appendAll(decided, key);
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
         // Lost every time on what the view says: it may have passed over what the stream ends with.
-        if (attempt === attemptsMax - 1) ends.set(error.stream, await endOf(error));
-        if (attempt === attemptsMax) {
+        if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
+        if (attempt >= attemptsMax) {
           throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
             hint: "Send the request again",
             cause: error,
@@ -157,6 +173,14 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         await dependencies.afterLostRace();
       }
     }
+  }
+
+  /** Whether another process has written to the entity since it was read. */
+  async function isOutdated({ urn, state }: Entry): Promise<boolean> {
+    if (!dependencies.sharedLog) return false;
+    const options = { limit: 1, backward: true };
+    const [last] = await log.readStream(entityStream(urn), "end", options);
+    return last !== undefined && last.revision !== state?.revision;
   }
 
   /** Throws `conflict` where the entity waits behind a record that the view cannot take. */
@@ -213,8 +237,17 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     demands: readonly Demand[],
     entries: readonly Entry[],
     request: Request,
-  ): readonly Decided[] {
-    return demands.map((demand, i) => decideEntity(demand, entries[i] as Entry, request));
+  ): readonly Decided[] | Refused {
+    const decided: Decided[] = [];
+    for (const [i, demand] of demands.entries()) {
+      const entry = entries[i] as Entry;
+      try {
+        decided.push(decideEntity(demand, entry, request));
+      } catch (refusal) {
+        return { entry, refusal };
+      }
+    }
+    return decided;
   }
 
   function decideEntity(
@@ -279,7 +312,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
    */
   async function appendInOrder(appends: readonly Append[]): Promise<readonly Appended[]> {
     const sure = appends.filter(({ expected }) => expected === "any");
-    if (dependencies.atomic || sure.length === 0 || sure.length === appends.length) {
+    if (!dependencies.sharedLog || sure.length === 0 || sure.length === appends.length) {
       return log.append(appends);
     }
     const first = await log.append(appends.filter(({ expected }) => expected !== "any"));
@@ -306,7 +339,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );
     const earlier = found.filter((one) => one !== undefined);
-    const whole = dependencies.atomic || earlier.length === found.length;
+    const whole = !dependencies.sharedLog || earlier.length === found.length;
     return earlier.length === 0 || !whole ? undefined : { position: lastOf(earlier) };
   }
 

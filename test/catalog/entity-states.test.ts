@@ -204,6 +204,53 @@ describe("where other processes write to the log, too", () => {
     expect(entry?.state).toEqual(stateAt(7));
   });
 
+  test("what was written here is seen after a lost race, though the view does not have it", async () => {
+    const written = await decided(stateAt(4));
+    written.resolve([position(9)]);
+    await settled();
+    const raced = await decided(stateAt(5));
+    raced.reject(new Error("wrong revision"));
+    await settled();
+    await states.load([URN]);
+    expect(await states.read([URN])).toEqual([stateAt(7)]);
+    expect(fromLog).toEqual([URN]);
+    listener(position(9));
+    expect(states.pinned()).toBe(0);
+  });
+
+  test("what is doubted is decided on as its stream tells it", async () => {
+    view.set(URN, stateAt(3));
+    states.doubt([URN]);
+    const [entry] = await states.load([URN]);
+    expect(entry?.state).toEqual(stateAt(7));
+    expect(states.pinned()).toBe(0);
+  });
+
+  test("what is doubted keeps what is on its way", async () => {
+    const appending = await decided(stateAt(4));
+    states.doubt([URN]);
+    const loading = states.load([URN]);
+    await settled();
+    expect(fromLog).toEqual([]);
+    appending.resolve([position(9)]);
+    expect((await loading)[0]?.state).toEqual(stateAt(7));
+    expect(states.positionOf(URN)).toBe(9);
+  });
+
+  test("answers in another order than positions free what the view has", async () => {
+    const other = { ...unknownEntity("urn:li:tag:b"), revision: revision(0) };
+    const first = await decided(stateAt(4));
+    const [entry] = await states.load([other.urn]);
+    if (entry === undefined) throw new Error("not loaded");
+    states.decided([{ entry, next: other }], Promise.resolve([position(12)]));
+    await settled();
+    first.resolve([position(10)]);
+    await settled();
+    listener(position(11));
+    expect(states.pinned()).toBe(1);
+    expect(states.positionOf(URN)).toBe(0);
+  });
+
   test("the stream answers while the view does not", async () => {
     broken = true;
     expect(await states.read([URN])).toEqual([stateAt(7)]);
