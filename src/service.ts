@@ -2,6 +2,7 @@
  * The composition root: a configuration becomes a running service. Opened from the log outwards and
  * closed from the door inwards, so that what was accepted is finished before its store goes.
  */
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { guardCatalog } from "./auth/guarded-catalog.ts";
@@ -32,7 +33,9 @@ import { catchUp } from "./projector/catch-up.ts";
 import { keepOpening } from "./projector/late.ts";
 import { noteParking } from "./projector/parking.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
+import { hearBatches } from "./projector/told-batches.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
+import { storeFigures } from "./store-figures.ts";
 import {
   foldText,
   lineageSteps,
@@ -43,13 +46,15 @@ import {
   servesFeed,
   sharedLog,
   sharedView,
-  storeFigures,
   storesConfig,
   tokensOf,
   viewRules,
 } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
+import { traceCatalog } from "./telemetry/traced-catalog.ts";
+import { traceChangeLog } from "./telemetry/traced-change-log.ts";
+import type { Traces } from "./telemetry/traces.ts";
 
 /** Between two attempts to reach Kafka. */
 const ingestionPauseMs = 5_000;
@@ -72,11 +77,18 @@ export async function openService(
     opened.push(() => lock.release());
     const model = loadModel(modelOptions(config));
     const rules = viewRules(model);
-    const log = await openLog(config, { logger });
+    const traces = await tracesOf(config, opened);
+    const plainLog = await openLog(config, { logger });
+    const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
     opened.push(() => log.close());
     await checkNamespace(log, config.urnNamespace, config.data);
+    const batchChannel = traces && `batches of ${randomUUID()}`;
+    if (traces !== undefined && batchChannel !== undefined) {
+      const heard = traceBatches(traces, batchChannel);
+      opened.push(() => heard.close());
+    }
     const projector = await startProjectorThread({
-      stores: await storesConfig(config, rules, log),
+      stores: { ...(await storesConfig(config, rules, log)), batchChannel },
       note: (view, record) => noteParking(log, view, record),
       logger,
     });
@@ -108,7 +120,7 @@ export async function openService(
       bytesMax: config.urnBytesMax,
       schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
     };
-    const catalog = await createCatalog({
+    const plainCatalog = await createCatalog({
       model,
       patchRules: patchRules(),
       log,
@@ -131,6 +143,7 @@ export async function openService(
       now: Date.now,
       onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
     });
+    const catalog = traces === undefined ? plainCatalog : traceCatalog(plainCatalog, traces);
 
     const audit = createAuditTrail({
       ...{ log, decode: decodeRecord, days: config.auditDays, now: Date.now, logger },
@@ -146,6 +159,8 @@ export async function openService(
         ...{ version: version(), health: catalog.health },
         figures: (store) => storeFigures(config, store),
       },
+      aroundJob:
+        traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
     });
     opened.push(() => operations.close());
     const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
@@ -195,6 +210,7 @@ export async function openService(
       opened.push(() => ingestion.close());
     }
     const door = createHttpDoor({
+      traces,
       ...{ metrics, audit },
       ...{ catalog: writable, catalogFor: sighted?.catalogFor },
       access,
@@ -232,6 +248,26 @@ function authorizesReads({ readAuthorization, host }: Config, required: boolean)
   if (required || loopback(host)) return true;
   throw new CatalogError("invalid", "--read-authorization is on, but nobody is asked for a token", {
     hint: "Leave --auth on, too",
+  });
+}
+
+/** Undefined, and nothing is loaded, where no collector is configured. */
+async function tracesOf(
+  { tracesEndpoint: endpoint }: Config,
+  opened: (() => unknown)[],
+): Promise<Traces | undefined> {
+  if (endpoint === "") return undefined;
+  const { openTraces } = await import("./telemetry/open-traces.ts");
+  const traces = openTraces({ endpoint, version: version() });
+  opened.push(() => traces.close());
+  return traces;
+}
+
+/** What the projector's thread tells of its batches becomes spans. */
+function traceBatches(traces: Traces, channel: string) {
+  return hearBatches(channel, ({ view, writes, upTo, start, end, error }) => {
+    const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };
+    traces.note(`project ${view}`, attributes, { start, end, error });
   });
 }
 

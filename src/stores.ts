@@ -33,7 +33,7 @@ import type { Model } from "./model/model.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import type { Sink, View } from "./projector/sink.ts";
-import { bytesOf, generationOf } from "./projector/sqlite/view-figures.ts";
+import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ServerView, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
 import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
@@ -64,6 +64,8 @@ export interface StoresConfig extends Places {
   readonly rules: ViewRules;
   /** What feeds the views; undefined where that is not known, as in a log that has no id. */
   readonly origin?: { readonly id: string; readonly head: Position } | undefined;
+  /** Name of the channel that batches are told on (told-batches.ts); absent: nobody listens. */
+  readonly batchChannel?: string | undefined;
 }
 
 export async function storesConfig(
@@ -133,19 +135,6 @@ export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !=
 /** Whether a view is kept in a server, which other processes use as well. */
 export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
   config[view] !== embedded;
-
-/** Bytes on disk, and the edition of a view; nothing is known of what a server keeps. */
-export function storeFigures(
-  config: Places,
-  store: string,
-): { bytes?: number; generation?: number } {
-  const name = viewNames.find((view) => view === store) ?? "log";
-  if (config[name] !== embedded || (name === "log" && store !== name)) return {};
-  const file = fileOf(config, name);
-  const bytes = bytesOf(file);
-  const generation = name === "log" ? undefined : generationOf(file);
-  return { ...(bytes !== undefined && { bytes }), ...(generation !== undefined && { generation }) };
-}
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
@@ -244,7 +233,10 @@ export async function openViews(
     for (const { sink } of opened) await sink.close("discard");
     throw error;
   }
-  return opened;
+  const { batchChannel } = config;
+  return batchChannel === undefined
+    ? opened
+    : opened.map((view) => tellBatches(view, batchChannel));
 }
 
 /** Told of the log's changes as a view is; not one that anything is read from. */

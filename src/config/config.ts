@@ -64,6 +64,11 @@ function readOne(
   if (variable !== undefined && variable !== "") {
     return { value: parse(key, variableOf(key), variable), source: "environment" };
   }
+  const { standardVariable = "" } = settings[key] as Setting<unknown>;
+  const standard = environment[standardVariable];
+  if (standard !== undefined && standard !== "") {
+    return { value: parse(key, standardVariable, standard), source: "environment" };
+  }
   return { value: parse(key, `the default of ${flagOf(key)}`, fallback), source: "default" };
 }
 

@@ -28,6 +28,8 @@ export interface Setting<T> {
   readonly shownDefault?: string | undefined;
   /** One sentence without a full stop. */
   readonly about: string;
+  /** A variable that other programs read as well; counts where the setting's own is not set. */
+  readonly standardVariable?: string | undefined;
   /** The commands that have a flag for it; its variable is read by all. */
   readonly commands: readonly Command[];
 }
@@ -199,6 +201,13 @@ export const settings = {
     about: "Records that a view may lag behind the log before writes wait for it",
     commands: server,
   }),
+  tracesEndpoint: setting(text("url", "an http or https URL", /^(https?:\/\/[^\s]+)?$/), "", {
+    shownDefault: "none",
+    about:
+      "OpenTelemetry collector that traces are sent to (OTLP over HTTP, like http://localhost:4318); OTEL_EXPORTER_OTLP_ENDPOINT is taken, too",
+    standardVariable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    commands: server,
+  }),
   shutdownTimeoutSeconds: setting(wholeNumber("seconds", 0, 86_400), "30", {
     about: "Time that requests in flight have to finish after a signal to stop",
     commands: server,
@@ -238,7 +247,7 @@ const words = (key: string): readonly string[] =>
 function setting<T>(
   kind: Kind<T>,
   fallback: string,
-  rest: Pick<Setting<T>, "about" | "commands" | "shownDefault">,
+  rest: Pick<Setting<T>, "about" | "commands" | "shownDefault" | "standardVariable">,
 ): Setting<T> {
   return { kind, fallback, ...rest };
 }

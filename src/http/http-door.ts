@@ -7,6 +7,7 @@
  * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
  */
 import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -75,8 +76,18 @@ export interface HttpDoorOptions {
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
   /** What is told of who did what, and was refused; absent: nothing. */
   readonly audit?: Pick<AuditTrail, "note"> | undefined;
+  /** Told of each request; absent: nobody asks. */
+  readonly traces?: DoorTraces | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+}
+
+/** As telemetry/traces.ts has it. */
+export interface DoorTraces {
+  request(
+    request: Pick<IncomingMessage, "headers"> & { readonly method: string },
+    go: () => void,
+  ): (ended: { readonly route: string; readonly status: number }) => void;
 }
 
 export interface DoorMetrics {
@@ -164,6 +175,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
   );
   app.decorateRequest("noted", null);
+  if (options.traces !== undefined) traceRequests(app, options.traces);
   if (metrics !== undefined) countRequests(app, metrics);
   if (options.audit !== undefined) auditRequests(app, options.audit);
   app.setErrorHandler(replies.fail);
@@ -222,7 +234,25 @@ const hostless = (): CatalogError =>
     hint: "HTTP/1.1 wants one: Host: <name of the service>",
   });
 
+/** What follows of a request happens within its span. */
+function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
+  const ends = new WeakMap<FastifyRequest, ReturnType<DoorTraces["request"]>>();
+  app.addHook("onRequest", (request, _, done) => {
+    const { method, headers } = request;
+    ends.set(request, traces.request({ method, headers }, done));
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    ends.get(request)?.({ route: routeOf(request.noted?.endpoint), status: reply.statusCode });
+    done();
+  });
+}
+
 /** Routes are the table's own, so that nobody can make up new ones. */
+function routeOf(endpoint: Endpoint | undefined): string {
+  if (endpoint === undefined) return "none";
+  return endpoint.kind === "action" ? `${endpoint.path}?action=${endpoint.name}` : endpoint.path;
+}
+
 function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
     const endpoint = request.noted?.endpoint;
@@ -231,9 +261,8 @@ function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
       done();
       return;
     }
-    const action = endpoint?.kind === "action" ? `?action=${endpoint.name}` : "";
     metrics.observe({
-      route: endpoint === undefined ? "none" : `${endpoint.path}${action}`,
+      route: routeOf(endpoint),
       method: endpoint?.method ?? "none",
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1_000,

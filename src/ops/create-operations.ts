@@ -11,7 +11,7 @@ import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { countEnded } from "./ended-jobs.ts";
-import { openJobs, unknownJob } from "./jobs.ts";
+import { type JobsParts, openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
@@ -29,6 +29,7 @@ export interface OperationsParts {
   readonly projector: Progress & Restoration;
   readonly audit: Pick<AuditTrail, "list">;
   readonly status: Pick<StatusParts, "version" | "health" | "figures" | "verified">;
+  readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
   readonly data: string;
   readonly namespace: string;
@@ -68,7 +69,7 @@ export async function openOperations(
   });
   const ended = countEnded();
   const jobs = await openJobs({
-    ...{ log, onEnded: ended.note },
+    ...{ log, onEnded: ended.note, around: parts.aroundJob },
     nodeId: nodeId(parts.data),
     kinds: { truncate: truncation.work, restore: restoring.work },
     ...{ systemActor, now, onAppended, logger },

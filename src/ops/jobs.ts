@@ -83,6 +83,11 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
+export interface JobName {
+  readonly id: string;
+  readonly kind: string;
+}
+
 export interface JobsParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   readonly nodeId: string;
@@ -91,6 +96,8 @@ export interface JobsParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onAppended: (position: Position) => void;
+  /** Does the work of a job, and may watch it. */
+  readonly around?: ((job: JobName, work: () => Promise<void>) => Promise<void>) | undefined;
   /** Called with each job that ended, as it ended. */
   readonly onEnded?: ((job: Job) => void) | undefined;
   /** Milliseconds between two records of how far a job is; 2,000 when absent. */
@@ -132,6 +139,7 @@ interface Running {
 /** Takes up what the last process left. */
 export async function openJobs(parts: JobsParts): Promise<Jobs> {
   const { log, nodeId, now, logger, reportedMsMin = REPORTED_MS_MIN } = parts;
+  const { around = (_, work) => work() } = parts;
   const running = new Map<string, Running>();
   let last = await lastNumber();
   let closing = false;
@@ -240,7 +248,8 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 
     async function work(): Promise<Ended> {
       try {
-        await (parts.kinds[first.kind] ?? unknownKind)(self);
+        const kind = parts.kinds[first.kind] ?? unknownKind;
+        await around(first, () => kind(self));
         return await end({ state: "done" });
       } catch (error) {
         if (closing) {

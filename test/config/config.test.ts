@@ -52,7 +52,8 @@ describe("settings", () => {
       auditDays: 0,
       graphqlExplorer: "off",
       projectorLagMax: 100_000,
-      shutdownTimeoutSeconds: 30,
+      tracesEndpoint: "",
+    shutdownTimeoutSeconds: 30,
       logLevel: "info",
     });
   });

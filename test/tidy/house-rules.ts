@@ -117,7 +117,13 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   ],
 
   "src/config/": ["src/core/", "node:"],
-  "src/telemetry/": ["pino", "prom-client"],
+  "src/telemetry/": [
+    "type src/catalog/catalog.ts",
+    "type src/log/change-log.ts",
+    "pino",
+    "prom-client",
+    "@opentelemetry/",
+  ],
 
   // The process and its composition roots.
   "src/main.ts": ["src/"],
@@ -125,6 +131,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/offline.ts": ["src/", "node:"],
   "src/check-stores.ts": ["src/", "node:"],
+  "src/store-figures.ts": ["src/", "node:"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
   "test/": [
@@ -180,6 +187,7 @@ export const mayOpenAdapters: readonly string[] = [
   "src/service.ts",
   "src/stores.ts",
   "src/check-stores.ts",
+  "src/store-figures.ts",
   "test/",
   // EventStoreDB cannot list its streams: their names are kept in SQLite.
   "src/log/eventstoredb/eventstore-change-log.ts",

@@ -1,0 +1,17 @@
+/** A catalog whose calls are spans: `catalog.ingest`, `catalog.search` and so on. */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Traces } from "./traces.ts";
+
+/** What answers at once, or is asked all the time and tells nothing. */
+const untraced = new Set<string>(["positionOf", "reach", "health", "seenThrough"]);
+
+export function traceCatalog<C extends Catalog>(catalog: C, traces: Pick<Traces, "span">): C {
+  const traced = Object.entries(catalog).map(([name, method]) => {
+    if (untraced.has(name)) return [name, method];
+    const call = method as (...args: unknown[]) => Promise<unknown>;
+    const inSpan = (...args: unknown[]): Promise<unknown> =>
+      traces.span(`catalog.${name}`, {}, () => call(...args));
+    return [name, inSpan];
+  });
+  return Object.fromEntries(traced) as C;
+}

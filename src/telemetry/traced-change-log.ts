@@ -1,0 +1,14 @@
+/** A log whose appends are spans. Reads are within those of what asks for them. */
+import type { ChangeLog } from "../log/change-log.ts";
+import type { Traces } from "./traces.ts";
+
+export function traceChangeLog<Log extends ChangeLog>(log: Log, traces: Pick<Traces, "span">): Log {
+  return {
+    ...log,
+    append(appends) {
+      const records = appends.reduce((sum, append) => sum + append.records.length, 0);
+      const attributes = { "annals.records": records, "annals.streams": appends.length };
+      return traces.span("log.append", attributes, () => log.append(appends));
+    },
+  };
+}
