@@ -228,6 +228,7 @@ export async function openService(
         recordPrefix: config.recordPrefix,
         version: version(),
         modelFingerprint: model.fingerprint,
+        servesApi: config.roles.includes("api"),
         entities: outlineOf(model),
       },
       logger,

@@ -37,6 +37,7 @@ import { createReplies, type DoorLog, type Replies } from "./reply.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
 import type { GraphqlOptions } from "./routes/graphql.ts";
 import type { SchemaRegistryOptions } from "./routes/schema-registry.ts";
+import { refuseUnserved } from "./served-endpoints.ts";
 import { createStreams, type StreamLimits, type Streams, streamLimits } from "./streams.ts";
 import { watchUnfinished } from "./unfinished.ts";
 
@@ -54,6 +55,8 @@ export interface HttpDoorConfig {
   /** The service's own version. */
   readonly version: string;
   readonly modelFingerprint: string;
+  /** False: how the service is, and operations, but nothing of the catalog. True when absent. */
+  readonly servesApi?: boolean | undefined;
   /** For the documentation. */
   readonly entities: readonly EntityOutline[];
 }
@@ -194,6 +197,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       access,
       streams,
       audit: options.audit,
+      servesApi: config.servesApi ?? true,
     });
   }
   // What a resource does not offer is refused before its body is read.
@@ -279,6 +283,7 @@ interface Surroundings {
   readonly access: Access | undefined;
   readonly streams: Streams;
   readonly audit: Pick<AuditTrail, "note"> | undefined;
+  readonly servesApi: boolean;
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
@@ -295,6 +300,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       // A request without a body and without a content type never comes to a parser.
       if (body !== undefined) request.body = {};
       const begin = (subject: string | undefined): void => {
+        refuseUnserved(endpoint, around.servesApi);
         noted.ask = receive(request.raw, noted, rules, subject);
       };
       identified(request, endpoint, access, begin, done as Done);
