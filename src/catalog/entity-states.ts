@@ -38,8 +38,8 @@ export interface EntityStates {
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
     appending: Promise<readonly Position[]>,
   ): void;
-  /** Forgets what an append that was answered as a repetition made us believe. */
-  forget(urns: readonly string[]): void;
+  /** Forgets what an append that was answered as a repetition made us believe; all that was read. */
+  forget(urns: readonly string[] | "all"): void;
   /**
    * Folds the entities anew from the log when they are loaded next; where others write to it, too,
    * what is known of them may be outdated. Nothing where no other process writes.
@@ -256,6 +256,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
       return found.every((state) => state !== undefined) ? found : Promise.all(urns.map(readOne));
     },
     forget(urns) {
+      if (urns === "all") return kept.clear();
       for (const urn of urns) {
         kept.delete(urn);
         const entry = pinned.get(urn);

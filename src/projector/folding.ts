@@ -40,6 +40,8 @@ export interface FoldingParts<W> {
   readonly statesMsMax?: number | undefined;
 }
 
+const ASPECTS = "aspects";
+
 /** States held at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
 const FOLDED_MAX = 20_000;
@@ -85,6 +87,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   return {
     name,
     costly: true,
+    madeOf: ASPECTS,
     project: ({ timeseries, urn, entityType, position: at }) =>
       timeseries ? [] : [{ urn, entityType, position: at }],
     sink: {

@@ -1,12 +1,17 @@
 /** Which views a batch is read for, and where it ends. */
 import type { Position } from "../core/position.ts";
 import type { LogRecord } from "../log/change-log.ts";
+import type { View } from "./sink.ts";
 
 /** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
 interface Placed {
   readonly position: Position;
+}
+
+interface Viewing extends Placed {
+  readonly view: View;
 }
 
 /** Views at the same position together, the foremost first. */
@@ -24,6 +29,20 @@ export function isWithin(
   const from = behind?.[0]?.position;
   const to = ahead[0]?.position;
   return from !== undefined && to !== undefined && to - from <= records;
+}
+
+/** Not past what is ahead, nor past the views of this process that some of the group are made of. */
+export function endOf(
+  group: readonly Viewing[],
+  ahead: Position | undefined,
+  all: readonly Viewing[],
+): Position | undefined {
+  const sources = group.map(({ view }) => view.madeOf).filter((name) => name !== undefined);
+  const bounds = all
+    .filter(({ view }) => sources.includes(view.name) && view.shared === undefined)
+    .map(({ position }) => position);
+  if (ahead !== undefined) bounds.push(ahead);
+  return bounds.length === 0 ? undefined : (Math.min(...bounds) as Position);
 }
 
 /** Up to where the next group is, and to the bytes of a batch; at least one record. */

@@ -3,6 +3,7 @@
  * far enough. The embedded profile's projector runs in a thread of its own; this is its near end.
  */
 import type { Position } from "../core/position.ts";
+import type { Parked } from "./parking.ts";
 import type { Unrestored } from "./restore.ts";
 
 export interface Progress {
@@ -36,6 +37,19 @@ export interface Restoration {
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
   /** How often it was done: what was read of a view before the last time may be outdated. */
   restorations(): number;
-  /** Called with what was restored, before restore() resolves. */
-  onRestored(listener: (urns: readonly string[]) => void): void;
+  /** Called with what was restored, before restore() resolves; "all" after a view was replaced. */
+  onRestored(listener: (urns: readonly string[] | "all") => void): void;
+}
+
+/** Puts the next editions of views in the place of those that are fed (replacing.ts). */
+export interface Replacement {
+  /** Nothing is fed to the views from now on; resolves with the position of the foremost. */
+  hold(views: readonly string[]): Promise<Position>;
+  /**
+   * Opens the next editions and brings them to where the views are, which are held then; `parked`:
+   * what the next editions pass over. When it has resolved they are the same as the views.
+   */
+  prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
+  /** Goes on feeding: the next editions (`take`), which are in place then, or the old ones. */
+  release(views: readonly string[], take: boolean): Promise<void>;
 }

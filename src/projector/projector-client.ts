@@ -17,12 +17,15 @@ import type { Position } from "../core/position.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
-import type { Progress, Restoration } from "./progress.ts";
+import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
 import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
+import { createReplacements } from "./replacements.ts";
 import { createRestores } from "./restores.ts";
 
-export interface ProjectorClient extends Progress, Restoration {
+export interface ProjectorClient extends Progress, Restoration, Replacement {
+  /** Views that another model made: what they tell may not be what this one would make of the log. */
+  stale(): readonly string[];
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
   close(): Promise<void>;
 }
@@ -72,6 +75,8 @@ export async function startProjectorThread(
   const waits = createWaits();
   const pokes = createPokes(() => send("poke"));
   const restores = createRestores((message) => send(message));
+  const replacements = createReplacements((message) => send(message));
+  const stale = new Set<string>();
   const gathered = gatherPokes(pokes.poke);
 
   const send = (message: ToThread): boolean => {
@@ -100,6 +105,15 @@ export async function startProjectorThread(
         logger.warn({ view }, `view was made from ${why}; it is emptied and grown again`);
         return;
       }
+      if (message.kind === "stale") {
+        if (!stale.has(message.view)) logger.warn({ view: message.view }, ofAnotherModel);
+        stale.add(message.view);
+        return;
+      }
+      if (message.kind === "replaced" || message.kind === "not replaced") {
+        replacements.ended(message);
+        return;
+      }
       if (message.kind === "note") {
         void note(worker, message);
         return;
@@ -121,6 +135,7 @@ export async function startProjectorThread(
       reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
       thread = undefined;
       restores.refuse(reason.message);
+      replacements.refuse(reason.message);
       if (running) onCrash(reason);
       else reject(reason);
     });
@@ -203,6 +218,15 @@ export async function startProjectorThread(
     },
     restore: restores.restore,
     drop: restores.drop,
+    hold: replacements.hold,
+    prepare: replacements.prepare,
+    async release(views, take) {
+      await replacements.release(views, take);
+      if (!take) return;
+      for (const view of views) stale.delete(view);
+      restores.allRestored();
+    },
+    stale: () => [...stale],
     restorations: restores.restorations,
     onRestored: restores.onRestored,
     poke: gathered.poke,
@@ -216,6 +240,9 @@ export async function startProjectorThread(
     },
   };
 }
+
+const ofAnotherModel =
+  "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
 
 /**
  * Waking the thread for each append would cost both more than the projecting: appends of some

@@ -2,14 +2,14 @@
  * The projector's thread: opens its own log reader and views, and runs until it is told to stop.
  * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
  */
-import { readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
-import { type ParkingNotes, readParking } from "./parking.ts";
+import { giveWay } from "./give-way.ts";
+import { type Parked, type ParkingNotes, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -27,9 +27,16 @@ export interface ThreadStores<Config = unknown> {
     config: Config,
     options: {
       /** Called for a view that was made of something else, and is empty now. */
-      readonly onEmptied: (view: string, why: string) => void;
+      readonly onEmptied?: (view: string, why: string) => void;
+      /** Called for a view that another model made, and that is kept until it is regrown. */
+      readonly onStale?: (view: string) => void;
+      /** These alone; of views in files the next editions, which are there. */
+      readonly names?: readonly string[];
+      readonly next?: true;
     },
   ): Promise<readonly View[]>;
+  /** Editions.putInPlace */
+  putInPlace?(config: Config, names: readonly string[]): Promise<() => Promise<void>>;
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
@@ -49,14 +56,26 @@ export type ToThread =
       readonly view: string;
       readonly actor?: string | undefined;
     }
+  | ({ readonly kind: "replace"; readonly id: number } & ReplacementStep)
   /** The log has what was to be noted, or why it does not. */
   | { readonly kind: "noted"; readonly id: number; readonly error?: string | undefined };
+
+/** What is asked of a Replacement (progress.ts). */
+export type ReplacementStep =
+  | { readonly step: "hold"; readonly views: readonly string[] }
+  | {
+      readonly step: "prepare";
+      readonly views: readonly string[];
+      readonly parked: readonly Parked[];
+    }
+  | { readonly step: "release"; readonly views: readonly string[]; readonly take: boolean };
 
 export type FromThread =
   /** After every batch, and once as soon as everything is open. */
   | { readonly kind: "progress"; readonly progress: ProjectorProgress }
   /** A view was made of something else; before the first progress. */
   | { readonly kind: "emptied"; readonly view: string; readonly why: string }
+  | { readonly kind: "stale"; readonly view: string }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
   | {
@@ -64,6 +83,15 @@ export type FromThread =
       readonly id: number;
       readonly message: string;
       readonly code?: ErrorCode | undefined;
+      readonly hint?: string | undefined;
+    }
+  /** A step of a replacement is done; `position` where the step tells one. */
+  | { readonly kind: "replaced"; readonly id: number; readonly position?: Position | undefined }
+  | {
+      readonly kind: "not replaced";
+      readonly id: number;
+      readonly code: ErrorCode;
+      readonly message: string;
       readonly hint?: string | undefined;
     }
   /** Something is to be noted in the log, which the other end writes to. */
@@ -88,7 +116,8 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromThread): void => port.postMessage(message);
 
-giveWay();
+// Where cores are scarce, answering comes before following.
+giveWay(NICENESS);
 try {
   await open(workerData as ThreadData);
 } catch (error) {
@@ -103,6 +132,7 @@ async function open({ module, config }: ThreadData): Promise<void> {
   );
   const views = await stores.openViews(config, {
     onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
+    onStale: (view) => tell({ kind: "stale", view }),
   });
   const log = await stores.openLogReader(config);
   const notes = createNotes(log);
@@ -115,6 +145,10 @@ async function open({ module, config }: ThreadData): Promise<void> {
     views,
     decode: decodeRecord,
     notes,
+    editions: stores.putInPlace && {
+      open: (names) => stores.openViews(config, { names, next: true }),
+      putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
+    },
     onProgress: (progress) => tell({ kind: "progress", progress }),
   });
   tell({ kind: "progress", progress: projector.progress() });
@@ -122,12 +156,12 @@ async function open({ module, config }: ThreadData): Promise<void> {
   void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
   port?.on("message", (message: ToThread) => {
     if (message === "poke") projector.poke();
-    else if (message === "stop") void close(projector, views, log);
+    else if (message === "stop") void close(projector, log);
     else if (message.kind === "restore") {
       void answer(message.id, projector.restore(message.urns, message.view));
     } else if (message.kind === "drop") {
       void answer(message.id, projector.drop(message.urn, message.view, message.actor));
-    }
+    } else if (message.kind === "replace") void replace(projector, message);
   });
 }
 
@@ -138,6 +172,23 @@ async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Pr
     const message = error instanceof Error ? error.message : String(error);
     const told = error instanceof CatalogError ? { code: error.code, hint: error.hint } : {};
     tell({ kind: "not restored", id, message, ...told });
+  }
+}
+
+async function replace(
+  projector: Projector,
+  message: Extract<ToThread, { kind: "replace" }>,
+): Promise<void> {
+  const { id, views } = message;
+  try {
+    let position: Position | undefined;
+    if (message.step === "hold") position = await projector.hold(views);
+    else if (message.step === "prepare") await projector.prepare(views, message.parked);
+    else await projector.release(views, message.take);
+    tell({ kind: "replaced", id, position });
+  } catch (error) {
+    const { code, message: why, hint } = asCatalogError(error);
+    tell({ kind: "not replaced", id, code, message: why, hint });
   }
 }
 
@@ -166,28 +217,22 @@ function createNotes(log: ChangeLog) {
   };
 }
 
-async function close(projector: Projector, views: readonly View[], log: ChangeLog): Promise<void> {
+async function close(projector: Projector, log: ChangeLog): Promise<void> {
   await projector.stop();
-  for (const { sink } of views) await sink.close();
+  for (const { sink } of projector.views()) await sink.close();
   await log.close();
   port?.close();
 }
 
-/** Where cores are scarce, answering comes before following. Only Linux tells a thread its number. */
-function giveWay(): void {
-  try {
-    const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
-    setPriority(thread, NICENESS);
-  } catch {
-    // It follows all the same, at the others' priority.
-  }
+function failure(error: unknown): FromThread {
+  return { kind: "failed", ...asCatalogError(error) };
 }
 
-function failure(error: unknown): FromThread {
+function asCatalogError(error: unknown) {
   if (error instanceof CatalogError) {
     const { code, message, hint } = error;
-    return { kind: "failed", code, message, hint };
+    return { code, message, hint };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { kind: "failed", code: "internal", message, hint: undefined };
+  return { code: "internal" as const, message, hint: undefined };
 }

@@ -43,20 +43,31 @@
  *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends.
  *      That two may try at once does no harm: a sink moves the checkpoint only from where it knows
  *      it to be, and says `conflict` else. (feed, look)
+ *  12. A view that is held is at one position until it is released, by the edition that was there
+ *      or by the next one, which is not behind it. (replacing.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
-import { cut, groupsOf, isWithin, partition } from "./groups.ts";
+import { cut, endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
-import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
+import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
+import {
+  asError,
+  fedElsewhere,
+  isConflict,
+  stopped,
+  textOf,
+  unknownView,
+} from "./projector-errors.ts";
+import { createGrower } from "./regrow.ts";
+import { createReplacing, type Editions, type Replaced } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
-import { checkAhead, type Failure, placeAtStart } from "./start-places.ts";
+import { checkAhead, placeAtStart } from "./start-places.ts";
 
 export interface ViewProgress {
   readonly position: Position;
@@ -74,6 +85,8 @@ export interface ProjectorParts {
   readonly decode: Decode;
   /** Where it is noted what a view cannot take; without it, such a record stops the view. */
   readonly notes?: ParkingNotes | undefined;
+  /** Other editions of the views; without them, none can be replaced. */
+  readonly editions?: Editions | undefined;
   /** Called after every batch, whatever came of it. */
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
@@ -88,6 +101,8 @@ export interface ProjectorParts {
 
 export interface Projector {
   progress(): ProjectorProgress;
+  /** As they are now: another edition may have taken one's place. */
+  views(): readonly View[];
   /** The log has new records: do not wait any longer. */
   poke(): void;
   /**
@@ -101,6 +116,10 @@ export interface Projector {
    * there. Rejects `not_found` when it is not parked.
    */
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
+  /** As Replacement (progress.ts) says. */
+  hold(views: readonly string[]): Promise<Position>;
+  prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
+  release(views: readonly string[], take: boolean): Promise<void>;
   /** Resolves when the batch in flight is done; log and views stay open. */
   stop(): Promise<void>;
 }
@@ -121,14 +140,10 @@ const WATCHED = { everyMs: 25, forMs: 2_000 };
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
 
-interface Follower {
-  readonly view: View;
-  position: Position;
+interface Follower extends Replaced {
   /** What the sink keeps; at most IGNORED_MAX records without writes behind the position. */
   checkpoint: Position;
-  failure: Failure | undefined;
-  parking: Parking | undefined;
-  /** While a shared view takes a batch; never rejects. */
+  /** While a shared view takes a batch, or a view is held to be replaced; never rejects. */
   feeding: Promise<void> | undefined;
   /** When a view that another process feeds was last seen to move; undefined while this one does. */
   movedAt: number | undefined;
@@ -153,6 +168,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         parking,
         feeding: undefined,
         movedAt,
+        hold: undefined,
       };
     }),
   );
@@ -163,6 +179,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let turnsWithout = 0;
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
+  const replacing = createReplacing({
+    followers,
+    editions: parts.editions,
+    parkingOf,
+    between: want,
+    createGrower: (views, parkings, from) => createGrower({ log, decode, views, parkings, from }),
+    restore: (urns, view) => restoreEntities(urns, { log, decode, views: [view] }),
+  });
 
   function progress(): ProjectorProgress {
     return Object.fromEntries(
@@ -192,6 +216,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       await otherTurns();
     }
     for (const { reject } of wanted.splice(0)) reject(stopped());
+    await replacing.freeAll();
     await settled(followers);
     await Promise.all(followers.map(keepPosition));
   }
@@ -235,12 +260,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   async function mend(): Promise<void> {
-    for (const { work, resolve, reject } of wanted.splice(0)) {
-      try {
-        resolve(await work());
-      } catch (error) {
-        reject(asError(error));
-      }
+    for (const { work } of wanted.splice(0)) {
+      await work();
       onProgress(progress());
     }
   }
@@ -275,12 +296,12 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return restoreNow([urn], name);
   }
 
-  function want(work: () => Promise<readonly Unrestored[]>): Promise<readonly Unrestored[]> {
+  /** What is to be done between two turns. */
+  function want<T>(work: () => Promise<T>): Promise<T> {
     if (stopping) return Promise.reject(stopped());
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Unrestored[]>();
-    wanted.push({ work, resolve, reject });
-    poked = true;
-    wake();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    wanted.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
+    wakeUp();
     return promise;
   }
 
@@ -365,10 +386,12 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const [first] = group;
     if (first === undefined) return false;
     const after = first.position;
+    const end = endOf(group, ahead, followers);
+    if (end !== undefined && end <= after) return false;
     let batch: Batch<PlacedChange>;
     try {
       const page = await log.readAll(after, { limit: batchMax });
-      batch = decodeBatch(cut(page, ahead), decode, after);
+      batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {
         for (const follower of group) heal(follower);
         return false;
@@ -430,7 +453,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   /** Until a poke, the end, the next attempt, or idleMs. */
   function rest(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const retryAt = Math.min(...followers.map(({ failure }) => failure?.retryAt ?? Infinity));
+    const idle = followers.filter(({ feeding }) => feeding === undefined);
+    const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = followers.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
     const ms = Math.max(0, Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now()));
@@ -439,16 +463,24 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise.finally(() => clearTimeout(timer));
   }
 
+  function wakeUp(): void {
+    poked = true;
+    wake();
+  }
+
   const running = run();
   return {
     progress,
+    views: () => followers.map(({ view }) => view),
     poke() {
-      poked = true;
       pokedAt = Date.now();
-      wake();
+      wakeUp();
     },
     restore: (urns, view) => want(() => restoreNow(urns, view)),
     drop: (urn, view, actor) => want(() => dropNow(urn, view, actor)),
+    hold: replacing.hold,
+    prepare: replacing.prepare,
+    release: (views, take) => replacing.release(views, take).finally(wakeUp),
     stop() {
       stopping = true;
       wake();
@@ -458,23 +490,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 }
 
 interface Wanted {
-  readonly work: () => Promise<readonly Unrestored[]>;
-  readonly resolve: (unrestored: readonly Unrestored[]) => void;
+  /** Never rejects. */
+  readonly work: () => Promise<void>;
   readonly reject: (error: Error) => void;
 }
-
-const fedElsewhere = "another process feeds it: ask the one that has the role projector";
-
-const unknownView = (name: string): CatalogError =>
-  new CatalogError("not_found", `there is no view "${name}" here that could have parked anything`);
-
-const isConflict = (error: unknown): boolean =>
-  error instanceof CatalogError && error.code === "conflict";
-
-const stopped = (): CatalogError => new CatalogError("unavailable", "the projector has stopped");
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error));
-
-const textOf = (error: Error): string =>
-  "text" in error && typeof error.text === "string" ? error.text : error.message;

@@ -2,6 +2,7 @@
  * Regrowing: empties views and brings them from the first record to the head of the log, as fast as
  * they take it. For a log that nobody is appending to, and views that no projector is writing to.
  */
+import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { assert } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
@@ -47,33 +48,69 @@ export async function regrow(parts: RegrowParts): Promise<Position> {
 }
 
 async function grow(parts: RegrowParts): Promise<Position> {
-  const { log, views, decode, onProgress, batchMax = BATCH_MAX } = parts;
+  const { log, views, notes } = parts;
   for (const { sink } of views) {
     if ((await sink.position()) !== START) await sink.reset();
   }
   const parkings = await Promise.all(
-    views.map(({ name }) => parts.notes && openParking(name, parts.notes, Date.now)),
+    views.map(({ name }) => notes && openParking(name, notes, Date.now)),
   );
-  const head = await log.head();
+  const grower = createGrower({ ...parts, parkings, from: START });
+  await grower.growTo(await log.head());
+  await grower.tidy();
+  return grower.position();
+}
+
+/** Brings views that are at the same position forward together. */
+export interface Grower {
+  position(): Position;
+  /** To this position, or to the next one of a record; rejects as `regrow` does. */
+  growTo(end: Position): Promise<void>;
+  /** Does what the views have put off. */
+  tidy(): Promise<void>;
+}
+
+export function createGrower(
+  parts: Omit<RegrowParts, "notes"> & {
+    /** Of each view; undefined: what it cannot take ends the growing. */
+    readonly parkings: readonly (Parking | undefined)[];
+    readonly from: Position;
+    /** Asked before each batch; it throws what it has to end with. */
+    readonly signal?: AbortSignal | undefined;
+  },
+): Grower {
+  const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
   const begun = performance.now();
-  let position = START;
-  while (position < head) {
-    const page = await log.readAll(position, { limit: batchMax });
-    assert(page.length > 0, `the log goes on after position ${position}`);
-    const changes = decodeBatch(page, decode, position);
-    // Past what could not be decoded, where views can park it.
-    const end = changes.culprit?.position ?? changes.upTo;
-    for (const [n, view] of views.entries()) {
-      await feedTo(end, view, changes, position, parkings[n]);
-    }
-    if (changes.failure !== undefined && changes.culprit === undefined) throw changes.failure;
-    position = end;
-    onProgress?.(position, head, position / ((performance.now() - begun) / 1_000));
-  }
-  for (const { sink } of views) {
-    for (let more = true; more; ) more = (await sink.tidy?.()) ?? false;
-  }
-  return position;
+  let position = from;
+  return {
+    position: () => position,
+    async growTo(head) {
+      while (position < head) {
+        signal?.throwIfAborted();
+        // Where records have no gaps between them it is not passed: views that are made of others
+        // may not be able to go further.
+        const page = await log.readAll(position, { limit: Math.min(batchMax, head - position) });
+        assert(page.length > 0, `the log goes on after position ${position}`);
+        const changes = decodeBatch(page, decode, position);
+        // Past what could not be decoded, where views can park it.
+        const end = changes.culprit?.position ?? changes.upTo;
+        for (const [n, view] of views.entries()) {
+          await feedTo(end, view, changes, position, parkings[n]);
+        }
+        if (changes.failure !== undefined && changes.culprit === undefined) throw changes.failure;
+        position = end;
+        const seconds = (performance.now() - begun) / 1_000;
+        // Views and logs may work without ever waiting: messages must get in between all the same.
+        await otherTurns();
+        onProgress?.(position, position > head ? position : head, (position - from) / seconds);
+      }
+    },
+    async tidy() {
+      for (const { sink } of views) {
+        for (let more = true; more; ) more = (await sink.tidy?.()) ?? false;
+      }
+    },
+  };
 }
 
 async function feedTo(

@@ -12,6 +12,8 @@ interface Wait {
 
 export interface Restores extends Restoration {
   ended(message: Extract<FromThread, { kind: "restored" | "not restored" }>): void;
+  /** A whole view is not what it was: nothing that was read of it before counts. */
+  allRestored(): void;
   /** The thread has ended: nobody will answer. */
   refuse(why: string): void;
 }
@@ -19,7 +21,7 @@ export interface Restores extends Restoration {
 /** `send` tells whether anybody was there to be sent to. */
 export function createRestores(send: (message: ToThread) => boolean): Restores {
   const waiting = new Map<number, Wait>();
-  const listeners: ((urns: readonly string[]) => void)[] = [];
+  const listeners: ((urns: readonly string[] | "all") => void)[] = [];
   let last = 0;
   let restorations = 0;
 
@@ -51,6 +53,10 @@ export function createRestores(send: (message: ToThread) => boolean): Restores {
       for (const listener of listeners) listener(wait.urns);
       if (message.kind === "restored") wait.resolve(message.unrestored);
       else wait.reject(message.code === "not_found" ? notFound(message) : failed(message.message));
+    },
+    allRestored() {
+      restorations++;
+      for (const listener of listeners) listener("all");
     },
     refuse(why) {
       for (const { reject } of waiting.values()) reject(failed(why));

@@ -15,8 +15,18 @@ export interface ViewOrigin {
   readonly log?: { readonly id: string; readonly head: Position } | undefined;
   /** Called when what was in the view is given up, because it was made of something else. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
+  /**
+   * When given, what another model made is kept and goes on, and this is called: the view is to be
+   * regrown beside (regrow-beside.ts), and says until then that it is of another model.
+   */
+  readonly onStale?: (() => void) | undefined;
   /** Regrow from nothing beside the view that is there, and take its place when closed. */
   readonly bulk?: boolean | undefined;
+  /**
+   * Of a view in a file: the edition that is grown beside the one in place, and stays beside it when
+   * closed. With `bulk` it begins from nothing; without, it must be there.
+   */
+  readonly next?: boolean | undefined;
 }
 
 /** Where a view lies that a server keeps. */

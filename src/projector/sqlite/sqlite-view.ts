@@ -7,15 +7,16 @@
  * checkpoint with it, and the log is read again from there.
  *
  * With `bulk` the view is regrown beside the one that is there, in a file without any protection,
- * and takes its place when it is closed, made durable. A crash before that leaves the old view.
+ * and takes its place when it is closed, made durable. A crash before that leaves the old view. With
+ * `next` it is grown in the file that another takes its place by while both are open (editions.ts).
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { ViewOrigin } from "../view-origin.ts";
+import { fileInPlace, filesOf, nextEdition, replace, synchronise } from "./editions.ts";
 
 /** The shape of one kind of view. */
 export interface ViewSchema {
@@ -72,8 +73,12 @@ CREATE TABLE view (
 /** Opens a view for writing; makes the file if there is none. There may be one writer at a time. */
 export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const beside = `${file.path}.regrown`;
-  for (const leftover of filesOf(beside)) rmSync(leftover, { force: true });
-  const path = file.bulk ? beside : file.path;
+  const path = file.next ? nextEdition(file.path) : file.bulk ? beside : file.path;
+  const leftovers = file.next ? (file.bulk ? path : undefined) : beside;
+  for (const leftover of leftovers === undefined ? [] : filesOf(leftovers)) {
+    rmSync(leftover, { force: true });
+  }
+  if (file.next && !file.bulk) requireFile(schema, path);
   const db = translated(schema, "opened", () => open(path, file.bulk === true, schema, file));
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
@@ -133,19 +138,33 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       if (!db.isOpen) return;
       db.close();
       if (!file.bulk) return;
-      if (outcome === "keep") replace(file.path, beside);
-      else rmSync(beside);
+      if (outcome === "discard") rmSync(path);
+      else if (file.next) synchronise(path);
+      else replace(file.path, beside);
     },
   };
 }
 
 /** Opens a view for reading only, at any time after the writer has made the file. */
 export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
-  if (!existsSync(path)) {
-    throw new CatalogError("unavailable", `there is no view "${schema.view}" at "${path}"`, {
-      hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
-    });
+  for (;;) {
+    const file = fileInPlace(path);
+    const db = openReader(schema, path);
+    // Its log may have been gone already, if another edition was put in place meanwhile.
+    if (fileInPlace(path) === file) return db;
+    db.close();
   }
+}
+
+function requireFile(schema: ViewSchema, path: string): void {
+  if (existsSync(path)) return;
+  throw new CatalogError("unavailable", `there is no view "${schema.view}" at "${path}"`, {
+    hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
+  });
+}
+
+function openReader(schema: ViewSchema, path: string): DatabaseSync {
+  requireFile(schema, path);
   return translated(schema, "opened", () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
@@ -211,7 +230,8 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
  * is grown again. Unless that log ends before it: then the log may be lost, and the view is all that
  * is left of it (the projector refuses to start).
  */
-function takeOrigin(db: DatabaseSync, schema: ViewSchema, { model, log, onEmptied }: ViewFile) {
+function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
+  const { model, log, onEmptied } = file;
   const columns = db.prepare("SELECT name FROM pragma_table_info('view')").all();
   db.exec("BEGIN IMMEDIATE");
   if (!columns.some(({ name }) => name === "log")) db.exec("ALTER TABLE view ADD COLUMN log TEXT");
@@ -220,13 +240,15 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, { model, log, onEmptie
   const ofAnotherModel = made?.model != null && model !== undefined && made.model !== model;
   const ofAnotherLog = made?.log != null && log !== undefined && made.log !== log.id;
   const ahead = ofAnotherLog && position > log.head;
-  if (!ahead && (ofAnotherModel || ofAnotherLog)) {
+  const stale = ofAnotherModel && !ofAnotherLog && position > 0 && file.onStale !== undefined;
+  if (stale) file.onStale?.();
+  else if (!ahead && (ofAnotherModel || ofAnotherLog)) {
     empty(db, schema);
     if (position > 0) onEmptied?.(ofAnotherLog ? "another log" : "another model");
   }
   if (!ahead) {
     db.prepare("UPDATE view SET model = ?, log = coalesce(?, log)").run(
-      model ?? null,
+      (stale ? String(made?.model) : model) ?? null,
       log?.id ?? null,
     );
   }
@@ -288,33 +310,6 @@ function generationOf(path: string): number {
     db.close();
   }
 }
-
-/**
- * Puts one database in the place of another. The old one goes first: its write-ahead log must
- * never meet the new file. A crash in between leaves no view, and it is regrown.
- */
-function replace(path: string, by: string): void {
-  synchronise(by);
-  for (const old of filesOf(path)) rmSync(old, { force: true });
-  renameSync(by, path);
-  synchronise(dirname(path));
-}
-
-function synchronise(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-const filesOf = (path: string): readonly string[] => [
-  path,
-  `${path}-journal`,
-  `${path}-wal`,
-  `${path}-shm`,
-];
 
 const readPosition = (db: DatabaseSync): Position =>
   position(Number(db.prepare("SELECT position FROM view").get()?.position));

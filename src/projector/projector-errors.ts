@@ -1,0 +1,19 @@
+/** What a projector says that cannot do what it was asked, and what it makes of others' errors. */
+import { CatalogError } from "../core/errors.ts";
+
+export const fedElsewhere = "another process feeds it: ask the one that has the role projector";
+
+export const unknownView = (name: string): CatalogError =>
+  new CatalogError("not_found", `there is no view "${name}" here that could have parked anything`);
+
+export const isConflict = (error: unknown): boolean =>
+  error instanceof CatalogError && error.code === "conflict";
+
+export const stopped = (): CatalogError =>
+  new CatalogError("unavailable", "the projector has stopped");
+
+export const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
+
+export const textOf = (error: Error): string =>
+  "text" in error && typeof error.text === "string" ? error.text : error.message;

@@ -1,0 +1,159 @@
+/**
+ * Rebuilding views while the service runs: regrown beside those in use by a thread of their own, near
+ * the head of the log they take their place.
+ *
+ *   1. the next editions are grown and closed; readers of them are opened and warmed
+ *   2. the projector brings them to where the views are, and feeds nothing meanwhile
+ *   3. readers are given them, and the projector goes on with them
+ *
+ * A view in a server changes its edition as that is closed: it is held before.
+ *
+ * Nothing is older after a step than before it: what a reader was shown it is shown again, and no
+ * position is told that the readers' edition does not have. Until the third step is done, whatever
+ * fails leaves the views as they were; then readers are opened again where the views are.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { CatalogError } from "../core/errors.ts";
+import { START } from "../core/position.ts";
+import type { Parked } from "./parking.ts";
+import type { Replacement } from "./progress.ts";
+import type { RegrowProgress } from "./regrow-beside.ts";
+import type { Regrower } from "./regrower.ts";
+
+/** How long views are held so that what was asked of them is answered; long lists go on longer. */
+const ANSWERS_MS_MAX = 500;
+
+export interface RebuildingParts {
+  readonly replacement: Replacement;
+  /** Whether a view is in a server. They are not rebuilt together with others. */
+  isShared(view: string): boolean;
+  startRegrower(views: readonly string[], onProgress: (progress: RegrowProgress) => void): Regrower;
+  /** The readers of the views. */
+  readonly readers: {
+    /**
+     * Opens those of the next editions. `take` puts them in the others' place at once, and resolves
+     * when what was asked of those is answered.
+     */
+    prepare(views: readonly string[]): Promise<{ take(): Promise<void>; drop(): Promise<void> }>;
+    /** Opens them again, on what is in place. */
+    reopen(views: readonly string[]): Promise<void>;
+  };
+  /** Removes what was grown and is not in place. */
+  clear(views: readonly string[]): void;
+}
+
+export interface Rebuilding {
+  /**
+   * Resolves when the next editions are in place. Rejects `conflict` while others are rebuilt, and
+   * with the signal's reason when it aborts before `onTaking` is called; then nothing has changed.
+   */
+  rebuild(
+    views: readonly string[],
+    options: {
+      readonly signal: AbortSignal;
+      readonly onProgress: (progress: RegrowProgress) => void;
+      /** From now on it cannot be given up. */
+      readonly onTaking: () => void;
+    },
+  ): Promise<void>;
+  /** Of the views that are being rebuilt. */
+  progress(): Readonly<Record<string, RegrowProgress>>;
+}
+
+export function createRebuilding(parts: RebuildingParts): Rebuilding {
+  const { replacement, readers, clear, startRegrower } = parts;
+  let current: { readonly views: readonly string[]; progress?: RegrowProgress } | undefined;
+
+  async function grow(
+    views: readonly string[],
+    { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
+  ): Promise<void> {
+    const regrower = startRegrower(views, (progress) => {
+      current = { views, progress };
+      onProgress(progress);
+    });
+    try {
+      await orAborted(regrower.near, signal);
+      if (views.some(parts.isShared)) {
+        onTaking();
+        await takeShared(views, regrower);
+        return;
+      }
+      const parked = await orAborted(regrower.finish(START), signal);
+      const next = await readers.prepare(views);
+      try {
+        signal.throwIfAborted();
+        onTaking();
+        await take(views, parked, next);
+      } finally {
+        await next.drop();
+      }
+    } finally {
+      await regrower.end();
+      clear(views);
+    }
+  }
+
+  async function take(
+    views: readonly string[],
+    parked: readonly Parked[],
+    next: { take(): Promise<void> },
+  ): Promise<void> {
+    await replacement.prepare(views, parked);
+    await Promise.race([next.take(), delay(ANSWERS_MS_MAX)]);
+    try {
+      await replacement.release(views, true);
+    } catch (error) {
+      await readers.reopen(views);
+      throw error;
+    }
+  }
+
+  async function takeShared(views: readonly string[], regrower: Regrower): Promise<void> {
+    const upTo = await replacement.hold(views);
+    try {
+      await replacement.prepare(views, await regrower.finish(upTo));
+      await replacement.release(views, true);
+    } catch (error) {
+      // Nobody may be there any more who holds them.
+      await replacement.release(views, false).catch(() => {});
+      throw error;
+    }
+  }
+
+  return {
+    async rebuild(views, options) {
+      if (current !== undefined) {
+        throw new CatalogError("conflict", `${current.views.join(", ")} are being rebuilt`, {
+          hint: "Wait for the job that does it; listJobs names it",
+        });
+      }
+      current = { views };
+      try {
+        clear(views);
+        await grow(views, options);
+      } finally {
+        current = undefined;
+      }
+    },
+    progress() {
+      const { views = [], progress } = current ?? {};
+      return progress === undefined
+        ? {}
+        : Object.fromEntries(views.map((view) => [view, progress]));
+    },
+  };
+}
+
+/** What is under way goes on, and whoever has begun it has to end it. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

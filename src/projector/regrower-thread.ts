@@ -1,0 +1,110 @@
+/**
+ * The thread that grows views beside those in use (regrow-beside.ts). It has readers and views of its
+ * own, and ends with its work. regrower.ts is its other end.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeRecord } from "../log/record-codec.ts";
+import { giveWay } from "./give-way.ts";
+import { type Parked, readParking } from "./parking.ts";
+import { type RegrowProgress, regrowBeside } from "./regrow-beside.ts";
+import type { View } from "./sink.ts";
+
+export interface RegrowerData {
+  /** Address of the module that opens the stores; src/stores.ts when absent. */
+  readonly module: string | undefined;
+  readonly config: unknown;
+  readonly views: readonly string[];
+}
+
+/** What that module exports. */
+interface RegrowerStores {
+  openViews(
+    config: unknown,
+    options: { readonly names: readonly string[]; readonly next: true; readonly bulk: true },
+  ): Promise<readonly View[]>;
+  openLogReader(config: unknown): Promise<ChangeLog>;
+}
+
+export type ToRegrower =
+  | { readonly kind: "finish"; readonly upTo: Position }
+  | { readonly kind: "discard" };
+
+export type FromRegrower =
+  | { readonly kind: "progress"; readonly progress: RegrowProgress }
+  /** The views are near the head of the log. */
+  | { readonly kind: "near" }
+  /** The views are closed, and ready to be put in place. */
+  | { readonly kind: "finished"; readonly parked: readonly Parked[] }
+  | {
+      readonly kind: "failed";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly hint: string | undefined;
+    };
+
+/** As the projector's: less, and a busy machine starves it. */
+const NICENESS = 10;
+/** Milliseconds between two messages of how far it is. */
+const TOLD_MS_MIN = 100;
+
+const port = parentPort;
+assert(port !== null, "this file is a thread's own");
+const tell = (message: FromRegrower) => port.postMessage(message);
+const stopping = new AbortController();
+
+giveWay(NICENESS);
+try {
+  await work(workerData as RegrowerData);
+} catch (error) {
+  tell(failure(error));
+} finally {
+  port.close();
+}
+
+async function work({ module, config, views }: RegrowerData): Promise<void> {
+  const asked = Promise.withResolvers<Position>();
+  // Growing may end before anybody asks.
+  asked.promise.catch(() => {});
+  parentPort?.on("message", (message: ToRegrower) => {
+    if (message.kind === "finish") return asked.resolve(message.upTo);
+    const reason = new CatalogError("unavailable", "the regrowing was given up");
+    asked.reject(reason);
+    stopping.abort(reason);
+  });
+  const stores: RegrowerStores = await import(
+    module ?? new URL("../stores.ts", import.meta.url).href
+  );
+  const log = await stores.openLogReader(config);
+  let told = 0;
+  try {
+    const parked = await regrowBeside({
+      ...{ log, decode: decodeRecord, signal: stopping.signal },
+      notes: { load: (view) => readParking(log, view) },
+      views: await stores.openViews(config, { names: views, next: true, bulk: true }),
+      onProgress(progress) {
+        if (performance.now() - told < TOLD_MS_MIN) return;
+        told = performance.now();
+        tell({ kind: "progress", progress });
+      },
+      onNear() {
+        tell({ kind: "near" });
+        return asked.promise;
+      },
+    });
+    tell({ kind: "finished", parked });
+  } finally {
+    await log.close();
+  }
+}
+
+function failure(error: unknown): FromRegrower {
+  if (error instanceof CatalogError) {
+    const { code, message, hint } = error;
+    return { kind: "failed", code, message, hint };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { kind: "failed", code: "internal", message, hint: undefined };
+}

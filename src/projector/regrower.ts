@@ -1,0 +1,76 @@
+/** The near end of the thread that grows views beside those in use (regrower-thread.ts). */
+import { Worker } from "node:worker_threads";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import type { Parked } from "./parking.ts";
+import type { RegrowProgress } from "./regrow-beside.ts";
+import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
+
+export interface Regrower {
+  /** Resolves when the views are near the head of the log. */
+  readonly near: Promise<void>;
+  /** Brings them to the position at least, closed and durable; the entities that they pass over. */
+  finish(upTo: Position): Promise<readonly Parked[]>;
+  /** Ends it, whatever it does. What it has grown is left to whoever clears it away. */
+  end(): Promise<void>;
+}
+
+/** Without an answer within this time the thread is ended by force. */
+const END_MS_MAX = 10_000;
+
+/** All of its promises reject with the thread's error when that ends before. */
+export function startRegrower(options: {
+  readonly stores: unknown;
+  readonly module?: URL | undefined;
+  readonly views: readonly string[];
+  readonly onProgress: (progress: RegrowProgress) => void;
+}): Regrower {
+  const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    workerData: {
+      ...{ module: options.module?.href, config: options.stores, views: options.views },
+    } satisfies RegrowerData,
+    name: "regrower",
+  });
+  const near = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<readonly Parked[]>();
+  const exit = Promise.withResolvers<void>();
+  for (const { promise } of [near, finished]) promise.catch(() => {});
+
+  function fail(error: Error): void {
+    near.reject(error);
+    finished.reject(error);
+  }
+
+  worker.on("message", (message: FromRegrower) => {
+    if (message.kind === "progress") options.onProgress(message.progress);
+    else if (message.kind === "near") near.resolve();
+    else if (message.kind === "finished") finished.resolve(message.parked);
+    else fail(errorOf(message));
+  });
+  worker.on("error", (cause) => {
+    fail(new CatalogError("internal", `the regrowing ended: ${cause}`, { cause }));
+  });
+  worker.on("exit", (code) => {
+    fail(new CatalogError("unavailable", `the regrowing ended with exit code ${code}`));
+    exit.resolve();
+  });
+  const send = (message: ToRegrower) => worker.postMessage(message);
+
+  return {
+    near: near.promise,
+    finish(upTo) {
+      send({ kind: "finish", upTo });
+      return finished.promise;
+    },
+    async end() {
+      send({ kind: "discard" });
+      const impatience = setTimeout(() => void worker.terminate(), END_MS_MAX);
+      await exit.promise;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+const errorOf = ({ code, message, hint }: Extract<FromRegrower, { kind: "failed" }>) =>
+  new CatalogError(code, message, hint === undefined ? {} : { hint });

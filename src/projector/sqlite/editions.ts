@@ -1,0 +1,100 @@
+/**
+ * The files of a view. Where nothing is open the view that replaces another takes its file's place.
+ *
+ * While a service runs, readers and the writer have the file open, and a file in WAL mode must never
+ * meet the write-ahead log of another: so the next edition is grown in a file of another name
+ * (`<view>.sqlite.1` and `.2` in turn) and put in place by a symbolic link, which a rename makes in
+ * one step. Whoever opens the view finds the one edition or the other, each with its own log.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+
+/** A database and what SQLite keeps beside it. */
+export const filesOf = (path: string): readonly string[] => [
+  path,
+  `${path}-journal`,
+  `${path}-wal`,
+  `${path}-shm`,
+];
+
+/** The file that is in place under a path, which may be a link to it. */
+export function fileInPlace(path: string): string {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    // No link, or nothing.
+    return path;
+  }
+}
+
+/** Where the edition lies that is grown beside the one in place. */
+export const nextEdition = (path: string): string => {
+  const [first, second] = names(path);
+  return fileInPlace(path) === resolve(first) ? second : first;
+};
+
+const names = (path: string): readonly [string, string] => [`${path}.1`, `${path}.2`];
+const linkOf = (path: string): string => `${path}.link`;
+
+/**
+ * Puts the next edition in place, which must be durable and stay open or closed as it is; gives back
+ * the files that nobody needs then. Throws `unavailable` where a file system has no links.
+ */
+export function putNextInPlace(path: string): readonly string[] {
+  const next = nextEdition(path);
+  const before = fileInPlace(path);
+  try {
+    rmSync(linkOf(path), { force: true });
+    symlinkSync(basename(next), linkOf(path));
+  } catch (cause) {
+    throw new CatalogError("unavailable", `no link could be made at "${path}"`, {
+      hint: `${(cause as Error).message}. Stop the service and run: ${ownCommand("rebuild")}`,
+      cause,
+    });
+  }
+  renameSync(linkOf(path), path);
+  synchronise(dirname(path));
+  return filesOf(before).filter((file) => file !== path);
+}
+
+/** Removes what an end in the middle of growing or of putting in place has left. */
+export function removeLeftovers(path: string): void {
+  const inPlace = fileInPlace(path);
+  const others = names(path).filter((name) => resolve(name) !== inPlace);
+  for (const file of [linkOf(path), ...others.flatMap(filesOf)]) rmSync(file, { force: true });
+  if (inPlace === path) return;
+  for (const file of filesOf(path)) if (file !== path) rmSync(file, { force: true });
+}
+
+/**
+ * Puts one database in the place of another that nobody has open. The old one goes first: its
+ * write-ahead log must never meet the new file. A crash in between leaves no view, and it is regrown.
+ */
+export function replace(path: string, by: string): void {
+  synchronise(by);
+  const before = fileInPlace(path);
+  for (const old of [...filesOf(path), ...filesOf(before)]) rmSync(old, { force: true });
+  renameSync(by, path);
+  synchronise(dirname(path));
+  removeLeftovers(path);
+}
+
+/** What was written to a file, or to a directory, is on disk. */
+export function synchronise(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
