@@ -169,7 +169,8 @@ export async function openService(
     const namespace = config.urnNamespace;
     const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";
     const access = openAccess({
-      ...{ catalog, data: config.data, signingKeyFile: config.signingKeyFile },
+      ...{ catalog, peek: catalog.peek },
+      ...{ data: config.data, signingKeyFile: config.signingKeyFile },
       ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
       ...{ tokenDurationMax: config.tokenDurationMax, audit },
     });

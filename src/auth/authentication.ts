@@ -7,12 +7,14 @@
  * The last two are asked of the newest state at each request: what is revoked is refused at once.
  */
 import { LRUCache } from "lru-cache";
+import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { rootUserId } from "./default-policies.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import type { OperatorToken } from "./operator-token.ts";
 import { standingOf } from "./principals.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
+import { isStored, storedState } from "./stored-state.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
 
 /** What a request shows, and from where. */
@@ -31,6 +33,11 @@ export interface Authentication {
    * `unauthenticated` and `rate_limited`.
    */
   authenticate(shown: Shown): Promise<string | undefined>;
+  /**
+   * The same at once, for a token that was let in before and whose record and user are in memory;
+   * undefined: it is to be asked for with `authenticate`.
+   */
+  authenticateNow(shown: Shown): string | undefined;
   /** Tells the log of a refusal for another reason than the token. */
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
@@ -40,6 +47,8 @@ interface Dependencies {
   readonly operatorToken: Pick<OperatorToken, "admits">;
   readonly format: TokenFormat;
   readonly entities: StoredEntities;
+  /** An entity that is in memory with its newest state. */
+  readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
   readonly failures: FailureLimit;
   readonly namespace: string;
   readonly now: () => number;
@@ -76,6 +85,7 @@ const reasons = {
 
 export function createAuthentication(dependencies: Dependencies): Authentication {
   const { required, operatorToken, format, entities, failures, namespace, now } = dependencies;
+  const { peek = () => undefined } = dependencies;
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
   const verified = new LRUCache<string, { readonly urn: string; readonly claims: TokenClaims }>({
@@ -144,6 +154,20 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       }
       verified.delete(token);
       throw refuse(why, address, claims.actor);
+    },
+
+    authenticateNow({ authorization, address }) {
+      const known = verified.get(authorization.slice("Bearer ".length));
+      if (known === undefined || !authorization.startsWith("Bearer ")) return undefined;
+      const { actor, expiresAt } = known.claims;
+      if (expiresAt !== undefined && expiresAt <= now()) return undefined;
+      const record = peek(known.urn);
+      const user = peek(actor);
+      if (record === undefined || user === undefined) return undefined;
+      if (!isStored(record) || olderThanAllowed(storedState(record))) return undefined;
+      if (!isStored(user) || standingOf(storedState(user)) !== "active") return undefined;
+      dependencies.noteUse?.({ urn: known.urn, actor, address });
+      return actor;
     },
 
     noteRefusal(fields) {

@@ -1,5 +1,6 @@
 /** Access, put together: keys and tokens of a data directory over a catalog. */
 import type { Catalog } from "../catalog/catalog.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
 import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
 import type { AuditTrail } from "./audit.ts";
@@ -14,6 +15,8 @@ import { createTokenFormat } from "./token-format.ts";
 export interface AccessOptions {
   /** The catalog itself: who may do what is read from it, and tokens are written to it. */
   readonly catalog: Catalog;
+  /** An entity that is in memory with its newest state. */
+  readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
   readonly data: string;
   /** Empty: the data directory's own. */
   readonly signingKeyFile: string;
@@ -52,6 +55,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
     }),
     authentication: createAuthentication({
       ...{ required, operatorToken, format, entities, failures, namespace, now, logger },
+      peek: options.peek,
       lifeMax: lifeOf(options.tokenDurationMax),
       noteUse: options.audit.noteUse,
     }),

@@ -7,7 +7,6 @@
  *   seen ⇐ it is the user, or any rule holds: all its criteria, and the user owns it where it says so
  */
 import type { Sight } from "../catalog/sight.ts";
-import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import type { Condition } from "../search/search.ts";
 import {
   criteriaOf,
@@ -19,7 +18,7 @@ import {
 } from "./policy.ts";
 import { resourceOf } from "./principals.ts";
 import { toRead } from "./privileges.ts";
-import type { Stored } from "./stored-entities.ts";
+import { storedState } from "./stored-state.ts";
 
 /** Fields of documents by the names that criteria have for them; what is missing is in none. */
 export type SightFields = Readonly<Record<string, string | undefined>>;
@@ -100,7 +99,7 @@ export function sightOf(
     perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
     sees(state) {
       if (state.urn === principal.urn) return true;
-      const resource = resourceOf(storedOf(state), state.urn, state.urn.split(":", 3)[2] ?? "");
+      const resource = resourceOf(storedState(state), state.urn, state.urn.split(":", 3)[2] ?? "");
       return rules.some(
         ({ policy }) =>
           holdsActor(policy.actors, principal, resource) &&
@@ -164,27 +163,4 @@ function ofCriterion(
     default:
       return { kind: "any", any: [] };
   }
-}
-
-const remembered = new WeakMap<EntityState, Stored>();
-
-/** Values of aspects, parsed when they are looked at: most entities are judged by little of them. */
-function storedOf(state: EntityState): Stored {
-  let stored = remembered.get(state);
-  if (stored === undefined) {
-    stored = new Proxy<Record<string, unknown>>(
-      {},
-      {
-        get(parsed, name: string) {
-          if (!Object.hasOwn(parsed, name)) {
-            const value = currentAspect(state, name)?.value;
-            parsed[name] = value === undefined ? undefined : JSON.parse(value);
-          }
-          return parsed[name];
-        },
-      },
-    );
-    remembered.set(state, stored);
-  }
-  return stored;
 }

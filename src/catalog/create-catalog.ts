@@ -4,6 +4,7 @@
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { Change, PlacedChange } from "../core/change.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
@@ -76,6 +77,8 @@ const viewOf: Readonly<Record<ReadView, string>> = {
 export interface SightedCatalog extends Catalog {
   /** The same, where what is hidden is not there for any read. Writes are as they were. */
   seenThrough(look: Look): Catalog;
+  /** An entity with every write that is durable, if that is in memory. */
+  peek(urn: string): EntityState | undefined;
 }
 
 export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
@@ -237,6 +240,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   return {
     ...catalog,
+    peek: states.peek,
     seenThrough: (look) => ({ ...catalog, ...createSeenReading(tools, ports, look) }),
   };
 }

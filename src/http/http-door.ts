@@ -346,7 +346,7 @@ function addBodyParsers(app: FastifyInstance): void {
 
 type Done = (error: Error | null, value?: unknown) => void;
 
-/** Goes on with who asks, once that is known; at once for a request without a token. */
+/** Goes on with who asks, once that is known; mostly that is at once. */
 function identified(
   request: FastifyRequest,
   endpoint: Endpoint | undefined,
@@ -365,7 +365,7 @@ function identified(
     () => identify(request.raw, endpoint, access),
     (fault, found) => {
       if (fault !== null) ended(fault);
-      else if (!(found instanceof Promise)) attempt(() => go(undefined), ended);
+      else if (!(found instanceof Promise)) attempt(() => go(found as string | undefined), ended);
       else found.then((subject) => attempt(() => go(subject), ended), ended);
     },
   );

@@ -17,14 +17,15 @@ export interface Access {
 }
 
 /**
- * Urn of the token's user; undefined without a token, at once. Throws `unauthenticated`, `forbidden`
- * and `rate_limited`. No endpoint: what nobody serves is as closed as the rest.
+ * Urn of the token's user, at once where that is known; undefined without a token. Throws
+ * `unauthenticated`, `forbidden` and `rate_limited`. No endpoint: what nobody serves is as closed as
+ * the rest.
  */
 export function identify(
   request: IncomingMessage,
   endpoint: Endpoint | undefined,
   access: Access | undefined,
-): Promise<string | undefined> | undefined {
+): Promise<string | undefined> | string | undefined {
   if (access === undefined) return undefined;
   const { authentication } = access;
   const { authorization } = request.headers;
@@ -34,6 +35,11 @@ export function identify(
     return undefined;
   }
   refuseTwice(request.rawHeaders);
+  const known =
+    demandOf(endpoint, authentication.required) === undefined
+      ? authentication.authenticateNow({ authorization, address: addressOf(request) })
+      : undefined;
+  if (known !== undefined) return known;
   return admitted(request, authorization, endpoint, access);
 }
 
@@ -43,7 +49,7 @@ async function admitted(
   endpoint: Endpoint | undefined,
   { authentication, authority }: Access,
 ): Promise<string | undefined> {
-  const address = request.socket.remoteAddress ?? "";
+  const address = addressOf(request);
   const actor = await authentication.authenticate({ authorization, address });
   const demand = demandOf(endpoint, authentication.required);
   if (demand === undefined) return actor;
@@ -55,6 +61,8 @@ async function admitted(
     actor,
   });
 }
+
+const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";
 
 const tokenNeeded = (): CatalogError =>
   new CatalogError("unauthenticated", "this needs a bearer token", {

@@ -1,0 +1,32 @@
+/** An entity that is at hand, for judging: its aspects are parsed as they are looked at. */
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import type { Stored } from "./stored-entities.ts";
+
+const remembered = new WeakMap<EntityState, Stored>();
+
+/** Most entities are judged by little of them. */
+export function storedState(state: EntityState): Stored {
+  let stored = remembered.get(state);
+  if (stored === undefined) {
+    stored = new Proxy<Record<string, unknown>>(
+      {},
+      {
+        get(parsed, name: string) {
+          if (!Object.hasOwn(parsed, name)) {
+            const value = currentAspect(state, name)?.value;
+            parsed[name] = value === undefined ? undefined : JSON.parse(value);
+          }
+          return parsed[name];
+        },
+      },
+    );
+    remembered.set(state, stored);
+  }
+  return stored;
+}
+
+/** Whether anything is told of it now. */
+export const isStored = ({ aspects }: EntityState): boolean => {
+  for (const { removed } of aspects.values()) if (!removed) return true;
+  return false;
+};
