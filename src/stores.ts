@@ -364,6 +364,7 @@ async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
     "count",
     "measure",
     "findTruncation",
+    "findTask",
   ]);
 }
 

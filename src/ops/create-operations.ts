@@ -18,7 +18,7 @@ import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRestoring } from "./restore.ts";
 import { createStatus, type StatusParts } from "./status.ts";
-import { taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
+import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
 
 export interface OperationsParts {
@@ -91,7 +91,10 @@ export async function openOperations(
     async getTaskStatus(query) {
       const id = taskIdOf(query);
       const job = await jobs.find(id);
-      return job === undefined ? unknownTask(id) : taskStatus(job);
+      if (job !== undefined) return taskStatus(job);
+      // It may be the store's own, such as one that a truncation has.
+      const task = await timeseries.findTask?.(id);
+      return task === undefined ? unknownTask(id) : storeTaskStatus(task);
     },
     listJobs: (page) => jobs.list(page),
     async getJob(id) {

@@ -1,8 +1,10 @@
 /**
  * A job as clients of the reference ask for it: the status of a task of a search engine, as JSON
- * text whose `status` is JSON text again. What such an engine counts and no job does is 0.
+ * text whose `status` is JSON text again. What such an engine counts and no job does is 0. A task that
+ * really is one of such an engine is told as it tells it.
  */
 import { CatalogError } from "../core/errors.ts";
+import type { StoreTask } from "../timeseries/timeseries-table.ts";
 import type { Job } from "./jobs.ts";
 
 export interface TaskQuery {
@@ -67,3 +69,9 @@ export function taskStatus({ id, state, runNanos, counts, error }: Job): string 
     ...(completed && state !== "done" && { state, error: error ?? "it was cancelled" }),
   });
 }
+
+export const storeTaskStatus = ({ id, completed, runNanos, status, failure }: StoreTask): string =>
+  JSON.stringify({
+    ...{ completed, taskId: id, runTimeNanos: runNanos, status },
+    ...(failure !== undefined && { state: "failed", error: failure }),
+  });

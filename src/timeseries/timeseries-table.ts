@@ -87,6 +87,12 @@ export interface TimeseriesReader {
   /** How far the store is with the truncation at a position; undefined before it has come there. */
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;
 
+  /**
+   * What the store says of a task of its own; undefined for one that it does not know. Absent where
+   * it has no tasks.
+   */
+  findTask?(id: string): Promise<StoreTask | undefined>;
+
   close(): Promise<void>;
 }
 
@@ -108,6 +114,17 @@ export interface TruncationProgress {
   readonly done: boolean;
   /** The store's own id of the task that does it, where it has such. */
   readonly task?: string | undefined;
+}
+
+/** Work that the store does by itself. */
+export interface StoreTask {
+  readonly id: string;
+  readonly completed: boolean;
+  readonly runNanos: number;
+  /** JSON text: counts, as the store gives them. */
+  readonly status: string;
+  /** Why it did not do all. */
+  readonly failure?: string | undefined;
 }
 
 /**

@@ -3,16 +3,10 @@
  * remembers those that have ended.
  */
 import { type SearchServer, statusOf } from "../../projector/elasticsearch/client.ts";
+import type { StoreTask } from "../timeseries-table.ts";
 
-export interface ServerTask {
-  readonly id: string;
-  readonly completed: boolean;
-  readonly runNanos: number;
-  /** JSON text: counts of documents, as the server gives them. */
-  readonly status: string;
+export interface ServerTask extends StoreTask {
   readonly deleted: number;
-  /** Why it did not do all. */
-  readonly failure?: string | undefined;
 }
 
 /** Undefined for one that the server does not know. */
