@@ -5,11 +5,13 @@
  */
 import { fulfils, holds, type ValueCondition } from "../evaluate.ts";
 import type { Condition, FieldValue } from "../search.ts";
-import { wellFormed } from "./column.ts";
+import { simplified } from "../simplified.ts";
+import { type Column, type ValueNumber, wellFormed } from "./column.ts";
 import type { Columns } from "./columns.ts";
 import type { Documents } from "./documents.ts";
 import { placeOf } from "./found.ts";
 import type { Postings } from "./postings.ts";
+import { kept, type Steps } from "./slices.ts";
 import { type FieldNumber, quoted, valueToken } from "./tokens.ts";
 
 /** The documents that come into question, and a query that they all fulfil, if one is known. */
@@ -29,7 +31,7 @@ export interface ConditionSources {
 
 export interface Conditions {
   /** Documents of the limit, or of all, that fulfil the condition; ascending. */
-  find(condition: Condition, limit?: Limit): Uint32Array;
+  find(condition: Condition, limit?: Limit): Steps<Uint32Array>;
   /** Short queries that all documents fulfil that fulfil the condition. */
   matchesOf(condition: Condition): readonly string[];
 }
@@ -44,42 +46,60 @@ export const narrowingMax = 50_000;
 export const alternativesMax = 256;
 /** Alternatives of a query that narrows others. */
 export const narrowingAlternativesMax = 64;
+/** With so many more values than documents, values are looked at as documents have them. */
+const FEWER_TIMES = 4;
 /** Longer lists are searched as bits. */
 const LISTED_MAX = 4_096;
 
+/** What makes queries shorter; a long limit would not. */
+export function narrowingOf(limit: Limit | undefined) {
+  if (limit?.match === undefined || limit.docs.length > narrowingMax) return undefined;
+  return { match: limit.match, length: limit.docs.length };
+}
+
 type Holds = (doc: number) => boolean;
+
+/** Values that are looked at before others get their turn; a text may be looked for a thousand. */
+const VALUES_PART = 4_096;
+/** Documents that are looked at one by one before others get their turn. */
+const LOOKED_AT_PART = 32;
+
+type Leaf = ValueCondition | Extract<Condition, { kind: "exists" }>;
 
 export function createConditions(sources: ConditionSources): Conditions {
   const { postings, columns, documents, fieldNumber, live } = sources;
 
-  function compile(condition: Condition, limit: Limit): Holds {
+  function* compile(condition: Condition, limit: Limit): Steps<Holds> {
     switch (condition.kind) {
       case "every": {
-        const every = condition.every.map((one) => compile(one, limit));
+        const every = yield* compileAll(condition.every, limit);
         return (doc) => every.every((one) => one(doc));
       }
       case "any": {
-        const any = condition.any.map((one) => compile(one, limit));
+        const any = yield* compileAll(condition.any, limit);
         return (doc) => any.some((one) => one(doc));
       }
       case "not": {
-        const inner = compile(condition.not, limit);
+        const inner = yield* compile(condition.not, limit);
         return (doc) => !inner(doc);
       }
       case "equal":
         if (columns.peek(condition.field) === undefined) {
           return member(equalDocs(condition, limit), limit);
         }
-        return byColumn(condition);
+        return yield* byColumn(condition, limit);
       default:
-        if (
-          columns.peek(condition.field) === undefined &&
-          limit.docs.length <= LOOKED_AT_FOR_COLUMN_MAX
-        ) {
-          return (doc) => looked(condition, doc);
-        }
-        return byColumn(condition);
+        return yield* byColumn(condition, limit);
     }
+  }
+
+  function* compileAll(conditions: readonly Condition[], limit: Limit): Steps<readonly Holds[]> {
+    const all: Holds[] = [];
+    for (const one of conditions) {
+      all.push(yield* compile(one, limit));
+      yield;
+    }
+    return all;
   }
 
   const looked = (condition: Condition, doc: number): boolean => {
@@ -87,7 +107,16 @@ export function createConditions(sources: ConditionSources): Conditions {
     return found !== undefined && holds(condition, found);
   };
 
-  function byColumn(condition: ValueCondition | Extract<Condition, { kind: "exists" }>): Holds {
+  function* lookedAt(condition: Condition, docs: Uint32Array): Steps<Uint32Array> {
+    const found: number[] = [];
+    for (const [at, doc] of docs.entries()) {
+      if (looked(condition, doc)) found.push(doc);
+      if (at % LOOKED_AT_PART === LOOKED_AT_PART - 1) yield;
+    }
+    return Uint32Array.from(found);
+  }
+
+  function* byColumn(condition: Leaf, { docs }: Limit): Steps<Holds> {
     const column = columns.get(condition.field);
     if (condition.kind === "exists") return (doc) => column.has(doc);
     const marked = new Uint8Array(column.values.length);
@@ -96,10 +125,12 @@ export function createConditions(sources: ConditionSources): Conditions {
         const number = column.numberOf(wellFormed(value));
         if (number !== undefined) marked[number] = 1;
       }
-    } else {
-      for (const [number, value] of column.values.entries()) {
-        if (fulfils(condition, value)) marked[number] = 1;
-      }
+      return (doc) => column.some(doc, marked);
+    }
+    if (docs.length * FEWER_TIMES < column.values.length) return bySight(condition, column);
+    for (const [number, value] of column.values.entries()) {
+      if (fulfils(condition, value)) marked[number] = 1;
+      if (number % VALUES_PART === VALUES_PART - 1) yield;
     }
     return (doc) => column.some(doc, marked);
   }
@@ -110,10 +141,10 @@ export function createConditions(sources: ConditionSources): Conditions {
   ): Uint32Array {
     const number = fieldNumber(field);
     if (number === undefined) return new Uint32Array();
-    const narrowed = limit !== undefined && limit.docs.length <= narrowingMax && limit.match;
+    const within = narrowingOf(limit);
     const lists = chunks(tokensOf(number, values)).map((tokens) => {
       const match = tokens.join(" OR ");
-      return postings.docs(narrowed ? `(${narrowed}) AND (${match})` : match);
+      return within === undefined ? postings.docs(match) : postings.docsWithin(within, match);
     });
     const [first = new Uint32Array(), ...others] = lists;
     if (others.length === 0) return first;
@@ -126,26 +157,96 @@ export function createConditions(sources: ConditionSources): Conditions {
     return condition.kind === "every" ? condition.every.flatMap(equals) : [];
   }
 
+  function* find(condition: Condition, limit?: Limit): Steps<Uint32Array> {
+    // Any of the equal values is a good beginning; then the others have few to look through.
+    const [first] = limit === undefined ? equals(condition) : [];
+    const docs = limit?.docs ?? (first === undefined ? live() : equalDocs(first, undefined));
+    if (condition === first) return docs;
+    const parts = condition.kind === "every" ? condition.every : [condition];
+    return yield* findEvery(
+      parts.toSorted((a, b) => costOf(a) - costOf(b)),
+      {
+        docs,
+        match: limit?.match,
+      },
+    );
+  }
+
+  /** One after the other, among what the ones before have left. */
+  function* findEvery(parts: readonly Condition[], { docs, match }: Limit): Steps<Uint32Array> {
+    let left = docs;
+    for (const [at, one] of parts.entries()) {
+      if (left.length === 0) return left;
+      const rest: Condition = { kind: "every", every: parts.slice(at) };
+      if (left.length <= lookedAtMax) return yield* lookedAt(rest, left);
+      if (left.length <= LOOKED_AT_FOR_COLUMN_MAX && needsColumn(rest)) {
+        return yield* lookedAt(rest, left);
+      }
+      const holdsNow = yield* compile(one, { docs: left, match });
+      left = yield* kept(left, holdsNow);
+    }
+    return left;
+  }
+
+  /** Whether a column would have to be read. */
+  function needsColumn(condition: Condition): boolean {
+    switch (condition.kind) {
+      case "every":
+        return condition.every.some(needsColumn);
+      case "any":
+        return condition.any.some(needsColumn);
+      case "not":
+        return needsColumn(condition.not);
+      case "equal":
+        return false;
+      default:
+        return columns.peek(condition.field) === undefined;
+    }
+  }
+
   return {
-    find(condition, limit) {
-      if (limit !== undefined && limit.docs.length <= lookedAtMax) {
-        return limit.docs.filter((doc) => looked(condition, doc));
-      }
-      // Any of the equal values is a good beginning; then the others have few to look through.
-      const [first] = limit === undefined ? equals(condition) : [];
-      const docs = limit?.docs ?? (first === undefined ? live() : equalDocs(first, undefined));
-      if (condition === first) return docs;
-      if (limit === undefined && docs.length <= lookedAtMax) {
-        return docs.filter((doc) => looked(condition, doc));
-      }
-      return docs.filter(compile(condition, { docs, match: limit?.match }));
-    },
+    find: (condition, limit) => find(simplified(condition), limit),
     matchesOf: (condition) =>
       equals(condition).flatMap(({ field, values }) => {
         const number = fieldNumber(field);
         const short = values.length > 0 && values.length <= narrowingAlternativesMax;
         return number !== undefined && short ? [tokensOf(number, values).join(" OR ")] : [];
       }),
+  };
+}
+
+/** What is found by the index first, then what is told by a look, then what is looked for in texts. */
+function costOf(condition: Condition): number {
+  switch (condition.kind) {
+    case "equal":
+      return 0;
+    case "exists":
+      return 1;
+    case "range":
+      return 2;
+    case "like":
+      return 3;
+    case "not":
+      return costOf(condition.not) + 4;
+    default:
+      return 10;
+  }
+}
+
+/** Looks at a value when a document has it: of a few documents, most values are of none. */
+function bySight(condition: ValueCondition, column: Column): Holds {
+  const known = new Map<ValueNumber, boolean>();
+  return (doc) => {
+    let found = false;
+    column.each(doc, (number) => {
+      let one = known.get(number);
+      if (one === undefined) {
+        one = fulfils(condition, column.values[number] ?? false);
+        known.set(number, one);
+      }
+      found ||= one;
+    });
+    return found;
   };
 }
 

@@ -56,6 +56,31 @@ export function filter(found: Found, keeps: (doc: number, at: number) => boolean
   };
 }
 
+/** Those of `found` that are listed; all that are listed are in it. */
+export function among(found: Found, listed: Uint32Array): Found {
+  const { docs, scores } = found;
+  if (listed.length === docs.length) return found;
+  if (typeof scores === "number") return { docs: listed, scores };
+  const own = new Float64Array(listed.length);
+  for (let at = 0, next = 0; next < listed.length; at++) {
+    if (docs[at] === listed[next]) own[next++] = scores[at] ?? 0;
+  }
+  return { docs: listed, scores: own };
+}
+
+/** `found`, where some documents have other scores, or none any more. */
+export function replaced(
+  found: Found,
+  some: ReadonlySet<number>,
+  scores: ReadonlyMap<number, number>,
+): Found {
+  const others = filter(found, (doc) => !some.has(doc));
+  const docs = Uint32Array.from([...others.docs, ...scores.keys()]).sort();
+  let next = 0;
+  const own = Float64Array.from(docs, (doc) => scores.get(doc) ?? scoreAt(others, next++));
+  return { docs, scores: own };
+}
+
 /** `base`, each document with what it is worth in `extra` on top. */
 export function addTo(base: Found, extra: Found): Found {
   if (extra.docs.length === 0) return base;

@@ -1,12 +1,15 @@
 /**
- * The reading side of the search view, as plain calls: each is answered in one transaction. Broad
- * questions take a tenth of a second, so that it runs in a thread of its own (search-thread.ts).
+ * The reading side of the search view. Broad questions take a tenth of a second, so that it runs in
+ * a thread of its own (search-thread.ts), and in slices, so that one does not hold up the others.
+ * An answer is of one state of the view: the one of its last slice.
  */
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
-import type { Position } from "../../core/position.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
+import { evaluate, holds } from "../evaluate.ts";
 import {
   type Cursor,
   type FacetValue,
@@ -16,14 +19,16 @@ import {
   type Scope,
   type SearchQuery,
 } from "../search.ts";
+import { simplified } from "../simplified.ts";
 import { createConditions, type Limit, narrowingMax } from "./conditions.ts";
 import type { StoredDocument } from "./documents.ts";
 import { countFacet } from "./facets.ts";
 import { countFolders } from "./folders.ts";
-import { type Found, filter, nothing } from "./found.ts";
+import { among, type Found, filter, nothing, replaced } from "./found.ts";
 import { createMatching } from "./matching.ts";
 import { rank } from "./ranking.ts";
 import { searchSchema } from "./schema.ts";
+import { advance, type Steps } from "./slices.ts";
 import { createSnapshot, type Snapshot, type TypeSelection } from "./snapshot.ts";
 import { quoted, TYPE_FIELD, valueToken } from "./tokens.ts";
 
@@ -40,37 +45,67 @@ export interface StoredAnswer {
   readonly position: Position;
 }
 
+/** Each is answered in slices, of which each is one transaction. */
 export interface SearchIndex {
-  search(query: SearchQuery): StoredAnswer;
-  folders(query: FolderQuery): FolderAnswer;
-  documents(urns: readonly string[]): readonly (StoredDocument | undefined)[];
+  search(query: SearchQuery): Steps<StoredAnswer>;
+  folders(query: FolderQuery): Steps<FolderAnswer>;
+  documents(urns: readonly string[]): Steps<readonly (StoredDocument | undefined)[]>;
   close(): void;
 }
 
+/** Times of the thread itself: what others have of the machine does not count. */
+export interface SearchTimes {
+  /** After which others get their turn. */
+  readonly sliceMs: number;
+  /** After which a question is given up. */
+  readonly answerMsMax: number;
+}
+
+export const searchTimes: SearchTimes = { sliceMs: 20, answerMsMax: 20_000 };
+
 /** Opens a view that a sink has made. */
-export function openSearchIndex(path: string): SearchIndex {
+export function openSearchIndex(path: string, times: SearchTimes = searchTimes): SearchIndex {
   let opened = openFile(path);
 
-  /** A view that was regrown lies in another file of the same name. */
+  /**
+   * A view that was regrown lies in another file of the same name. Without one, this edition is not
+   * in place any more: who asks had begun before.
+   */
   function current(): OpenFile {
-    if (opened.file !== fileNumber(path)) {
+    const inPlace = fileNumber(path);
+    if (inPlace !== 0 && opened.file !== inPlace) {
       if (opened.db.isOpen) opened.db.close();
       opened = openFile(path);
     }
     return opened;
   }
 
-  /** Answers from one state of the view. */
-  function ask<T>(question: (answers: Answers) => T): T {
-    return translated(searchSchema, "read", () => {
-      const { db, answers } = current();
-      db.exec("BEGIN");
-      try {
-        return question(answers);
-      } finally {
-        db.exec("COMMIT");
+  function* ask<T>(question: (answers: Answers) => Steps<T>): Steps<T> {
+    let asked: { readonly file: OpenFile; readonly steps: Steps<T> } | undefined;
+    let spentMs = 0;
+    for (;;) {
+      const begun = threadMs();
+      const answer = translated(searchSchema, "read", () => {
+        const file = current();
+        // In another file nothing is as it was.
+        if (asked?.file !== file) asked = { file, steps: question(file.answers) };
+        const { steps } = asked;
+        file.db.exec("BEGIN");
+        try {
+          file.answers.follow();
+          return advance(steps, () => threadMs() - begun >= times.sliceMs);
+        } finally {
+          file.db.exec("COMMIT");
+        }
+      });
+      if (answer !== undefined) return answer.value;
+      spentMs += threadMs() - begun;
+      if (spentMs >= times.answerMsMax) {
+        asked?.steps.return(undefined as never);
+        throw tooLong(times.answerMsMax);
       }
-    });
+      yield;
+    }
   }
 
   return {
@@ -82,6 +117,16 @@ export function openSearchIndex(path: string): SearchIndex {
     },
   };
 }
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+const tooLong = (ms: number): CatalogError =>
+  new CatalogError("too_large", `the search took more than ${ms / 1_000} s of computing`, {
+    hint: "Ask with fewer criteria, or with a word or value that fewer entities have",
+  });
 
 interface OpenFile {
   readonly file: number;
@@ -99,6 +144,8 @@ const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).
 
 /** Each takes 12 bytes for every document that was found. */
 const REMEMBERED_MAX = 4;
+/** With more changed documents than this a search begins again. */
+const MENDED_MAX = 1_000;
 /** A filter limits the search when it leaves no more than this part of all documents. */
 const LIMITING_PART = 8;
 /** Filters that are tried for whether they leave few documents. */
@@ -127,39 +174,94 @@ function createAnswers(snapshot: Snapshot) {
     return least;
   }
 
-  function findScope(scope: Scope): Found {
+  function* findScope(scope: Scope): Steps<Found> {
     const types = snapshot.ofTypes(scope.entityTypes);
     if (types?.count === 0) return nothing;
     const limit = limitOf(scope, types);
-    const matched = find(scope.expression, limit);
+    const matched = yield* find(scope.expression, limit);
     const ofTypes = types === undefined ? matched : filter(matched, types.has);
     if (scope.condition === undefined) return ofTypes;
-    const held = conditions.find(scope.condition, { docs: ofTypes.docs, match: matched.match });
-    if (held.length === ofTypes.docs.length) return ofTypes;
-    let next = 0;
-    return filter(ofTypes, (doc) => {
-      if (held[next] !== doc) return false;
-      next++;
-      return true;
-    });
+    const { docs } = ofTypes;
+    const held = yield* conditions.find(scope.condition, { docs, match: matched.match });
+    return among(ofTypes, held);
   }
 
   /** What was found for scopes, as long as no document has changed: pages are asked for in turn. */
   const lately = new LRUCache<string, Found>({ max: REMEMBERED_MAX });
+  const searches = new Set<Search>();
+  let now: Position = START;
 
-  function findNow(scope: Scope): { readonly found: Found; readonly position: Position } {
-    const { position, changed } = snapshot.follow();
-    if (changed) lately.clear();
-    const { entityTypes, expression, condition } = scope;
+  /**
+   * The documents of a scope as they are now. Those that have changed since the search began are
+   * looked at in the end: whatever was found of them was of different times.
+   */
+  function* findNow({ entityTypes, expression, condition }: Scope): Steps<Found> {
     const key = JSON.stringify([entityTypes, expression, condition]);
-    const found = lately.get(key) ?? findScope(scope);
-    lately.set(key, found);
-    return { found, position };
+    const known = lately.get(key);
+    if (known !== undefined) return known;
+    const scope: Scope = {
+      entityTypes,
+      expression,
+      condition: condition && simplified(condition),
+    };
+    for (;;) {
+      const search: Search = { touched: new Set(), anew: false };
+      searches.add(search);
+      try {
+        const found = yield* findScope(scope);
+        if (search.anew || search.touched.size > MENDED_MAX) continue;
+        const mended = mend(found, search.touched, scope);
+        lately.set(key, mended);
+        return mended;
+      } finally {
+        searches.delete(search);
+      }
+    }
+  }
+
+  function mend(found: Found, touched: ReadonlySet<number>, scope: Scope): Found {
+    if (touched.size === 0) return found;
+    const { entityTypes, expression, condition } = scope;
+    const types = new Set(entityTypes.map((type) => type.toWellFormed()));
+    const scores = new Map<number, number>();
+    for (const doc of touched) {
+      const document = documents.get(doc);
+      if (document === undefined || !types.has(document.entityType.toWellFormed())) continue;
+      if (condition !== undefined && !holds(condition, document)) continue;
+      const score = evaluate(expression, document)?.score;
+      if (score !== undefined) scores.set(doc, score);
+    }
+    return replaced(found, touched, scores);
+  }
+
+  /** Columns are read one by one before, so that others get their turn in between. */
+  function* readColumns(fields: readonly string[]): Steps<void> {
+    for (const field of new Set(fields)) {
+      if (columns.peek(field) !== undefined) continue;
+      columns.get(field);
+      yield;
+    }
   }
 
   return {
-    search(query: SearchQuery): StoredAnswer {
-      const { found, position } = findNow(query);
+    /** Brings all to the state of the transaction, which has just begun. */
+    follow(): void {
+      const { position, touched } = snapshot.follow();
+      now = position;
+      if (touched?.length === 0) return;
+      lately.clear();
+      for (const search of searches) {
+        if (touched === undefined) search.anew = true;
+        else for (const doc of touched) search.touched.add(doc);
+      }
+    },
+    *search(query: SearchQuery): Steps<StoredAnswer> {
+      snapshot.postings.remembered.begin();
+      yield* readColumns([
+        ...query.facets.flatMap(({ fields }) => fields),
+        ...query.sort.map(({ field }) => field),
+      ]);
+      const found = yield* findNow(query);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
       const places = rank(found, page, { column: columns.get, urns });
       const hits = places.flatMap(({ doc, score, cursor }) => {
@@ -167,12 +269,24 @@ function createAnswers(snapshot: Snapshot) {
         return stored === undefined ? [] : [{ ...stored, score, cursor }];
       });
       const facets = query.facets.map((facet) => countFacet(facet, found.docs, columns.get));
-      return { hits, total: found.docs.length, facets, position };
+      return { hits, total: found.docs.length, facets, position: now };
     },
-    folders(query: FolderQuery): FolderAnswer {
-      const { found, position } = findNow(query);
-      return { ...countFolders(query, found.docs, columns.get(query.field)), position };
+    *folders(query: FolderQuery): Steps<FolderAnswer> {
+      snapshot.postings.remembered.begin();
+      const found = yield* findNow(query);
+      const folders = countFolders(query, found.docs, columns.get(query.field));
+      return { ...folders, position: now };
     },
-    documents: (asked: readonly string[]) => asked.map(documents.storedByUrn),
+    // biome-ignore lint/correctness/useYield: it takes no time
+    *documents(asked: readonly string[]): Steps<readonly (StoredDocument | undefined)[]> {
+      return asked.map(documents.storedByUrn);
+    },
   };
+}
+
+/** What has changed since a search began. */
+interface Search {
+  readonly touched: Set<number>;
+  /** Anything may have. */
+  anew: boolean;
 }

@@ -1,15 +1,22 @@
 /**
- * The thread that answers questions of the search view, one after the other. Its other end is
- * sqlite-search-reader.ts.
+ * The thread that answers questions of the search view: each has a slice in its turn, so that a
+ * long one does not hold up the others. Its other end is sqlite-search-reader.ts.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import type { FolderAnswer, FolderQuery, SearchQuery } from "../search.ts";
 import type { StoredDocument } from "./documents.ts";
-import { openSearchIndex, type SearchIndex, type StoredAnswer } from "./search-index.ts";
+import {
+  openSearchIndex,
+  type SearchIndex,
+  type SearchTimes,
+  type StoredAnswer,
+} from "./search-index.ts";
+import type { Steps } from "./slices.ts";
 
 export interface SearchThreadData {
   readonly path: string;
+  readonly times?: SearchTimes | undefined;
 }
 
 export type Question =
@@ -28,48 +35,69 @@ export interface ToSearchThread {
   readonly question: Question;
 }
 
+interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
 export type FromSearchThread = { readonly id: number } & (
   | { readonly answer: Answers[Question["kind"]] }
-  | {
-      readonly failure: {
-        readonly code: ErrorCode;
-        readonly message: string;
-        readonly hint: string | undefined;
-      };
-    }
+  | { readonly failure: Failure }
 );
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
-const { path } = workerData as SearchThreadData;
+const { path, times } = workerData as SearchThreadData;
 let index: SearchIndex | undefined;
 
-port.on("message", ({ id, question }: ToSearchThread) => {
-  port.postMessage({ id, ...answered(question) } as FromSearchThread);
-});
-
-/** A view that cannot be opened now may be there for the next question. */
-function answered(question: Question) {
-  try {
-    index ??= openSearchIndex(path);
-    return { answer: answer(index, question) };
-  } catch (error) {
-    if (error instanceof CatalogError) {
-      const { code, message, hint } = error;
-      return { failure: { code, message, hint } };
-    }
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { failure: { code: "internal", message, hint: undefined } };
-  }
+interface Asked {
+  readonly id: number;
+  readonly steps: Steps<Answers[Question["kind"]]>;
 }
 
-function answer(view: SearchIndex, question: Question): Answers[Question["kind"]] {
+/** Those that have had no answer, in their turn. */
+const asked: Asked[] = [];
+
+port.on("message", ({ id, question }: ToSearchThread) => {
+  asked.push({ id, steps: answer(question) });
+  if (asked.length === 1) setImmediate(work);
+});
+
+/** A slice of the question whose turn it is; new ones come in between. */
+function work(): void {
+  const one = asked.shift();
+  if (one === undefined) return;
+  try {
+    const next = one.steps.next();
+    if (next.done) post({ id: one.id, answer: next.value });
+    else asked.push(one);
+  } catch (error) {
+    post({ id: one.id, failure: failureOf(error) });
+  }
+  if (asked.length > 0) setImmediate(work);
+}
+
+const post = (message: FromSearchThread): void => port.postMessage(message);
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof CatalogError) {
+    const { code, message, hint } = error;
+    return { code, message, hint };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "internal", message, hint: undefined };
+}
+
+/** A view that cannot be opened now may be there for the next question. */
+function* answer(question: Question): Steps<Answers[Question["kind"]]> {
+  index ??= openSearchIndex(path, times);
   switch (question.kind) {
     case "search":
-      return view.search(question.query);
+      return yield* index.search(question.query);
     case "folders":
-      return view.folders(question.query);
+      return yield* index.folders(question.query);
     case "documents":
-      return view.documents(question.urns);
+      return yield* index.documents(question.urns);
   }
 }

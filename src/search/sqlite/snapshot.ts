@@ -4,9 +4,11 @@
  * is called in, document by document, or anew when there is too much between.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
 import { type Position, position } from "../../core/position.ts";
 import { grown } from "./column.ts";
 import { type Columns, createColumns } from "./columns.ts";
+import { createDocumentTokens } from "./document-tokens.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import type { Kind } from "./levels.ts";
 import { createPostings, type Postings } from "./postings.ts";
@@ -18,14 +20,20 @@ export interface Snapshot {
   readonly documents: Documents;
   readonly columns: Columns;
   readonly urns: UrnOrder;
-  /** `changed`: documents are not what they were when it was called before. */
-  follow(): { readonly position: Position; readonly changed: boolean };
+  /** To be called at the beginning of each transaction. */
+  follow(): Followed;
   fieldNumber(field: string): FieldNumber | undefined;
   kinds(): readonly Kind[];
   /** All documents, ascending. */
   live(): Uint32Array;
   /** Those of some types; undefined when that is all. */
   ofTypes(types: readonly string[]): TypeSelection | undefined;
+}
+
+export interface Followed {
+  readonly position: Position;
+  /** Documents that are not what they were when it was called before; undefined for any. */
+  readonly touched: readonly number[] | undefined;
 }
 
 export interface TypeSelection {
@@ -39,6 +47,12 @@ export interface TypeSelection {
  */
 const FOLLOWED_MIN = 1_000;
 const FOLLOWED_PART = 16;
+/** With more changes than this, what is remembered of the index is rather read again. */
+const REMEMBERED_FOLLOWS_MAX = 64;
+/** The fields of structured properties have no end. */
+const FIELDS_MAX = 10_000;
+/** No token has it. */
+const UNKNOWN = -1;
 
 export function createSnapshot(db: DatabaseSync): Snapshot {
   const postings = createPostings(db);
@@ -69,9 +83,31 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
     last: () => last,
   });
 
+  const fields = new LRUCache<string, FieldNumber>({ max: FIELDS_MAX });
+  const tokensOf = createDocumentTokens({
+    fieldOf: (name) => fieldNumber(name) ?? UNKNOWN,
+    kindOf: (boost, suggested) =>
+      kindsNow().find((kind) => kind.boost === boost && kind.suggested === suggested)?.number ??
+      UNKNOWN,
+  });
+
+  /** A field keeps its number for as long as the file lasts. */
   function fieldNumber(field: string): FieldNumber | undefined {
+    const known = fields.get(field);
+    if (known !== undefined) return known;
     const row = findField.get(field);
-    return row === undefined ? undefined : Number(row.id);
+    if (row === undefined) return undefined;
+    fields.set(field, Number(row.id));
+    return Number(row.id);
+  }
+
+  function kindsNow(): readonly Kind[] {
+    kinds ??= allKinds.all().map(({ id, boost, suggested }) => ({
+      number: Number(id),
+      boost: Number(boost),
+      suggested: suggested === 1,
+    }));
+    return kinds;
   }
 
   function typeNumber(type: string): number {
@@ -93,6 +129,7 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
 
   function readAnew(): void {
     columns.clear();
+    postings.remembered.clear();
     types.clear();
     counts = [0];
     typeOf = new Uint16Array(last + 1);
@@ -108,14 +145,22 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
   const typeOfToken = (token: string, doc: number): string =>
     String(valueOfToken(token) ?? documents.values(doc)?.entityType);
 
-  function followChanges(): void {
+  function followChanges(): readonly number[] {
     if (typeOf.length <= last) typeOf = grown(typeOf, last * 1.25 + 1);
-    for (const { id } of touchedSince.all(turn)) {
-      const doc = Number(id);
-      const found = documents.values(doc);
+    const touched = touchedSince.all(turn).map(({ id }) => Number(id));
+    const { remembered } = postings;
+    if (touched.length > REMEMBERED_FOLLOWS_MAX) remembered.clear();
+    const follows = !remembered.empty;
+    for (const doc of touched) {
+      const found = follows ? documents.get(doc) : documents.values(doc);
       setType(doc, found === undefined ? 0 : typeNumber(found.entityType.toWellFormed()));
       columns.set(doc, found?.values ?? {});
+      if (follows) {
+        const whole = documents.get(doc);
+        remembered.follow(doc, whole === undefined ? [] : (tokensOf(whole).match(/[^ ]+/g) ?? []));
+      }
     }
+    return touched;
   }
 
   return {
@@ -132,25 +177,18 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
       last = Number(now?.last ?? 0);
       const begun = Number(now?.generation) !== generation;
       const missed = Number(now?.first_turn ?? 0) > turn + 1;
-      const changed = begun || lastTurn !== turn;
+      const anew = begun || missed || lastTurn - turn > FOLLOWED_MIN + last / FOLLOWED_PART;
       if (begun) urns.clear();
-      if (begun || missed || lastTurn - turn > FOLLOWED_MIN + last / FOLLOWED_PART) readAnew();
-      else if (changed) followChanges();
-      if (changed) live = undefined;
+      if (anew) readAnew();
+      const touched = anew ? undefined : lastTurn === turn ? [] : followChanges();
+      if (touched?.length !== 0) live = undefined;
       generation = Number(now?.generation);
       turn = lastTurn;
       urns.grow(last);
-      return { position: position(Number(now?.position ?? 0)), changed };
+      return { position: position(Number(now?.position ?? 0)), touched };
     },
     fieldNumber,
-    kinds() {
-      kinds ??= allKinds.all().map(({ id, boost, suggested }) => ({
-        number: Number(id),
-        boost: Number(boost),
-        suggested: suggested === 1,
-      }));
-      return kinds;
-    },
+    kinds: kindsNow,
     live() {
       if (live === undefined) {
         const all = new Uint32Array(last + 1);

@@ -12,6 +12,7 @@ import type { SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument, decodeLater } from "../stored-document.ts";
 import type { StoredDocument } from "./documents.ts";
 import { searchSchema } from "./schema.ts";
+import type { SearchTimes } from "./search-index.ts";
 import type {
   Answers,
   FromSearchThread,
@@ -32,7 +33,10 @@ interface Pending {
 }
 
 /** The view must have been opened for writing once before. */
-export function openSqliteSearchReader(path: string): SearchReader & Dump<SearchRow> {
+export function openSqliteSearchReader(
+  path: string,
+  times?: SearchTimes,
+): SearchReader & Dump<SearchRow> {
   const pending = new Map<number, Pending>();
   let thread: Worker | undefined;
   let lastId = 0;
@@ -41,7 +45,7 @@ export function openSqliteSearchReader(path: string): SearchReader & Dump<Search
 
   function start(): Worker {
     const worker = new Worker(new URL("./search-thread.ts", import.meta.url), {
-      workerData: { path } satisfies SearchThreadData,
+      workerData: { path, times } satisfies SearchThreadData,
       name: "search",
     });
     let reason = unavailable("ended");

@@ -12,19 +12,11 @@ import {
   type SqliteView,
   type ViewFile,
 } from "../../projector/sqlite/sqlite-view.ts";
-import type { SearchDocument, SearchSink, SearchWrite } from "../search.ts";
+import type { SearchSink, SearchWrite } from "../search.ts";
 import { encodeDocument } from "../stored-document.ts";
+import { createDocumentTokens } from "./document-tokens.ts";
 import { searchSchema, touchedMax } from "./schema.ts";
-import {
-  type FieldNumber,
-  gramTokens,
-  hash32,
-  type KindNumber,
-  TYPE_FIELD,
-  valueToken,
-  wholeToken,
-  wordTokens,
-} from "./tokens.ts";
+import { type FieldNumber, hash32, type KindNumber } from "./tokens.ts";
 
 /** Fields and boosts are the model's; the fields of structured properties have no end. */
 const FIELDS_MAX = 10_000;
@@ -64,7 +56,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
   const touched = createTouched(db);
   const fields = createFieldNumbers(db);
   const kinds = createKindNumbers(db);
-  const tokensOf = createTokens(fields.numberOf, kinds.numberOf);
+  const tokensOf = createDocumentTokens({ fieldOf: fields.numberOf, kindOf: kinds.numberOf });
 
   /** The writes that count, by the numbers of their entities. */
   function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
@@ -232,26 +224,3 @@ function createKindNumbers(db: Database) {
     forget: () => known.clear(),
   };
 }
-
-/** All tokens of a document, with spaces between. */
-const createTokens =
-  (
-    fieldOf: (name: string) => FieldNumber,
-    kindOf: (boost: number, suggested: boolean) => KindNumber,
-  ) =>
-  ({ entityType, values, texts }: SearchDocument): string => {
-    const tokens: string[] = [valueToken(TYPE_FIELD, entityType)];
-    for (const { words, folded, boost, suggested } of texts) {
-      const kind = kindOf(boost, suggested);
-      // The whole is between the words of two texts: no phrase reaches from one into the other.
-      tokens.push(wordTokens(kind, words), wholeToken(kind, folded));
-      if (suggested) tokens.push(gramTokens(kind, words, folded));
-    }
-    for (const [name, some] of Object.entries(values)) {
-      if (some.length === 0) continue;
-      const field = fieldOf(name);
-      const own = some.map((value) => valueToken(field, value));
-      tokens.push(...(own.length === 1 ? own : new Set(own)));
-    }
-    return tokens.join(" ");
-  };

@@ -1,0 +1,106 @@
+/** The thread that answers questions of the search view: it ends by itself, and it has many at once. */
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import type { SearchDocument, SearchQuery } from "../../src/search/search.ts";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const threads: Worker[] = [];
+const remember = (thread: Worker): void => {
+  threads.push(thread);
+};
+
+beforeEach(() => {
+  threads.length = 0;
+  process.on("worker", remember);
+});
+afterEach(() => {
+  process.off("worker", remember);
+});
+
+const documentOf = (n: number): SearchDocument => ({
+  urn: `urn:li:dataset:${n}`,
+  entityType: "dataset",
+  values: { name: [`name ${n}`] },
+  texts: [],
+});
+
+async function open(size: number, times?: Parameters<typeof openSqliteSearchReader>[1]) {
+  const directory = temporaryDirectory("annals-search");
+  const path = join(directory.path, "search.sqlite");
+  const sink = openSqliteSearchSink({ path });
+  const writes = Array.from({ length: size }, (_, n) => ({
+    op: "put" as const,
+    position: position(n + 1),
+    document: documentOf(n),
+  }));
+  await sink.apply(writes, position(size));
+  const reader = openSqliteSearchReader(path, times);
+  return {
+    reader,
+    async [Symbol.asyncDispose]() {
+      await reader.close();
+      await sink.close();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+const all: SearchQuery = {
+  entityTypes: ["dataset"],
+  expression: { kind: "all" },
+  sort: [],
+  start: 0,
+  count: 1,
+  facets: [],
+};
+
+/** Looked for among all texts, each by itself. */
+const laborious: SearchQuery = {
+  ...all,
+  expression: {
+    kind: "or",
+    any: Array.from({ length: 200 }, (_, n) => ({
+      kind: "condition",
+      condition: { kind: "like", field: "name", how: "ends", texts: [`x${n}`] },
+    })),
+  },
+};
+
+test("a thread that ends refuses what it was asked, and the next question is answered", async () => {
+  await using view = await open(2_000);
+  expect((await view.reader.search(all)).total).toBe(2_000);
+  const asked = [view.reader.search(laborious), view.reader.documents(["urn:li:dataset:1"])];
+  const outcomes = Promise.allSettled(asked);
+  await threads[0]?.terminate();
+  for (const outcome of await outcomes) {
+    expect(outcome).toEqual({
+      status: "rejected",
+      reason: expect.objectContaining({ code: "unavailable" }),
+    });
+  }
+  expect((await view.reader.search(all)).total).toBe(2_000);
+  expect(threads).toHaveLength(2);
+});
+
+test("a question that takes long does not hold up the others", async () => {
+  await using view = await open(20_000, { sliceMs: 1, answerMsMax: 60_000 });
+  const order: string[] = [];
+  const long = view.reader.search(laborious).then(({ total }) => order.push(`long ${total}`));
+  const short = view.reader.search(all).then(({ total }) => order.push(`short ${total}`));
+  await Promise.all([long, short]);
+  expect(order).toEqual(["short 20000", "long 0"]);
+});
+
+test("a question that takes too long is refused by itself", async () => {
+  await using view = await open(20_000, { sliceMs: 1, answerMsMax: 1 });
+  const [long, short] = await Promise.allSettled([
+    view.reader.search(laborious),
+    view.reader.documents(["urn:li:dataset:7"]),
+  ]);
+  expect(long).toMatchObject({ reason: expect.objectContaining({ code: "too_large" }) });
+  expect(short).toMatchObject({ value: [{ urn: "urn:li:dataset:7" }] });
+});

@@ -1,0 +1,55 @@
+/** A condition in fewer parts holds where the condition holds. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { holds } from "../../src/search/evaluate.ts";
+import type { Condition } from "../../src/search/search.ts";
+import { simplified } from "../../src/search/simplified.ts";
+
+const field = fc.constantFrom("a", "b");
+const text = fc.constantFrom("", "x", "y", "xy", "yx", "z");
+const texts = fc.array(text, { maxLength: 3 });
+
+const { condition } = fc.letrec<{ condition: Condition }>((tie) => {
+  const several = fc.array(tie("condition"), { maxLength: 5 });
+  return {
+    condition: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      fc.record({ kind: fc.constant("exists" as const), field }),
+      fc.record({ kind: fc.constant("equal" as const), field, values: texts }),
+      fc.record({
+        kind: fc.constant("like" as const),
+        field,
+        how: fc.constantFrom("equals" as const, "contains" as const, "starts" as const),
+        texts,
+      }),
+      fc.record({ kind: fc.constant("not" as const), not: tie("condition") }),
+      several.map((every) => ({ kind: "every" as const, every })),
+      several.map((any) => ({ kind: "any" as const, any })),
+    ),
+  };
+});
+
+test("it holds for the same values", () => {
+  fc.assert(
+    fc.property(condition, fc.array(fc.record({ a: texts, b: texts })), (asked, all) => {
+      const fewer = simplified(asked);
+      for (const values of all) expect(holds(fewer, { values })).toBe(holds(asked, { values }));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const containing = (one: string): Condition => ({
+  kind: "like",
+  field: "a",
+  how: "contains",
+  texts: [one],
+});
+
+test("a thousand of a field are one, also where none may hold", () => {
+  const many = Array.from({ length: 1_000 }, (_, n) => `x${n}`);
+  const together = { kind: "like", field: "a", how: "contains", texts: many };
+  expect(simplified({ kind: "any", any: many.map(containing) })).toEqual(together);
+  const none = many.map((one): Condition => ({ kind: "not", not: containing(one) }));
+  expect(simplified({ kind: "every", every: none })).toEqual({ kind: "not", not: together });
+});
