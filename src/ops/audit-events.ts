@@ -6,6 +6,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { PlacedChange } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { isAuditStream, parseStream } from "../core/stream.ts";
 import { decodeAudit } from "../log/audit-codec.ts";
@@ -98,7 +99,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
     const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
     let at: Position | "end" = query.before ?? "end";
     if (query.to !== undefined) {
-      const place = await placeOf(query.to);
+      const place = await placeOf(query.to).catch(toTheEnd);
       if (at === "end" || (place !== "end" && place < at)) at = place;
     }
     const events: AuditEvent[] = [];
@@ -120,4 +121,10 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
   }
 
   return { list };
+}
+
+/** Not every log takes a position that none of its records has: then all of it is looked through. */
+function toTheEnd(error: unknown): "end" {
+  if (error instanceof CatalogError) return "end";
+  throw error;
 }

@@ -162,3 +162,45 @@ test("nobody fills the log by being refused", async () => {
   expect(await open().lastUse("urn:li:dataHubAccessToken:y")).toBeUndefined();
   await log.close();
 });
+
+test("what was long ago is found without looking through what came after, as far back as it is told", async () => {
+  using directory = temporaryDirectory();
+  const begin = 1_772_409_600_000;
+  let now = begin;
+  const minute = 60_000;
+  const log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
+  let read = 0;
+  const counted = {
+    ...log,
+    readAll: async (...asked: Parameters<typeof log.readAll>) => {
+      const page = await log.readAll(...asked);
+      read += page.length;
+      return page;
+    },
+  };
+  const open = (days: number) =>
+    createAuditTrail({
+      ...{ log: counted, decode: decodeRecord, days, now: () => now },
+      onAppended: () => {},
+      logger: { warn: () => {} },
+    });
+  const trail = open(0);
+  for (let i = 0; i < 9_000; i++, now += minute) {
+    trail.note({ action: `a${i}`, outcome: "allowed" });
+  }
+  await trail.close();
+  const page = await trail.list({
+    to: begin + 1_000 * minute,
+    from: begin + 990 * minute,
+    count: 50,
+  });
+  expect(page.events.map(({ action }) => action)).toEqual(
+    Array.from({ length: 11 }, (_, i) => `a${1_000 - i}`),
+  );
+  expect(page.end).toBe(true);
+  expect(read).toBeLessThan(6_000);
+  const recent = await open(1).list({ count: 10_000 });
+  expect(recent.events).toHaveLength(1_440);
+  expect(recent.end).toBe(true);
+  await log.close();
+});
