@@ -182,7 +182,7 @@ export async function openService(
     const sighted = authorizesReads(config, required)
       ? createReadAuthority({
           ...{ catalog, guarded: writable, authority: access.authority, now: Date.now },
-          fields: sightFields(rules.search.rules),
+          ...{ fields: sightFields(rules.search.rules), namespace },
           systemActor: `urn:${namespace}:corpuser:__datahub_system`,
         })
       : undefined;

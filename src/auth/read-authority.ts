@@ -5,6 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import type { Look, Sight } from "../catalog/sight.ts";
+import { withNamespace } from "../core/urn.ts";
 import type { Authority } from "./authority.ts";
 import { type SightFields, seesNothing, sightOf } from "./sights.ts";
 
@@ -20,6 +21,7 @@ interface Dependencies {
   readonly guarded: Catalog;
   readonly authority: Pick<Authority, "standing">;
   readonly fields: SightFields;
+  readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
 }
@@ -60,10 +62,45 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
       if (actor === undefined || actor === dependencies.systemActor) return whole;
       let own = catalogs.get(actor);
       if (own === undefined) {
-        own = { ...catalog.seenThrough(() => look(actor)), ...writes };
+        const seen = catalog.seenThrough(() => look(actor));
+        own = { ...seen, ...writes, ...seenDeletes(seen, whole, dependencies.namespace) };
         catalogs.set(actor, own);
       }
       return own;
+    },
+  };
+}
+
+/** Who may not see an entity deletes nothing of it, and is told of it as of one that is not there. */
+function seenDeletes(
+  seen: Catalog,
+  whole: Catalog,
+  namespace: string,
+): Pick<Catalog, "delete" | "deleteReferences"> {
+  const all = { includeSoftDelete: true };
+  const hidden = async (urn: string): Promise<boolean> =>
+    !(await seen.exists(urn, all)) && (await whole.exists(urn, all));
+
+  return {
+    async delete(request, caller) {
+      if (!(await hidden(request.urn))) return whole.delete(request, caller);
+      const rows = request.aspectName === undefined ? { rows: 0 } : {};
+      const urn = withNamespace(request.urn, namespace);
+      return { urn, ...rows, timeseriesRows: 0, position: undefined };
+    },
+
+    async deleteReferences(request, caller) {
+      if (await hidden(request.urn)) return { total: 0, relatedAspects: [], position: undefined };
+      const answer = await whole.deleteReferences(request, caller);
+      const told = answer.relatedAspects;
+      const urns = told.map(({ entity }) => entity);
+      const visible = new Set(await seen.filterExisting(urns, all));
+      const relatedAspects = told.filter(({ entity }) => visible.has(entity));
+      return {
+        ...answer,
+        total: answer.total - told.length + relatedAspects.length,
+        relatedAspects,
+      };
     },
   };
 }

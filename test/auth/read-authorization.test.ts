@@ -280,6 +280,35 @@ describe("the graph", () => {
   });
 });
 
+describe("who deletes", () => {
+  test.each([
+    ["/entities?action=delete", {}],
+    ["/entities?action=delete", { dryRun: true }],
+    ["/entities?action=deleteReferences", { dryRun: true }],
+  ])("what is hidden is told of it as of nothing: %s", async (path, more) => {
+    const ask = async (urn: string) => {
+      const { status, body } = await call("POST", path, { urn, ...more });
+      return { status, text: JSON.stringify(body).replaceAll("hidden.seeds", "never.seeds") };
+    };
+    expect(await ask(HIDDEN)).toEqual(await ask(NEVER));
+  });
+
+  test("references to what is seen is told of those that are seen alone", async () => {
+    const path = "/entities?action=deleteReferences";
+    const { body } = await call("POST", path, { urn: OPEN, dryRun: true }, current());
+    expect(JSON.stringify(body)).toContain("tagged.seeds");
+    expect(JSON.stringify(body)).not.toContain("hidden");
+    const whole = await call("POST", path, { urn: OPEN, dryRun: true }, service.operator);
+    expect(JSON.stringify(whole.body)).toContain("hidden");
+  });
+
+  test("finds everything where it was", async () => {
+    const exists = { urn: HIDDEN };
+    const reply = await call("POST", "/entities?action=exists", exists, service.operator);
+    expect(reply.body.value).toBe(true);
+  });
+});
+
 describe("policies", () => {
   test("count from the moment that they are written", async () => {
     const one = () => call("GET", `/entitiesV2/${encoded(HIDDEN)}`);
