@@ -1,0 +1,196 @@
+/**
+ * A disk that is full, read-only, or does not keep what it was given: what was acknowledged stays,
+ * refusals say why, no answer is wrong, and when the cause is mended the service goes on by itself.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Client, createClient, encoded } from "../support/client.ts";
+import { failingFsync, filesCanBeLimited, limitFiles, smallDisk } from "../support/faults.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const urnOf = (n: number): string => `urn:li:tag:fault${n}`;
+const bulk = "x".repeat(20_000);
+/** What a full disk may take until it is noticed, and a service until it goes on. */
+const writesMax = 3_000;
+const recoveryMsMax = 45_000;
+const diskMegabytes = 96;
+const ballastBytes = 70_000_000;
+const quiet = { ANNALS_LOG_LEVEL: "fatal" };
+
+/** What writers were told: the number that each urn has. */
+type Acknowledged = Map<string, number>;
+
+async function write(client: Client, n: number, acknowledged: Acknowledged) {
+  const urn = urnOf(n % 200);
+  const reply = await client.upsert(urn, "tagProperties", { name: `${n}`, description: bulk });
+  if (reply.status === 200) acknowledged.set(urn, n);
+  return reply;
+}
+
+async function writeUntilRefused(client: Client, acknowledged: Acknowledged) {
+  for (let n = 0; n < writesMax; n++) {
+    const reply = await write(client, n, acknowledged);
+    if (reply.status !== 200) return reply;
+  }
+  throw new Error(`${writesMax} writes and no end`);
+}
+
+/** Every acknowledged value is there; `busy`: or the answer says that it cannot be given now. */
+async function findAll(client: Client, acknowledged: Acknowledged, busy = false): Promise<number> {
+  let refused = 0;
+  for (const [urn, n] of acknowledged) {
+    const { status, body } = await client.get(`/entitiesV2/${encoded(urn)}`);
+    if (busy && status === 503) refused++;
+    else expect([urn, body.aspects?.tagProperties?.value.name]).toEqual([urn, `${n}`]);
+  }
+  return refused;
+}
+
+const healthOf = (client: Client) => client.get("/health");
+
+async function goesOn(client: Client, acknowledged: Acknowledged): Promise<void> {
+  const status = async () => (await write(client, 5_000, acknowledged)).status;
+  await expect.poll(status, { timeout: recoveryMsMax, interval: 200 }).toBe(200);
+  const health = async () => (await healthOf(client)).body;
+  await expect.poll(health, { timeout: recoveryMsMax, interval: 200 }).toEqual({});
+  await findAll(client, acknowledged);
+}
+
+async function endsWell(service: ServiceProcess, directory: string): Promise<void> {
+  expect(await service.stop()).toBe(0);
+  expect((await differencesFromRegrown(directory)).differences).toEqual([]);
+}
+
+/** Starts the service; the words with which it ended where it did not come up. */
+const startOrWords = (data: string): Promise<ServiceProcess | string> =>
+  startService(data, { env: quiet }).catch((error: Error) => error.message);
+
+describe("a full disk", () => {
+  test("refuses writes with the reason, and takes them again when there is room", {
+    timeout: 150_000,
+  }, async ({ skip }) => {
+    const made = smallDisk(diskMegabytes);
+    if ("skipped" in made) return skip(made.skipped);
+    using disk = made;
+    disk.occupy(ballastBytes);
+    const data = join(disk.path, "data");
+    const acknowledged: Acknowledged = new Map();
+    const service = await startService(data, { env: quiet });
+    const client = createClient(service.address);
+    const refused = await writeUntilRefused(client, acknowledged);
+    expect(refused).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect(acknowledged.size).toBeGreaterThan(50);
+    expect((await client.get("/health/live")).status).toBe(200);
+    await expect.poll(async () => (await healthOf(client)).body.message).toMatch(/full/);
+    await findAll(client, acknowledged, true);
+    expect(await (await fetch(`${service.address}/status`)).text()).toContain("not well");
+    disk.release();
+    await goesOn(client, acknowledged);
+    await endsWell(service, data);
+  });
+
+  test("has all that was acknowledged after a crash, too", { timeout: 150_000 }, async ({
+    skip,
+  }) => {
+    const made = smallDisk(diskMegabytes);
+    if ("skipped" in made) return skip(made.skipped);
+    using disk = made;
+    disk.occupy(ballastBytes);
+    const data = join(disk.path, "data");
+    const acknowledged: Acknowledged = new Map();
+    const service = await startService(data, { env: quiet });
+    await writeUntilRefused(createClient(service.address), acknowledged);
+    await service.stop("SIGKILL");
+    // There it comes up and answers right, or says why it does not.
+    const meanwhile = await startOrWords(data);
+    if (typeof meanwhile === "string")
+      expect(meanwhile).toMatch(/ended with [12] .*annals: .*full/s);
+    else {
+      await findAll(createClient(meanwhile.address), acknowledged, true);
+      await meanwhile.stop("SIGKILL");
+    }
+    disk.release();
+    const again = await startService(data, { env: quiet });
+    await goesOn(createClient(again.address), acknowledged);
+    await endsWell(again, data);
+  });
+});
+
+/** Where nothing may be mounted, this stands for a full disk. */
+test("files that may not grow refuse writes with the reason, and take them again when they may", {
+  timeout: 150_000,
+}, async ({ skip }) => {
+  const limits = filesCanBeLimited();
+  if (limits !== true) return skip(limits.skipped);
+  using directory = temporaryDirectory("annals-limited");
+  const acknowledged: Acknowledged = new Map();
+  const service = await startService(directory.path, { env: quiet });
+  const client = createClient(service.address);
+  for (let n = 0; n < 20; n++) await write(client, n, acknowledged);
+  const { size } = statSync(join(directory.path, "log.sqlite-wal"));
+  limitFiles(service.pid, size + 1_000_000);
+  const refused = await writeUntilRefused(client, acknowledged);
+  expect(refused).toMatchObject({ status: 503, body: { code: "unavailable" } });
+  expect((await healthOf(client)).status).toBe(503);
+  await findAll(client, acknowledged, true);
+  limitFiles(service.pid, undefined);
+  await goesOn(client, acknowledged);
+  await endsWell(service, directory.path);
+});
+
+/** Root writes wherever it likes, but to a disk that takes nothing: that has to be mounted. */
+test("a read-only directory ends the start with a sentence, and is left as it was", {
+  timeout: 60_000,
+}, async ({ skip }) => {
+  const made = smallDisk(diskMegabytes);
+  if ("skipped" in made) return skip(made.skipped);
+  using disk = made;
+  const acknowledged: Acknowledged = new Map();
+  const data = join(disk.path, "data");
+  const first = await startService(data);
+  await write(createClient(first.address), 1, acknowledged);
+  expect(await first.stop()).toBe(0);
+  disk.setReadOnly(true);
+  const words = await startOrWords(data);
+  expect(words).toMatch(/ended with 2 .*cannot use the data directory.*may be written/s);
+  disk.setReadOnly(false);
+  const again = await startService(data);
+  await findAll(createClient(again.address), acknowledged);
+  await endsWell(again, data);
+});
+
+test("an fsync that fails is no acknowledgement, and loses none", {
+  timeout: 150_000,
+}, async ({ skip }) => {
+  const made = failingFsync();
+  if ("skipped" in made) return skip(made.skipped);
+  using fsync = made;
+  using directory = temporaryDirectory("annals-fsync");
+  const acknowledged: Acknowledged = new Map();
+  const env = { ...fsync.env, ...quiet };
+  const service = await startService(directory.path, { env });
+  const client = createClient(service.address);
+  for (let n = 0; n < 100; n++) expect((await write(client, n, acknowledged)).status).toBe(200);
+  fsync.fail(true);
+  for (let n = 100; n < 110; n++) {
+    const refused = await write(client, n, acknowledged);
+    expect(refused.status).toBe(503);
+    expect(refused.body.message).toContain("could not be written");
+  }
+  expect((await healthOf(client)).body.message).toMatch(/could not be written/);
+  await findAll(client, acknowledged, true);
+  fsync.fail(false);
+  await goesOn(client, acknowledged);
+  for (let n = 200; n < 300; n++) await write(client, n, acknowledged);
+  // Nothing that a crash would show stands on what was not synced.
+  fsync.fail(true);
+  for (let n = 300; n < 305; n++) expect((await write(client, n, acknowledged)).status).toBe(503);
+  await service.stop("SIGKILL");
+  fsync.fail(false);
+  const again = await startService(directory.path, { env });
+  await findAll(createClient(again.address), acknowledged);
+  await endsWell(again, directory.path);
+});

@@ -1,0 +1,88 @@
+/**
+ * Faults of the machine, made on purpose: a disk that is full or read-only, an fsync that fails.
+ * What a machine does not let a test do is told as the reason for passing it over.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+export type Possible<T> = T | { readonly skipped: string };
+
+/** A file system of its own, of some megabytes. */
+export interface SmallDisk extends Disposable {
+  readonly path: string;
+  /** Takes so many bytes away, and gives them back. */
+  occupy(bytes: number): void;
+  release(): void;
+  /** Whether nothing can be written; changed only while no file of it is open for writing. */
+  setReadOnly(readOnly: boolean): void;
+}
+
+const run = (program: string, ...args: string[]): void =>
+  void execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+
+/** Needs the right to mount. */
+export function smallDisk(megabytes: number): Possible<SmallDisk> {
+  const beside = temporaryDirectory("annals-small-disk");
+  const path = join(beside.path, "disk");
+  mkdirSync(path);
+  try {
+    run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", path);
+  } catch (error) {
+    beside[Symbol.dispose]();
+    return { skipped: `no file system can be mounted: ${(error as Error).message.trim()}` };
+  }
+  const ballast = join(path, "ballast");
+  return {
+    path,
+    occupy: (bytes) => writeFileSync(ballast, Buffer.alloc(bytes)),
+    release: () => rmSync(ballast),
+    setReadOnly: (readOnly) => run("mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, path),
+    [Symbol.dispose]() {
+      run("umount", "--lazy", path);
+      beside[Symbol.dispose]();
+    },
+  };
+}
+
+/** From now on no file of that process grows past so many bytes; undefined: as large as it likes. */
+export function limitFiles(pid: number, bytes: number | undefined): void {
+  run("prlimit", "--pid", String(pid), `--fsize=${bytes ?? "unlimited"}:unlimited`);
+}
+
+export function filesCanBeLimited(): Possible<true> {
+  try {
+    run("prlimit", "--version");
+    return true;
+  } catch {
+    return { skipped: "there is no prlimit" };
+  }
+}
+
+/** What a process is started with, so that its fsync fails while `fail` says so. */
+export interface FailingFsync extends Disposable {
+  readonly env: Readonly<Record<string, string>>;
+  fail(now: boolean): void;
+}
+
+/** Needs Linux and a C compiler. */
+export function failingFsync(): Possible<FailingFsync> {
+  if (process.platform !== "linux") return { skipped: "libraries are preloaded on Linux alone" };
+  const directory = temporaryDirectory("annals-fsync");
+  const source = fileURLToPath(new URL("failing-fsync.c", import.meta.url));
+  const library = join(directory.path, "failing-fsync.so");
+  try {
+    run("cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl");
+  } catch (error) {
+    directory[Symbol.dispose]();
+    return { skipped: `no C compiler: ${(error as Error).message.split("\n")[0]}` };
+  }
+  const flag = join(directory.path, "fail");
+  return {
+    env: { LD_PRELOAD: library, FAIL_FSYNC_WHILE: flag },
+    fail: (now) => (now ? writeFileSync(flag, "") : rmSync(flag)),
+    [Symbol.dispose]: () => directory[Symbol.dispose](),
+  };
+}
