@@ -96,6 +96,16 @@ export interface ChangeLog {
   ): Promise<readonly LogRecord[]>;
 
   /**
+   * The first records of some streams, at most `limit` of each, in the order of the names; none of
+   * an unknown one. Undefined for streams that were not read, because there was too much before
+   * them: never for the first. Absent where it would save nothing beside readStream.
+   */
+  readBeginnings?(
+    streams: readonly StreamName[],
+    options: { readonly limit: number },
+  ): Promise<readonly (readonly LogRecord[] | undefined)[]>;
+
+  /**
    * Names of streams that begin with a prefix and come after a name, in byte order, at most
    * `limit`. A stream that comes to be meanwhile is among them or not.
    */

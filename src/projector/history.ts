@@ -9,7 +9,7 @@ import { entityStream, parseStream, type StreamName, timeseriesStream } from "..
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 
-export type HistoryLog = Pick<ChangeLog, "readStream" | "listStreams">;
+export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "listStreams">;
 
 export interface Histories {
   /** The entity's own changes and truncations, and those of some other streams, up to a position. */
@@ -52,7 +52,9 @@ export async function openHistories(log: HistoryLog, decode: Decode): Promise<Hi
 }
 
 /** From one aspect's streams to the next one's: as many looks as there are aspects. */
-async function timeseriesAspects(log: HistoryLog): Promise<readonly string[]> {
+export async function timeseriesAspects(
+  log: Pick<HistoryLog, "listStreams">,
+): Promise<readonly string[]> {
   const aspects: string[] = [];
   let after: StreamName | undefined;
   for (;;) {

@@ -69,6 +69,48 @@ function change(sql: string): void {
 const unavailable = (message: RegExp) =>
   expect.objectContaining({ code: "unavailable", message: expect.stringMatching(message) });
 
+describe("the beginnings of several streams", () => {
+  test("are read in the order of their names, as far as the limit goes", async () => {
+    const log = await open();
+    await log.append([entry("b", -1, "1", "2", "3"), entry("a", -1, "4"), entry("c", -1, "5")]);
+    await log.append([entry("a", 0, "6"), entry("b", 2, "7", "8")]);
+    const names = ["c", "nobody", "b", "a", "b"];
+    const read = await log.readBeginnings?.(names, { limit: 4 });
+    expect(read?.map((some) => some?.map(text))).toEqual([
+      ["5"],
+      [],
+      ["1", "2", "3", "7"],
+      ["4", "6"],
+      ["1", "2", "3", "7"],
+    ]);
+    for (const [n, name] of names.entries()) {
+      expect(read?.[n]).toEqual(await log.readStream(name, revision(0), { limit: 4 }));
+    }
+    expect(await log.readBeginnings?.([], { limit: 4 })).toEqual([]);
+  });
+
+  test("end behind the first one that is too large for one answer", async () => {
+    const log = await open({ pageBytesMax: 10 });
+    await log.append([
+      entry("a", -1, "small"),
+      entry("b", -1, "x".repeat(30)),
+      entry("c", -1, "y"),
+    ]);
+    const read = await log.readBeginnings?.(["a", "b", "c"], { limit: 9 });
+    expect(read?.map((some) => some?.length)).toEqual([1, 1, undefined]);
+  });
+
+  test("are refused where a row is not what was written", async () => {
+    const log = await open();
+    await log.append([entry("a", -1, "1"), entry("b", -1, "2")]);
+    change("UPDATE log SET data = zeroblob(length(data)) WHERE position = 2");
+    expect((await log.readBeginnings?.(["a"], { limit: 9 }))?.[0]).toHaveLength(1);
+    await expect(log.readBeginnings?.(["a", "b"], { limit: 9 })).rejects.toMatchObject({
+      ...{ code: "internal", message: expect.stringContaining("position 2") },
+    });
+  });
+});
+
 describe("the file", () => {
   test("is refused when a later release wrote it, and left as it is", async () => {
     await (await open()).close();

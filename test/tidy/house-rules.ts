@@ -22,10 +22,14 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   // Ports, and what serves all adapters of a port.
   "src/log/": ["src/core/", "node:", "avsc"],
   "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:", "lru-cache"],
-  "src/aspects/": ["src/core/", "src/projector/sink.ts"],
-  "src/timeseries/": ["src/core/", "src/projector/sink.ts"],
-  "src/graph/": ["src/core/", "src/projector/sink.ts"],
-  "src/search/": ["src/core/", "src/projector/sink.ts"],
+  "src/aspects/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
+  "src/timeseries/": [
+    "src/core/",
+    "src/projector/sink.ts",
+    "type src/projector/verify/view-rows.ts",
+  ],
+  "src/graph/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
+  "src/search/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 
@@ -131,7 +135,11 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/offline.ts": ["src/", "node:"],
   "src/check-stores.ts": ["src/", "node:"],
+  "src/verified-views.ts": ["src/", "projections/", "node:"],
+  "src/offline-verify.ts": ["src/", "node:"],
   "src/store-figures.ts": ["src/", "node:"],
+  "src/edition-readers.ts": ["src/"],
+  "src/view-rules.ts": ["src/core/", "type src/model/model.ts", "projections/", "node:"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
   "test/": [
@@ -187,7 +195,9 @@ export const mayOpenAdapters: readonly string[] = [
   "src/service.ts",
   "src/stores.ts",
   "src/check-stores.ts",
+  "src/verified-views.ts",
   "src/store-figures.ts",
+  "src/edition-readers.ts",
   "test/",
   // EventStoreDB cannot list its streams: their names are kept in SQLite.
   "src/log/eventstoredb/eventstore-change-log.ts",

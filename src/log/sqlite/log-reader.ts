@@ -18,6 +18,10 @@ export interface LogReader {
     from: Revision | "end",
     options: ReadOptions,
   ): readonly LogRecord[];
+  readBeginnings(
+    streams: readonly StreamName[],
+    limit: number,
+  ): readonly (readonly LogRecord[] | undefined)[];
   listStreams(
     prefix: string,
     options: { readonly after?: StreamName | undefined; readonly limit: number },
@@ -76,6 +80,12 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   const streamForward = selectStream("ASC");
   const streamBackward = selectStream("DESC");
   const selectEnd = prepare("SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1");
+  // CROSS JOIN: the names are looked up in their order, and not the log gone through.
+  const selectBeginnings = prepare(`
+    SELECT j.key, l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}
+    FROM json_each(?1) AS j CROSS JOIN stream AS s ON s.name = j.value
+    CROSS JOIN log AS l ON l.stream = s.id AND l.revision < ?2
+    ORDER BY j.key, l.revision`);
   const selectStreamId = prepare("SELECT id FROM stream WHERE name = ?");
   const selectStreamEnd = prepare(
     "SELECT revision + count - 1 FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
@@ -132,6 +142,22 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
       });
     },
 
+    readBeginnings(streams, limit) {
+      checkPlace(0, limit, 0);
+      const range = { first: 0, last: limit - 1, backward: false };
+      return translated(() => {
+        const found: (readonly LogRecord[] | undefined)[] = streams.map(() => []);
+        const rows = selectBeginnings.iterate(JSON.stringify(streams), limit) as Iterable<unknown>;
+        let bytes = 0;
+        for (const [at, own] of byKey(rows as Iterable<KeyedRow>)) {
+          found[at] = expand(own, range, (row) => row[2], pageBytesMax);
+          for (const [, , , , data] of own) bytes += data.length;
+          if (bytes >= pageBytesMax) return found.fill(undefined, at + 1);
+        }
+        return found;
+      });
+    },
+
     listStreams(prefix, { after = "", limit }) {
       const rows = translated(() => selectNames.all(prefix, after, limit)) as unknown as string[][];
       const names = rows.map(([name = ""]) => name);
@@ -160,6 +186,24 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
       return changed;
     },
   };
+}
+
+type KeyedRow = [key: number, ...Row];
+
+/** Rows of one key after the other. */
+function* byKey(rows: Iterable<KeyedRow>): Generator<readonly [key: number, rows: Row[]]> {
+  let key: number | undefined;
+  let own: Row[] = [];
+  for (const row of rows) {
+    const [next, ...rest] = row;
+    if (key !== undefined && next !== key) {
+      yield [key, own];
+      own = [];
+    }
+    key = next;
+    own.push(rest);
+  }
+  if (key !== undefined) yield [key, own];
 }
 
 /** Records of the rows whose place lies in the range, in the order of the rows. */

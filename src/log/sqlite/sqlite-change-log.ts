@@ -98,6 +98,11 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
       return reader.readStream(stream, from, readOptions);
     },
 
+    async readBeginnings(streams, readOptions) {
+      checkOpen();
+      return reader.readBeginnings(streams, readOptions.limit);
+    },
+
     async listStreams(prefix, options) {
       checkOpen();
       return reader.listStreams(prefix, options);

@@ -1,0 +1,94 @@
+/** The rows that the edges of an entity's aspects make in the graph, in memory: what it should hold. */
+import type { Projection } from "../projector/sink.ts";
+import type { Cell, FoldedRows, Row, RowShape } from "../projector/verify/view-rows.ts";
+import type { Edge, GraphWrite } from "./graph.ts";
+
+/** `leads` is what the store makes of the order of edges: it is right when it says so. */
+export const graphRowShape: RowShape = {
+  names: [
+    ...["aspect", "type", "source", "destination", "position", "ordinal", "path", "via"],
+    ...["createdOn", "createdActor", "updatedOn", "updatedActor", "properties", "inOrder"],
+  ],
+  keys: 4,
+  order: [4, 5],
+};
+
+const SOURCE = 2;
+const DESTINATION = 3;
+const POSITION = 4;
+const ORDINAL = 5;
+const CREATED_ON = 8;
+const CREATED_ACTOR = 9;
+
+type Replace = Extract<GraphWrite, { op: "replace" }>;
+
+export const foldGraphRows =
+  (project: Projection<GraphWrite>) =>
+  (urn: string): FoldedRows => {
+    /** By aspect, then by the ends of the edge. */
+    let told = new Map<string, Map<string, Row>>();
+    let size = 0;
+
+    function replace(write: Replace): void {
+      const before = told.get(write.aspect);
+      const now = new Map<string, Row>();
+      for (const [ordinal, edge] of write.edges.entries()) {
+        const ends = `${edge.type}\0${edge.source}\0${edge.destination}`;
+        now.set(ends, rowOf(write, edge, ordinal, before?.get(ends)));
+      }
+      size += now.size - (before?.size ?? 0);
+      told.set(write.aspect, now);
+    }
+
+    function forget(about: string): void {
+      for (const rows of told.values()) {
+        for (const [ends, row] of rows) {
+          if (row[SOURCE] !== about && row[DESTINATION] !== about) continue;
+          rows.delete(ends);
+          size--;
+        }
+      }
+    }
+
+    function clear(): void {
+      told = new Map();
+      size = 0;
+    }
+
+    function apply(write: GraphWrite): void {
+      if (write.op === "replace") replace(write);
+      else if (write.urn === urn) clear();
+      else if (write.op === "forget") forget(write.urn);
+    }
+
+    return {
+      add(change) {
+        for (const write of project(change)) apply(write);
+      },
+      size: () => size,
+      rows() {
+        const rows: Row[] = [];
+        for (const edges of told.values()) rows.push(...edges.values());
+        return rows.sort(
+          (a, b) =>
+            Number(a[POSITION]) - Number(b[POSITION]) || Number(a[ORDINAL]) - Number(b[ORDINAL]),
+        );
+      },
+    };
+  };
+
+/** Stamps that the edge does not have are those of the telling, or of its first. */
+function rowOf({ aspect, position, told }: Replace, edge: Edge, ordinal: number, old?: Row): Row {
+  const { type, source, destination, path, via, properties } = edge;
+  return [
+    ...[aspect, type, source, destination],
+    ...(old === undefined ? [position, ordinal] : [old[POSITION] as Cell, old[ORDINAL] as Cell]),
+    ...[path, via ?? null],
+    edge.createdOn ?? (old?.[CREATED_ON] as number | undefined) ?? told.time,
+    edge.createdActor ?? (old?.[CREATED_ACTOR] as string | undefined) ?? told.actor,
+    edge.updatedOn ?? told.time,
+    edge.updatedActor ?? told.actor,
+    properties === undefined ? null : JSON.stringify(properties),
+    1,
+  ];
+}

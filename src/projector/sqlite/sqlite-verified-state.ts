@@ -1,0 +1,127 @@
+/** What is remembered of verifications, in a small SQLite file that may be deleted at any time. */
+import { DatabaseSync } from "node:sqlite";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position } from "../../core/position.ts";
+import type { Difference } from "../verify/differences.ts";
+import {
+  differencesMax,
+  type Verified,
+  type VerifiedState,
+  type VerifiedView,
+} from "../verify/verified-state.ts";
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+// log, model: of what the views were made that were verified. full_…: the last that looked at all.
+const TABLES = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+CREATE TABLE IF NOT EXISTS verified (
+  view TEXT PRIMARY KEY,
+  log TEXT NOT NULL,
+  model TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  full_position INTEGER,
+  full_time INTEGER,
+  differences INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS difference (
+  id INTEGER PRIMARY KEY,
+  view TEXT NOT NULL,
+  urn TEXT NOT NULL,
+  aspect TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  there TEXT,
+  should TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS difference_view ON difference (view);
+`;
+
+export function openSqliteVerifiedState(
+  path: string,
+  made: { readonly log: string; readonly model: string },
+): VerifiedState {
+  let db: DatabaseSync;
+  try {
+    db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    db.exec(TABLES);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
+      hint: "Delete the file: the next verification makes it again",
+      cause,
+    });
+  }
+  const all = db.prepare("SELECT * FROM verified WHERE log = ? AND model = ?");
+  const urnsOf = db.prepare("SELECT DISTINCT urn FROM difference WHERE view = ?");
+  const kept = db.prepare("SELECT count(*) AS kept FROM difference WHERE view = ?");
+  const put = db.prepare(`
+    INSERT OR REPLACE INTO verified
+      (view, log, model, position, rows, time, full_position, full_time, differences)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const forget = db.prepare("DELETE FROM difference WHERE view = ?");
+  const insert = db.prepare(`
+    INSERT INTO difference (view, urn, aspect, kind, there, should) VALUES (?, ?, ?, ?, ?, ?)`);
+  const page = db.prepare(`
+    SELECT view, urn, aspect, kind, there, should FROM difference
+    WHERE ?1 IS NULL OR view = ?1 ORDER BY id LIMIT ?2 OFFSET ?3`);
+  const total = db.prepare(
+    "SELECT coalesce(sum(differences), 0) AS total FROM verified WHERE ?1 IS NULL OR view = ?1",
+  );
+
+  function toldOf(row: Readonly<Record<string, unknown>>): VerifiedView {
+    const view = String(row.view);
+    const urns = urnsOf.all(view).map(({ urn }) => String(urn));
+    const count = Number(row.differences);
+    const full =
+      row.full_position === null
+        ? undefined
+        : { position: at(row.full_position), time: Number(row.full_time) };
+    return {
+      ...{ view, position: at(row.position), rows: Number(row.rows), time: Number(row.time) },
+      ...{ full, count, urns },
+      complete: Number(kept.get(view)?.kept) === count && !urns.includes(""),
+    };
+  }
+
+  return {
+    load: () =>
+      Object.fromEntries(all.all(made.log, made.model).map((row) => [row.view, toldOf(row)])),
+    save(verified: readonly Verified[]) {
+      db.exec("BEGIN IMMEDIATE");
+      try {
+        for (const { view, full, differences, ...one } of verified) {
+          const { position: place, rows, time, count } = one;
+          put.run(
+            ...[view, made.log, made.model, place, rows, time],
+            ...[full?.position ?? null, full?.time ?? null, count],
+          );
+          forget.run(view);
+          for (const { urn, aspect, kind, there, should } of differences.slice(0, differencesMax)) {
+            insert.run(view, urn, aspect, kind, there ?? null, should ?? null);
+          }
+        }
+        db.exec("COMMIT");
+      } catch (error) {
+        if (db.isTransaction) db.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    list({ view, start, count }) {
+      const rows = page.all(view ?? null, count, start);
+      return {
+        total: Number(total.get(view ?? null)?.total),
+        differences: rows.map(({ there, should, ...row }) => ({
+          ...(row as unknown as Difference),
+          ...(there !== null && { there: String(there) }),
+          ...(should !== null && { should: String(should) }),
+        })),
+      };
+    },
+    close: () => db.close(),
+  };
+}
+
+const at = (value: unknown): Position => position(Number(value));

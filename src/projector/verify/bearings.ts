@@ -1,0 +1,128 @@
+/**
+ * What the log says beside an entity's own streams, and bears on many entities: truncations,
+ * requests to forget edges, parking. Small, read at once, and read anew when something looks wrong.
+ */
+import type { PlacedChange } from "../../core/change.ts";
+import { revision } from "../../core/position.ts";
+import {
+  entityStream,
+  parkingStream,
+  parseStream,
+  type StreamName,
+  timeseriesStream,
+} from "../../core/stream.ts";
+import type { Decode } from "../batch.ts";
+import { type HistoryLog, timeseriesAspects } from "../history.ts";
+import { openParking, type Parking, readParking } from "../parking.ts";
+
+export interface Bearings {
+  /** Streams that an entity may have. */
+  streamsOf(urn: string): readonly StreamName[];
+  /** Truncations of timeseries of a type of entities, in the order of the log. */
+  truncationsOf(entityType: string): readonly PlacedChange[];
+  /** Whether edges were ever forgotten on request. */
+  readonly forgets: boolean;
+  forgetsOf(urn: string): readonly PlacedChange[];
+  /** What a view passes over. */
+  parkingOf(view: string): Parking | undefined;
+}
+
+const PAGE_MAX = 500;
+/** The aspect that stands for requests to forget in names of streams (projections/graph.ts). */
+const FORGETS = "$relationships";
+
+const nothing: readonly PlacedChange[] = [];
+
+export async function readBearings(
+  log: HistoryLog,
+  decode: Decode,
+  views: readonly string[],
+): Promise<Bearings> {
+  const parkings = new Map<string, Parking>();
+  for (const view of views) {
+    const notes = { load: () => readParking(log, view), write: nowhere };
+    parkings.set(view, await openParking(view, notes, Date.now));
+  }
+  const aspects = await timeseriesAspects(log);
+  const truncations = new Map<string, PlacedChange[]>();
+  for await (const name of streamNames(log, "truncation-")) {
+    const of = parseStream(name);
+    if (of?.kind !== "truncation") continue;
+    const found = truncations.get(of.entityType) ?? [];
+    found.push(...(await changesOf(log, decode, name)));
+    truncations.set(of.entityType, found);
+  }
+  for (const found of truncations.values()) found.sort((a, b) => a.position - b.position);
+  const forgets = new Map<string, readonly PlacedChange[]>();
+  if (aspects.includes(FORGETS)) {
+    for await (const name of streamNames(log, timeseriesStream("", FORGETS))) {
+      forgets.set(parseStream(name)?.urn ?? "", await changesOf(log, decode, name));
+    }
+  }
+  return {
+    streamsOf: (urn) => [
+      entityStream(urn),
+      ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
+    ],
+    truncationsOf: (type) => truncations.get(type) ?? nothing,
+    forgets: forgets.size > 0,
+    forgetsOf: (urn) => forgets.get(urn) ?? nothing,
+    parkingOf: (view) => parkings.get(view),
+  };
+}
+
+/** Whether a record between two verifications changes what views hold of entities that it is not of. */
+export function bearsOnMany(stream: StreamName): readonly string[] {
+  const of = parseStream(stream);
+  if (of?.kind === "truncation") return ["timeseries"];
+  if (of?.kind === "timeseries" && of.aspect === FORGETS) return ["graph"];
+  if (stream.startsWith(parkingStream(""))) {
+    const view = stream.slice(parkingStream("").length);
+    return view === "aspects" ? [view, "search"] : [view];
+  }
+  return [];
+}
+
+/** Names of streams that begin so, in byte order. */
+export async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
+  let after: StreamName | undefined;
+  for (;;) {
+    const page = await log.listStreams(prefix, { after, limit: NAMES_MAX });
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+const NAMES_MAX = 1_000;
+
+async function changesOf(
+  log: HistoryLog,
+  decode: Decode,
+  name: StreamName,
+): Promise<readonly PlacedChange[]> {
+  const changes: PlacedChange[] = [];
+  let from = 0;
+  for (;;) {
+    const page = await log.readStream(name, revision(from), { limit: PAGE_MAX });
+    if (page.length === 0) return changes;
+    from += page.length;
+    for (const record of page) {
+      const change = decodedOrNothing(decode, record);
+      if (change !== undefined) changes.push(change);
+    }
+  }
+}
+
+/** What cannot be decoded is parked, or stops a view before it. */
+export function decodedOrNothing(
+  decode: Decode,
+  record: Parameters<Decode>[0],
+): PlacedChange | undefined {
+  try {
+    return decode(record);
+  } catch {
+    return undefined;
+  }
+}
+
+const nowhere = (): Promise<void> => Promise.reject(new Error("verifying notes nothing"));

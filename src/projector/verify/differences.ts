@@ -1,0 +1,98 @@
+/** How the rows that a view holds of an entity differ from those that it should hold. */
+import type { Cell, Row, RowShape } from "./view-rows.ts";
+
+export interface Difference {
+  readonly view: string;
+  /** Empty: not of one entity, but of the store. */
+  readonly urn: string;
+  /** Empty: of the entity as a whole. */
+  readonly aspect: string;
+  readonly kind: "missing" | "unexpected" | "different";
+  /** What differs, shortened; absent where there is nothing. */
+  readonly there?: string | undefined;
+  readonly should?: string | undefined;
+}
+
+/** Of a text that shows what differs. */
+const shownMax = 240;
+const cellShownMax = 100;
+
+/** Whether they are the same; both in the order of the shape. */
+export function areEqual(left: readonly Row[], right: readonly Row[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let n = 0; n < left.length; n++) {
+    const one = left[n] as Row;
+    const other = right[n] as Row;
+    for (let cell = 0; cell < one.length; cell++) if (one[cell] !== other[cell]) return false;
+  }
+  return true;
+}
+
+export function inOrder(rows: readonly Row[], { order }: RowShape): readonly Row[] {
+  if (rows.length < 2) return rows;
+  return rows.toSorted((a, b) => {
+    for (const cell of order) {
+      const difference = Number(a[cell]) - Number(b[cell]);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+}
+
+/** Every row that differs. */
+export function differencesOf(
+  of: { readonly view: string; readonly urn: string; readonly shape: RowShape },
+  there: readonly Row[],
+  should: readonly Row[],
+): readonly Difference[] {
+  const { view, urn, shape } = of;
+  const held = new Map(there.map((row) => [keyOf(row, shape), row]));
+  const differences: Difference[] = [];
+  for (const told of should) {
+    const wanted = told.map(storable);
+    const key = keyOf(wanted, shape);
+    const row = held.get(key);
+    held.delete(key);
+    const aspect = String(wanted[0]);
+    if (row === undefined) {
+      differences.push({ view, urn, aspect, kind: "missing", should: shown(wanted, shape) });
+      continue;
+    }
+    const cells = shape.names.flatMap((_, n) => (row[n] === wanted[n] ? [] : [n]));
+    if (cells.length === 0) continue;
+    differences.push({
+      ...{ view, urn, aspect, kind: "different" },
+      there: shown(row, shape, [...ownKeys(shape), ...cells]),
+      should: shown(wanted, shape, [...ownKeys(shape), ...cells]),
+    });
+  }
+  for (const row of held.values()) {
+    const aspect = String(row[0]);
+    differences.push({ view, urn, aspect, kind: "unexpected", there: shown(row, shape) });
+  }
+  return differences;
+}
+
+/** Stores keep whole characters only. */
+const storable = (cell: Cell): Cell => (typeof cell === "string" ? cell.toWellFormed() : cell);
+
+const keyOf = (row: Row, { keys }: RowShape): string => JSON.stringify(row.slice(0, keys));
+
+const ownKeys = ({ keys }: RowShape): readonly number[] =>
+  Array.from({ length: keys - 1 }, (_, n) => n + 1);
+
+/** `version 2, value {"owners":…}`; all but the aspect where no cells are named. */
+function shown(row: Row, { names }: RowShape, cells?: readonly number[]): string {
+  const wanted = cells ?? names.map((_, n) => n).slice(1);
+  const parts = [...new Set(wanted)].flatMap((n) => {
+    const cell = row[n];
+    return cell === null || cell === undefined || cell === ""
+      ? []
+      : [`${names[n]} ${cut(String(cell), cellShownMax)}`];
+  });
+  return cut(parts.join(", "), shownMax);
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`;
+}

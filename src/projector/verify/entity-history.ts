@@ -1,0 +1,173 @@
+/**
+ * All changes that bear on an entity, in the order of the log. Nearly every entity has a few short
+ * streams, which are read as a whole; of others a page at a time is in memory.
+ */
+import type { PlacedChange } from "../../core/change.ts";
+import { revision } from "../../core/position.ts";
+import type { StreamName } from "../../core/stream.ts";
+import type { LogRecord } from "../../log/change-log.ts";
+import type { Decode } from "../batch.ts";
+import type { HistoryLog } from "../history.ts";
+import { type Bearings, decodedOrNothing } from "./bearings.ts";
+import type { VerifiedView } from "./view-rows.ts";
+
+/** Records of one stream that are held at a time. */
+const PAGE_MAX = 1_000;
+/** An adapter that ends a page early does so because of its bytes: not below so many. */
+const PAGE_BYTES_MIN = 512 * 1024;
+
+interface Parts {
+  readonly log: HistoryLog;
+  readonly decode: Decode;
+  readonly views: readonly VerifiedView[];
+  readonly bearings: Bearings;
+}
+
+interface Source {
+  readonly stream: StreamName;
+  readonly page: readonly LogRecord[];
+  readonly whole: boolean;
+}
+
+/** What streams begin with, read ahead for many entities at once. */
+export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
+
+/** Of as many of the streams as can be read in one go. */
+export async function readBeginnings(
+  log: HistoryLog,
+  streams: readonly StreamName[],
+): Promise<Beginnings> {
+  const pages = (await log.readBeginnings?.(streams, { limit: PAGE_MAX })) ?? [];
+  const found = new Map<StreamName, readonly LogRecord[]>();
+  for (const [n, stream] of streams.entries()) {
+    const page = pages[n];
+    if (page !== undefined) found.set(stream, page);
+  }
+  return found;
+}
+
+export async function readHistory(
+  urn: string,
+  streams: readonly StreamName[],
+  beginnings: Beginnings,
+  parts: Parts,
+): Promise<Iterable<PlacedChange> | AsyncIterable<PlacedChange>> {
+  const { bearings } = parts;
+  const truncations = bearings.truncationsOf(urn.split(":", 3)[2] ?? "");
+  const sources: Source[] = [];
+  for (const stream of streams) {
+    const begun = beginnings.get(stream);
+    const source = begun === undefined ? await readPage(parts, stream, 0) : sourceOf(stream, begun);
+    if (source.page.length > 0) sources.push(source);
+  }
+  if (sources.some(({ whole }) => !whole)) return merged(sources, truncations, parts);
+  const changes = sources.flatMap(({ page }) => decodedPage(parts, page));
+  const extra = [...truncations, ...forgetsBearingOn(urn, changes, parts)];
+  if (sources.length < 2 && extra.length === 0) return changes;
+  changes.push(...extra);
+  return changes.sort((a, b) => a.position - b.position);
+}
+
+async function readPage({ log }: Parts, stream: StreamName, from: number): Promise<Source> {
+  return sourceOf(stream, await log.readStream(stream, revision(from), { limit: PAGE_MAX }));
+}
+
+function sourceOf(stream: StreamName, page: readonly LogRecord[]): Source {
+  let whole = page.length < PAGE_MAX;
+  if (whole && page.length > 0) {
+    let bytes = 0;
+    for (const { data } of page) bytes += data.length;
+    whole = bytes < PAGE_BYTES_MIN;
+  }
+  return { stream, page, whole };
+}
+
+function decodedPage({ decode }: Parts, page: readonly LogRecord[]): PlacedChange[] {
+  const changes: PlacedChange[] = [];
+  for (const record of page) {
+    const change = decodedOrNothing(decode, record);
+    if (change !== undefined) changes.push(change);
+  }
+  return changes;
+}
+
+/** Requests of other entities to forget their edges, of those that these changes tell. */
+function forgetsBearingOn(
+  urn: string,
+  changes: readonly PlacedChange[],
+  { bearings, views }: Parts,
+): readonly PlacedChange[] {
+  if (!bearings.forgets) return [];
+  const others = new Set<string>();
+  for (const { mentions } of views) {
+    if (mentions === undefined) continue;
+    for (const change of changes) {
+      for (const other of mentioned(mentions, change)) others.add(other);
+    }
+  }
+  others.delete(urn);
+  return [...others].flatMap((other) => bearings.forgetsOf(other));
+}
+
+/** What cannot be projected names nobody: it is parked. */
+function mentioned(
+  mentions: (change: PlacedChange) => readonly string[],
+  change: PlacedChange,
+): readonly string[] {
+  try {
+    return mentions(change);
+  } catch {
+    return [];
+  }
+}
+
+/** Of long streams: requests to forget are looked for in a first reading. */
+async function* merged(
+  sources: readonly Source[],
+  truncations: readonly PlacedChange[],
+  parts: Parts,
+): AsyncIterable<PlacedChange> {
+  const forgets = new Map<PlacedChange, PlacedChange>();
+  if (parts.bearings.forgets) {
+    for (const source of sources) {
+      for await (const change of changesOf(source, parts)) {
+        for (const one of forgetsBearingOn(change.urn, [change], parts)) forgets.set(one, one);
+      }
+    }
+  }
+  const extra = [...truncations, ...forgets.keys()].sort((a, b) => a.position - b.position);
+  const heads: { next: PlacedChange | undefined; rest: AsyncIterator<PlacedChange> }[] = [];
+  for (const changes of [...sources.map((one) => changesOf(one, parts)), inTurn(extra)]) {
+    const rest = changes[Symbol.asyncIterator]();
+    heads.push({ next: (await rest.next()).value, rest });
+  }
+  for (;;) {
+    let first: (typeof heads)[number] | undefined;
+    for (const head of heads) {
+      if (placeOf(head.next) < placeOf(first?.next)) first = head;
+    }
+    if (first?.next === undefined) return;
+    yield first.next;
+    first.next = (await first.rest.next()).value;
+  }
+}
+
+const placeOf = (change: PlacedChange | undefined): number =>
+  change?.position ?? Number.POSITIVE_INFINITY;
+
+async function* changesOf(source: Source, parts: Parts): AsyncGenerator<PlacedChange, undefined> {
+  let { page, whole } = source;
+  let from = 0;
+  for (;;) {
+    yield* decodedPage(parts, page);
+    from += page.length;
+    if (whole) return undefined;
+    ({ page, whole } = await readPage(parts, source.stream, from));
+    if (page.length === 0) return undefined;
+  }
+}
+
+async function* inTurn(changes: readonly PlacedChange[]): AsyncGenerator<PlacedChange, undefined> {
+  yield* changes;
+  return undefined;
+}

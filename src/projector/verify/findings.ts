@@ -1,0 +1,67 @@
+/** Differences as they are found: all are counted, the first of each view are kept. */
+import type { Difference } from "./differences.ts";
+import { differencesMax } from "./verified-state.ts";
+
+export interface Findings {
+  add(difference: Difference): void;
+  /** Sentences that are true of a view's store as a whole. */
+  addFaults(view: string, faults: readonly string[]): void;
+  /** Rows that are not there, and that should not be. */
+  of(view: string): { readonly missing: number; readonly unexpected: number };
+  result(view: string): { readonly count: number; readonly differences: readonly Difference[] };
+  /** Entities that differ, each with its views; undefined when not all are kept. */
+  urns(): ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** What was found of the entity is this. */
+  replace(urn: string, differences: readonly Difference[]): void;
+}
+
+interface Found {
+  kept: Difference[];
+  missing: number;
+  unexpected: number;
+  different: number;
+}
+
+export function createFindings(views: readonly string[]): Findings {
+  const all = new Map<string, Found>(
+    views.map((view) => [view, { kept: [], missing: 0, unexpected: 0, different: 0 }]),
+  );
+  const foundOf = (view: string): Found => all.get(view) ?? { ...nothing, kept: [] };
+  const countOf = ({ missing, unexpected, different }: Found) => missing + unexpected + different;
+
+  function add(difference: Difference): void {
+    const found = foundOf(difference.view);
+    found[difference.kind]++;
+    if (found.kept.length < differencesMax) found.kept.push(difference);
+  }
+
+  return {
+    add,
+    addFaults(view, faults) {
+      const found = foundOf(view);
+      for (const there of faults) {
+        found.different++;
+        found.kept.unshift({ view, urn: "", aspect: "", kind: "different", there });
+      }
+    },
+    of: (view) => foundOf(view),
+    result: (view) => ({ count: countOf(foundOf(view)), differences: foundOf(view).kept }),
+    urns() {
+      const urns = new Map<string, Set<string>>();
+      for (const [view, found] of all) {
+        if (countOf(found) > found.kept.length) return undefined;
+        for (const { urn } of found.kept) urns.set(urn, (urns.get(urn) ?? new Set()).add(view));
+      }
+      return urns;
+    },
+    replace(urn, differences) {
+      for (const found of all.values()) {
+        for (const one of found.kept) if (one.urn === urn) found[one.kind]--;
+        found.kept = found.kept.filter((one) => one.urn !== urn);
+      }
+      for (const difference of differences) add(difference);
+    },
+  };
+}
+
+const nothing = { missing: 0, unexpected: 0, different: 0 };

@@ -1,0 +1,42 @@
+/** A thread that verifies batches of entities; hands.ts is its other end. */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert, CatalogError } from "../../core/errors.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { createVerifying } from "./batches.ts";
+import type { FromHand, HandData, ToHand } from "./hands.ts";
+import type { VerifiedView } from "./view-rows.ts";
+
+/** What the module that opens the stores exports. */
+export interface VerifyStores<Config = unknown> {
+  openVerifiedViews(config: Config, names: readonly string[]): Promise<readonly VerifiedView[]>;
+  openLogReader(config: Config): Promise<ChangeLog>;
+}
+
+const port = parentPort;
+
+async function run(data: HandData): Promise<void> {
+  assert(port !== null, "this file is a thread's own");
+  const stores = (await import(data.module)) as VerifyStores;
+  const log = await stores.openLogReader(data.config);
+  const views = await stores.openVerifiedViews(data.config, data.views);
+  const verify = createVerifying(log, views);
+  const tell = (message: FromHand) => port.postMessage(message);
+  port.on("message", async (message: ToHand) => {
+    if (message === "close") {
+      port.close();
+      for (const { rows } of views) await rows.close();
+      await log.close();
+      return;
+    }
+    const { id, batch } = message;
+    try {
+      tell({ id, done: await verify(batch) });
+    } catch (error) {
+      const code = error instanceof CatalogError ? error.code : "internal";
+      const text = error instanceof Error ? error.message : String(error);
+      tell({ id, failure: { code, message: text } });
+    }
+  });
+}
+
+await run(workerData as HandData);

@@ -1,0 +1,84 @@
+/**
+ * The thread that verifies views beside the service, with readers of its own; it ends with its work.
+ * verifying.ts is its other end.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
+import { giveWay } from "../give-way.ts";
+import type { VerificationResult } from "./verification.ts";
+
+export interface VerifyThreadData {
+  /** Address of the module that verifies (VerifyModule). */
+  readonly module: string;
+  readonly config: unknown;
+  readonly views: readonly string[];
+  readonly full: boolean;
+  readonly urns: readonly string[];
+}
+
+/** What that module exports. */
+export interface VerifyModule {
+  verifyStoredViews(
+    config: unknown,
+    options: {
+      readonly views: readonly string[];
+      readonly full: boolean;
+      readonly urns: readonly string[];
+      readonly threads: number;
+      readonly onProgress: (done: number, total: number) => void;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<VerificationResult>;
+}
+
+export type FromVerifyThread =
+  | { readonly kind: "progress"; readonly done: number; readonly total: number }
+  | { readonly kind: "done"; readonly result: VerificationResult }
+  | {
+      readonly kind: "failed";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly hint: string | undefined;
+    };
+
+/** Whatever else there is to do comes first. */
+const NICENESS = 19;
+/** Milliseconds between two messages of how far it is. */
+const TOLD_MS_MIN = 100;
+
+const port = parentPort;
+assert(port !== null, "this file is a thread's own");
+const tell = (message: FromVerifyThread) => port.postMessage(message);
+const stopping = new AbortController();
+port.on("message", () => stopping.abort(new CatalogError("unavailable", "it was given up")));
+
+giveWay(NICENESS);
+try {
+  const { module, config, ...options } = workerData as VerifyThreadData;
+  const { verifyStoredViews } = (await import(module)) as VerifyModule;
+  let told = 0;
+  const result = await verifyStoredViews(config, {
+    ...options,
+    threads: 0,
+    onProgress(done, total) {
+      if (performance.now() - told < TOLD_MS_MIN) return;
+      told = performance.now();
+      tell({ kind: "progress", done, total });
+    },
+    signal: stopping.signal,
+  });
+  tell({ kind: "done", result });
+} catch (error) {
+  tell(failure(error));
+} finally {
+  port.close();
+}
+
+function failure(error: unknown): FromVerifyThread {
+  if (error instanceof CatalogError) {
+    const { code, message, hint } = error;
+    return { kind: "failed", code, message, hint };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { kind: "failed", code: "internal", message, hint: undefined };
+}

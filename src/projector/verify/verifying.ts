@@ -1,0 +1,47 @@
+/** The near end of the thread that verifies views (verify-thread.ts). */
+import { Worker } from "node:worker_threads";
+import { CatalogError } from "../../core/errors.ts";
+import type { VerificationResult } from "./verification.ts";
+import type { FromVerifyThread, VerifyThreadData } from "./verify-thread.ts";
+
+/** Rejects with the thread's error; when the signal aborts, soon after that. */
+export async function verifyInThread(
+  data: VerifyThreadData,
+  options: {
+    readonly onProgress: (done: number, total: number) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<VerificationResult> {
+  options.signal.throwIfAborted();
+  const worker = new Worker(new URL("verify-thread.ts", import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    workerData: data,
+    name: "verify",
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<VerificationResult>();
+  const stop = () => worker.postMessage("stop");
+  options.signal.addEventListener("abort", stop);
+  worker.on("message", (message: FromVerifyThread) => {
+    if (message.kind === "progress") options.onProgress(message.done, message.total);
+    else if (message.kind === "done") resolve(message.result);
+    else {
+      const { code, hint } = message;
+      reject(new CatalogError(code, message.message, hint === undefined ? {} : { hint }));
+    }
+  });
+  worker.on("error", (cause) => {
+    reject(new CatalogError("internal", `verifying ended: ${cause}`, { cause }));
+  });
+  const exited = new Promise<void>((exit) => {
+    worker.on("exit", (code) => {
+      reject(new CatalogError("unavailable", `verifying ended with exit code ${code}`));
+      exit();
+    });
+  });
+  try {
+    return await promise;
+  } finally {
+    options.signal.removeEventListener("abort", stop);
+    await exited;
+  }
+}

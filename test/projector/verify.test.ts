@@ -1,0 +1,139 @@
+/** The parts of verification that no service is needed for (src/projector/verify/). */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
+import type { HistoryLog } from "../../src/projector/history.ts";
+import { openSqliteVerifiedState } from "../../src/projector/sqlite/sqlite-verified-state.ts";
+import { bearsOnMany } from "../../src/projector/verify/bearings.ts";
+import { areEqual, differencesOf, inOrder } from "../../src/projector/verify/differences.ts";
+import { comesBefore, entitiesOf } from "../../src/projector/verify/log-entities.ts";
+import { differencesMax, type Verified } from "../../src/projector/verify/verified-state.ts";
+import type { Row, RowShape } from "../../src/projector/verify/view-rows.ts";
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+describe("the entities of a log", () => {
+  test("come in the order of the bytes of their urns, each once with its streams", async () => {
+    const [astral, high] = ["urn:li:tag:\u{1f41f}", "urn:li:tag:\uffee"];
+    const streams = [
+      ...[entityStream("urn:li:tag:b"), entityStream(astral), entityStream(high)],
+      ...[timeseriesStream("urn:li:tag:a", "use"), timeseriesStream("urn:li:tag:b", "use")],
+      ...[timeseriesStream(astral, "visits"), timeseriesStream(high, "visits"), "jobs"],
+    ].sort(byBytes);
+    const log: HistoryLog = {
+      readStream: async () => [],
+      listStreams: async (prefix, { after = "", limit }) =>
+        streams
+          .filter((name) => name.startsWith(prefix) && byBytes(name, after) > 0)
+          .slice(0, limit),
+    };
+    expect(await Array.fromAsync(entitiesOf(log))).toEqual([
+      { urn: "urn:li:tag:a", streams: ["timeseries-use-urn:li:tag:a"] },
+      {
+        urn: "urn:li:tag:b",
+        streams: ["entity-urn:li:tag:b", "timeseries-use-urn:li:tag:b"],
+      },
+      { urn: high, streams: [entityStream(high), timeseriesStream(high, "visits")] },
+      { urn: astral, streams: [entityStream(astral), timeseriesStream(astral, "visits")] },
+    ]);
+  });
+
+  test("are ordered as UTF-8 is", () => {
+    const text = fc.string({ unit: "grapheme", maxLength: 6 });
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(comesBefore(a, b)).toBe(byBytes(a, b) < 0);
+      }),
+    );
+  });
+});
+
+const shape: RowShape = { names: ["aspect", "version", "place", "text"], keys: 2, order: [2] };
+const of = { view: "aspects", urn: "urn:li:tag:a", shape };
+
+describe("rows", () => {
+  const first: Row = ["status", 1, 10, "x"];
+  const second: Row = ["status", 2, 20, "y"];
+
+  test("are the same in whatever order a store gives them", () => {
+    expect(areEqual(inOrder([second, first], shape), [first, second])).toBe(true);
+    expect(areEqual([first], [first, second])).toBe(false);
+    expect(areEqual([first], [["status", 1, 10, "z"]])).toBe(false);
+  });
+
+  test("that are missing, unexpected or different are told with what differs", () => {
+    const changed: Row = ["status", 2, 20, "other"];
+    const added: Row = ["status", 3, 30, null];
+    expect(differencesOf(of, [changed, added], [first, second])).toEqual([
+      { ...own("missing"), should: "version 1, place 10, text x" },
+      { ...own("different"), there: "version 2, text other", should: "version 2, text y" },
+      { ...own("unexpected"), there: "version 3, place 30" },
+    ]);
+  });
+
+  test("are told in few words, however long they are", () => {
+    const [told] = differencesOf(of, [], [["status", 1, 10, "x".repeat(10_000)]]);
+    expect(told?.should?.length).toBeLessThan(300);
+  });
+
+  test("with half a character are what a store makes of them", () => {
+    const half: Row = ["status", 1, 10, "\ud83d"];
+    expect(differencesOf(of, [["status", 1, 10, "\ufffd"]], [half])).toEqual([]);
+  });
+});
+
+const own = (kind: string) => ({ view: "aspects", urn: "urn:li:tag:a", aspect: "status", kind });
+
+test("what bears on many entities is known by its stream", () => {
+  expect(bearsOnMany("truncation-dataset-datasetProfile")).toEqual(["timeseries"]);
+  expect(bearsOnMany("timeseries-$relationships-urn:li:tag:a")).toEqual(["graph"]);
+  expect(bearsOnMany("parking-graph")).toEqual(["graph"]);
+  // Documents are folded from what the aspect view has.
+  expect(bearsOnMany("parking-aspects")).toEqual(["aspects", "search"]);
+  expect(bearsOnMany("entity-urn:li:tag:a")).toEqual([]);
+});
+
+describe("what is remembered", () => {
+  const made = { log: "one", model: "m" };
+  const verified = (over: Partial<Verified> = {}): Verified => ({
+    ...{ view: "graph", position: position(7), rows: 5, time: 1_000, full: undefined },
+    ...{ count: 0, differences: [], ...over },
+  });
+
+  test("is of one log and one model", () => {
+    const state = openSqliteVerifiedState(":memory:", made);
+    expect(state.load()).toEqual({});
+    state.save([verified({ full: { position: position(3), time: 900 } })]);
+    expect(state.load()).toEqual({
+      graph: {
+        ...{ view: "graph", position: 7, rows: 5, time: 1_000, count: 0, urns: [] },
+        ...{ full: { position: 3, time: 900 }, complete: true },
+      },
+    });
+    state.close();
+  });
+
+  test("is complete unless more was found than is kept, or what is of no entity", () => {
+    const state = openSqliteVerifiedState(":memory:", made);
+    const one = { view: "graph", urn: "urn:li:tag:a", aspect: "", kind: "missing" } as const;
+    state.save([verified({ count: 1, differences: [one] })]);
+    expect(state.load().graph).toMatchObject({ complete: true, urns: [one.urn] });
+    const many = Array.from({ length: differencesMax + 5 }, () => one);
+    state.save([verified({ count: many.length, differences: many })]);
+    expect(state.load().graph).toMatchObject({ complete: false, count: differencesMax + 5 });
+    expect(state.list({ start: 9_999, count: 20 })).toEqual({
+      total: differencesMax + 5,
+      differences: [one],
+    });
+    state.save([verified({ count: 1, differences: [{ ...one, urn: "", there: "nothing" }] })]);
+    expect(state.load().graph).toMatchObject({ complete: false });
+    expect(state.list({ view: "graph", start: 0, count: 5 }).differences).toEqual([
+      { ...one, urn: "", there: "nothing" },
+    ]);
+    expect(state.list({ view: "search", start: 0, count: 5 })).toEqual({
+      ...{ total: 0, differences: [] },
+    });
+    state.close();
+  });
+});
