@@ -6,9 +6,10 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreCheck } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
-import { embedded, withoutPassword } from "./config/kinds.ts";
+import { embedded } from "./config/kinds.ts";
 import { variableOf } from "./config/settings.ts";
 import { CatalogError } from "./core/errors.ts";
+import { withoutPassword } from "./core/server-address.ts";
 import { placeAt, placeOf, type ViewName, viewNames } from "./stores.ts";
 
 type Checked = Awaited<StoreCheck["checking"]>;

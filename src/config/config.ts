@@ -9,6 +9,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { ownCommand } from "../core/own-command.ts";
+import { withoutPassword } from "../core/server-address.ts";
 import {
   flagOf,
   type Setting,
@@ -76,7 +77,7 @@ function parse(key: SettingKey, name: string, given: string): unknown {
   const { kind } = settings[key] as Setting<unknown>;
   const value = kind.parse(given);
   if (value === undefined) {
-    throw new CatalogError("invalid", `${name} cannot be "${given}"`, {
+    throw new CatalogError("invalid", `${name} cannot be "${withoutPassword(given)}"`, {
       hint: `Allowed is ${kind.allowed}`,
     });
   }

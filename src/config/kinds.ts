@@ -3,6 +3,7 @@
  * and how a value is shown again. Parsing what is shown gives the same value, but for passwords.
  */
 import { delimiter, resolve } from "node:path";
+import { withoutPassword } from "../core/server-address.ts";
 
 export interface Kind<T> {
   /** Stands for the value in `--help`: <port>. */
@@ -85,10 +86,6 @@ export function servers(example: string): Kind<string> {
     show: withoutPassword,
   };
 }
-
-/** `scheme://user:password@host` → `scheme://user:***@host` */
-export const withoutPassword = (url: string): string =>
-  url.replace(/^([\w+.-]+:\/\/[^:@/?#]*):[^/?#]*@/, "$1:***@");
 
 /** A number of bytes, with or without a unit: 16000000, 64MiB. */
 export function bytes(min: number, max: number): Kind<number> {

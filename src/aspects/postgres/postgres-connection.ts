@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import pg from "pg";
 import { CatalogError } from "../../core/errors.ts";
+import { speaksNoTls } from "../../core/server-address.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { VIEW } from "./schema.ts";
 
@@ -208,7 +209,7 @@ function failureOf(error: unknown, server: string): CatalogError {
   return new CatalogError(
     "unavailable",
     `PostgreSQL at ${server} could not serve the view "${VIEW}": ${why}`,
-    { cause: error, hint: hintFor(code) },
+    { cause: error, hint: speaksNoTls(error) ? PLAIN_HINT : hintFor(code) },
   );
 }
 
@@ -229,6 +230,9 @@ const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
     "See that the server runs, and that ANNALS_ASPECTS says where; it is tried again",
   ],
 ];
+
+const PLAIN_HINT =
+  "The server speaks no TLS: switch it on there, or write sslmode=disable in ANNALS_ASPECTS";
 
 const hintFor = (code: string): string | undefined =>
   HINTS.find(([codes]) => codes.test(code))?.[1];

@@ -4,6 +4,7 @@
  * A user's name and password are percent-encoded there.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { withoutPassword } from "../../core/server-address.ts";
 
 const mechanisms = ["scram-sha-512", "scram-sha-256", "plain"] as const;
 const compressions = ["none", "gzip"] as const;
@@ -75,7 +76,7 @@ type Refuse = (why: string) => never;
 
 function brokerOf(text: string, refuse: Refuse): string {
   const [, host, port] = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  if (host === undefined) return refuse(`names no host in "${text}"`);
+  if (host === undefined) return refuse(`names no host in "${withoutPassword(text)}"`);
   const number = port === undefined ? DEFAULT_PORT : Number(port);
   if (number < 1 || number > 65_535) return refuse(`has the port ${port} of 1 to 65535`);
   return `${host}:${number}`;
@@ -97,5 +98,3 @@ function partitionsOf(text: string | null, refuse: Refuse): number | undefined {
   const fits = Number.isInteger(number) && number >= 1 && number <= PARTITIONS_MAX;
   return fits ? number : refuse(`has partitions=${text} of 1 to ${PARTITIONS_MAX}`);
 }
-
-const withoutPassword = (text: string): string => text.replace(/:\/\/[^@]*@/, "://…@");

@@ -1,5 +1,6 @@
 /** The driver's errors as the catalog's own, told with what to do. */
 import { CatalogError } from "../../core/errors.ts";
+import { speaksNoTls } from "../../core/server-address.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
 
 /** What the protocol calls an error; undefined for failures of connections and the like. */
@@ -45,6 +46,9 @@ function hintFor(error: unknown): string {
   }
   if (/\bcertificate\b/.test(innermost(error).message)) {
     return "Name the file with their authority's certificate in --store-certificates-file";
+  }
+  if (speaksNoTls(error)) {
+    return "The brokers speak no TLS there: take tls=true out of ANNALS_KAFKA, or name their TLS port";
   }
   return "Check that the brokers run and that ANNALS_KAFKA names them; it is tried again";
 }

@@ -10,6 +10,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import neo4j, { type Driver, type ManagedTransaction, Neo4jError } from "neo4j-driver";
 import { CatalogError } from "../../core/errors.ts";
+import { decodedPart, speaksNoTls } from "../../core/server-address.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 
 const CONNECT_MS_MAX = 5_000;
@@ -204,7 +205,7 @@ function addressOf(text: string): Address {
       hint: "Set ANNALS_GRAPH to bolt://host:port, neo4j://host:port or the same with +s, with user:password@ in front of the host where the server asks for them.",
     });
   }
-  const database = decodeURIComponent(url.pathname.replace(/^\//, ""));
+  const database = decodedPart(url.pathname.replace(/^\//, ""));
   const host = `${url.hostname}:${url.port || 7687}`;
   return {
     url: `${url.protocol}//${host}${url.search}`,
@@ -214,8 +215,8 @@ function addressOf(text: string): Address {
       url.username === ""
         ? undefined
         : {
-            user: decodeURIComponent(url.username),
-            password: decodeURIComponent(url.password),
+            user: decodedPart(url.username),
+            password: decodedPart(url.password),
           },
     encrypted: url.protocol.endsWith("+s:"),
   };
@@ -277,6 +278,8 @@ const HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
   [/DatabaseNotFound/, "Name a database that the server has at the end of ANNALS_GRAPH, or none."],
   [/DatabaseError/, "See the server's own log: its disk may be full."],
 ];
+const PLAIN_HINT =
+  "The server speaks no TLS there: take +s out of ANNALS_GRAPH, or switch TLS on in the server.";
 const HINT = "Start the server, or set ANNALS_GRAPH to where it is.";
 
 /** Errors of statements alone are ours: they say that a query is wrong. */
@@ -293,6 +296,8 @@ function translated(error: unknown, host: string): unknown {
     .replace(/[.\s]+$/, "");
   return new CatalogError("unavailable", `Neo4j at ${host}: ${short}`, {
     cause: error,
-    hint: HINTS.find(([pattern]) => pattern.test(`${code} ${short}`))?.[1] ?? HINT,
+    hint: speaksNoTls(error)
+      ? PLAIN_HINT
+      : (HINTS.find(([pattern]) => pattern.test(`${code} ${short}`))?.[1] ?? HINT),
   });
 }

@@ -14,6 +14,7 @@ import {
   UnavailableError,
 } from "@eventstore/db-client";
 import { CatalogError } from "../../core/errors.ts";
+import { speaksNoTls } from "../../core/server-address.ts";
 import { WrongRevision } from "../change-log.ts";
 
 /** Whether the server, or another that leads by then, may answer when it is asked again. */
@@ -74,6 +75,12 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
       "A tombstone cannot be taken away: restore the log from a backup",
     );
   }
+  if (speaksNoTls(new Error(messageOf(cause)))) {
+    return told(
+      `cannot reach eventstoredb at ${hosts}: it speaks no TLS there`,
+      "Add ?tls=false to the log's address, or switch TLS on in the server",
+    );
+  }
   return told(
     `cannot reach eventstoredb at ${hosts}: ${messageOf(cause)}`,
     "Look whether it runs, and whether address, TLS and certificates in the log's address are right",
@@ -101,5 +108,6 @@ export const asCommandError = (error: unknown): Error =>
 
 const messageOf = (error: Error): string => {
   const details = (error as { _raw?: { details?: string } })._raw?.details;
-  return details || error.message || error.name;
+  // What gRPC adds where nobody told it how to mend it.
+  return (details || error.message || error.name).replace(/[\s.]*Resolution note:[\s.]*$/, "");
 };

@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import { Client, type ClientOptions, errors, SniffingTransport } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
+import { decodedPart, speaksNoTls } from "../../core/server-address.ts";
 import type { ServerPlace } from "../view-origin.ts";
 
 export interface SearchServer {
@@ -138,7 +139,7 @@ function optionsOf(
   return {
     node: `${protocol}//${url.host}${url.pathname}`,
     ...(username !== "" && {
-      auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+      auth: { username: decodedPart(username), password: decodedPart(password) },
     }),
     ...(protocol === "https:" ? { tls: { ...connection, ...ca } } : {}),
     agent,
@@ -195,6 +196,9 @@ function explained(
       reason: "says that it is something else",
       hint: `For OpenSearch, begin ${setting} with "opensearch+"`,
     };
+  }
+  if (speaksNoTls(error)) {
+    return { reason: "speaks no TLS there", hint: `Write http:// in ${setting}, or its TLS port` };
   }
   if (!(error instanceof errors.ResponseError)) {
     return {

@@ -1,0 +1,24 @@
+/**
+ * Addresses of servers, which may hold a user and a password: `scheme://user:password@host`. What is
+ * said of them shows no password, also where the address is none that can be understood.
+ */
+
+/** `scheme://user:password@host` → `scheme://user:***@host` */
+export const withoutPassword = (address: string): string =>
+  address.replace(/^([\w+.-]*:\/\/|)([^:@/?#]*):(?!\/\/).*@/s, "$1$2:***@");
+
+/** A part of an address; as it stands where its percent signs are none that encode. */
+export function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether an error of a driver says that a server without TLS was spoken to with it. */
+export const speaksNoTls = (error: unknown): boolean =>
+  error instanceof Error && (PLAIN.test(error.message) || speaksNoTls(error.cause));
+
+const PLAIN =
+  /wrong version number|before secure TLS connection was established|does not support SSL|packet length too long/;
