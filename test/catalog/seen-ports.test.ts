@@ -1,0 +1,48 @@
+/** Documents that are asked for by their urns are those that may be seen, as in every search. */
+import { expect, test } from "vitest";
+import { type ReadPorts, seenPorts } from "../../src/catalog/seen-ports.ts";
+import type { Sight } from "../../src/catalog/sight.ts";
+import { unknownEntity } from "../../src/core/entity-state.ts";
+import { documentOf } from "../projections/search-state.ts";
+import { readerOf } from "./search-corpus.ts";
+
+const [open, perhaps, hidden] = ["open", "perhaps", "hidden"].map((id) => `urn:li:tag:${id}`) as [
+  string,
+  string,
+  string,
+];
+const of = (urn: string) => ({ kind: "equal", field: "urn", values: [urn] }) as const;
+const unused = (): never => {
+  throw new Error("nothing else is asked");
+};
+const sight: Sight = {
+  everything: false,
+  condition: of(open),
+  perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
+  sees: ({ urn }) => urn !== hidden,
+};
+const ports: ReadPorts = {
+  states: {
+    read: async (urns) => urns.map(unknownEntity),
+    peek: unused,
+    positionOf: unused,
+  },
+  aspects: { findValue: unused, listUrns: unused, countEntities: unused, countAspect: unused },
+  timeseries: { list: unused },
+  graph: { neighbours: unused, follow: unused, stamps: unused },
+  search: readerOf([open, perhaps, hidden].map((urn) => documentOf(urn))),
+};
+
+test("documents and counts keep to a condition, and to what is asked one by one", async () => {
+  const { search, aspects } = seenPorts(ports, async () => sight);
+  const found = await search.documents([hidden, perhaps, open, "urn:li:tag:none"]);
+  expect(found.map((document) => document?.urn)).toEqual([undefined, perhaps, open, undefined]);
+  const listed = await aspects.listUrns("tag", { start: 0, count: 10 });
+  expect(listed).toEqual({ urns: [open, perhaps], total: 2 });
+});
+
+test("who sees everything is asked nothing more", async () => {
+  const everything = seenPorts(ports, async () => ({ ...sight, everything: true }));
+  const found = await everything.search.documents([hidden]);
+  expect(found.map((document) => document?.urn)).toEqual([hidden]);
+});
