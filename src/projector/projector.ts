@@ -37,7 +37,7 @@
  *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
  *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
- *   9. What a view has put off is done when the others have had their turn. (tidy)
+ *   9. What a view has put off is done when the others have had their turn, half of the time. (tidy)
  *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
  *      up. Until it has it, nothing else is asked of it. (advance, settled)
  *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends.
@@ -137,14 +137,13 @@ const TAKE_OVER_MS = 3_000;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
+/** Deleting a million rows must leave the disk and the cores to those who read and write. */
+const TIDY_PAUSE_MS_MAX = 15;
+
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
 
 interface Follower extends Replaced {
-  /** What the sink keeps; at most IGNORED_MAX records without writes behind the position. */
-  checkpoint: Position;
-  /** While a shared view takes a batch, or a view is held to be replaced; never rejects. */
-  feeding: Promise<void> | undefined;
   /** When a view that another process feeds was last seen to move; undefined while this one does. */
   movedAt: number | undefined;
 }
@@ -177,6 +176,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let poked = false;
   let pokedAt = Number.NEGATIVE_INFINITY;
   let turnsWithout = 0;
+  /** When more of what was put off is to be done (performance.now). */
+  let tidyAt = Number.NEGATIVE_INFINITY;
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
   const replacing = createReplacing({
@@ -210,8 +211,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       await look();
       const moved = await turn();
       await mend();
-      const more = await tidy();
-      if (!moved && !more && !poked && !stopping) await rest();
+      await tidy();
+      if (!moved && !poked && !stopping) await rest();
       // Sinks may work without ever waiting: messages must get in between all the same.
       await otherTurns();
     }
@@ -305,8 +306,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** A part of what each view put off; whether there is more. */
-  async function tidy(): Promise<boolean> {
+  /** A part of what each view put off, and then nothing of it for about as long. */
+  async function tidy(): Promise<void> {
+    const begun = performance.now();
+    if (begun < tidyAt) return;
     let more = false;
     for (const follower of followers) {
       const { failure, movedAt, feeding } = follower;
@@ -319,7 +322,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         onProgress(progress());
       }
     }
-    return more;
+    const now = performance.now();
+    tidyAt = more ? now + Math.min(now - begun, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
   }
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */
@@ -457,8 +461,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = followers.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
-    const ms = Math.max(0, Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now()));
-    const timer = setTimeout(resolve, ms);
+    const tidyMs = Number.isFinite(tidyAt) ? tidyAt - performance.now() : Infinity;
+    const ms = Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now(), tidyMs);
+    const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;
     return promise.finally(() => clearTimeout(timer));
   }
@@ -467,7 +472,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     poked = true;
     wake();
   }
-
   const running = run();
   return {
     progress,

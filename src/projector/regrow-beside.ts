@@ -23,6 +23,8 @@ export interface BesideParts {
   /** Called when the views are near the head; resolves with where they have to be in the end. */
   readonly onNear: () => Promise<Position>;
   readonly signal: AbortSignal;
+  /** Called after each batch with the milliseconds that it took: lets others have the machine. */
+  readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   /** Records of a batch; regrow.ts says how many when absent. */
   readonly batchMax?: number | undefined;
 }

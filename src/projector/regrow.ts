@@ -77,6 +77,7 @@ export function createGrower(
     readonly from: Position;
     /** Asked before each batch; it throws what it has to end with. */
     readonly signal?: AbortSignal | undefined;
+    readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   },
 ): Grower {
   const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
@@ -87,6 +88,7 @@ export function createGrower(
     async growTo(head) {
       while (position < head) {
         signal?.throwIfAborted();
+        const worked = performance.now();
         // Where records have no gaps between them it is not passed: views that are made of others
         // may not be able to go further.
         const page = await log.readAll(position, { limit: Math.min(batchMax, head - position) });
@@ -102,6 +104,7 @@ export function createGrower(
         const seconds = (performance.now() - begun) / 1_000;
         // Views and logs may work without ever waiting: messages must get in between all the same.
         await otherTurns();
+        await parts.rest?.(performance.now() - worked);
         onProgress?.(position, position > head ? position : head, (position - from) / seconds);
       }
     },

@@ -2,6 +2,7 @@
  * The thread that grows views beside those in use (regrow-beside.ts). It has readers and views of its
  * own, and ends with its work. regrower.ts is its other end.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -30,7 +31,9 @@ interface RegrowerStores {
 
 export type ToRegrower =
   | { readonly kind: "finish"; readonly upTo: Position }
-  | { readonly kind: "discard" };
+  | { readonly kind: "discard" }
+  /** Whether the service has much else to do. */
+  | { readonly kind: "busy"; readonly busy: boolean };
 
 export type FromRegrower =
   | { readonly kind: "progress"; readonly progress: RegrowProgress }
@@ -47,6 +50,8 @@ export type FromRegrower =
 
 /** As the projector's: less, and a busy machine starves it. */
 const NICENESS = 10;
+/** Beside a busy service, for each millisecond of work. */
+const REST = 1.5;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 
@@ -54,6 +59,7 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromRegrower) => port.postMessage(message);
 const stopping = new AbortController();
+let busy = false;
 
 giveWay(NICENESS);
 try {
@@ -70,6 +76,10 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
   asked.promise.catch(() => {});
   parentPort?.on("message", (message: ToRegrower) => {
     if (message.kind === "finish") return asked.resolve(message.upTo);
+    if (message.kind === "busy") {
+      busy = message.busy;
+      return;
+    }
     const reason = new CatalogError("unavailable", "the regrowing was given up");
     asked.reject(reason);
     stopping.abort(reason);
@@ -88,6 +98,10 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
         if (performance.now() - told < TOLD_MS_MIN) return;
         told = performance.now();
         tell({ kind: "progress", progress });
+      },
+      // At a lower priority it still takes of memory and disk what others want.
+      async rest(workedMs) {
+        if (busy) await delay(workedMs * REST, undefined, { signal: stopping.signal });
       },
       onNear() {
         tell({ kind: "near" });

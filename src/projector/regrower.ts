@@ -15,6 +15,9 @@ export interface Regrower {
   end(): Promise<void>;
 }
 
+/** Part of the time in which the service's thread works, beyond which it is busy. */
+const BUSY = 0.4;
+const LOOK_MS = 250;
 /** Without an answer within this time the thread is ended by force. */
 const END_MS_MAX = 10_000;
 
@@ -56,6 +59,8 @@ export function startRegrower(options: {
     exit.resolve();
   });
   const send = (message: ToRegrower) => worker.postMessage(message);
+  const watching = watchBusy((busy) => send({ kind: "busy", busy }));
+  void exit.promise.then(() => clearInterval(watching));
 
   return {
     near: near.promise,
@@ -70,6 +75,20 @@ export function startRegrower(options: {
       clearTimeout(impatience);
     },
   };
+}
+
+/** Tells whether this thread, which answers, has had much to do; whenever that changes. */
+function watchBusy(tell: (busy: boolean) => void): NodeJS.Timeout {
+  let last = performance.eventLoopUtilization();
+  let busy = false;
+  return setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    if (utilization > BUSY === busy) return;
+    busy = !busy;
+    tell(busy);
+  }, LOOK_MS).unref();
 }
 
 const errorOf = ({ code, message, hint }: Extract<FromRegrower, { kind: "failed" }>) =>

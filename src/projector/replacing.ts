@@ -25,10 +25,11 @@ import type { Failure } from "./start-places.ts";
 export interface Replaced {
   view: View;
   position: Position;
+  /** What the sink keeps; at most some thousand records without writes behind the position. */
   checkpoint: Position;
   failure: Failure | undefined;
   parking: Parking | undefined;
-  /** While it is set, nothing is asked of the view. */
+  /** While a shared view takes a batch, or one is held; never rejects. Nothing is asked of it then. */
   feeding: Promise<void> | undefined;
   readonly movedAt: number | undefined;
   hold: Hold | undefined;

@@ -16,10 +16,12 @@ export interface ViewOrigin {
   /** Called when what was in the view is given up, because it was made of something else. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
-   * When given, what another model made is kept and goes on, and this is called: the view is to be
-   * regrown beside (regrow-beside.ts), and says until then that it is of another model.
+   * When given, what another model made of `keptFrom` records or more is kept and goes on, and this
+   * is called: the view is to be regrown beside (regrow-beside.ts), and says until then that it is of
+   * another model. What is made of fewer is grown again sooner than a thread has started.
    */
   readonly onStale?: (() => void) | undefined;
+  readonly keptFrom?: number | undefined;
   /** Regrow from nothing beside the view that is there, and take its place when closed. */
   readonly bulk?: boolean | undefined;
   /**

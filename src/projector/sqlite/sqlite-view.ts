@@ -240,7 +240,8 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const ofAnotherModel = made?.model != null && model !== undefined && made.model !== model;
   const ofAnotherLog = made?.log != null && log !== undefined && made.log !== log.id;
   const ahead = ofAnotherLog && position > log.head;
-  const stale = ofAnotherModel && !ofAnotherLog && position > 0 && file.onStale !== undefined;
+  const kept = file.onStale !== undefined && position >= (file.keptFrom ?? 1);
+  const stale = ofAnotherModel && !ofAnotherLog && kept;
   if (stale) file.onStale?.();
   else if (!ahead && (ofAnotherModel || ofAnotherLog)) {
     empty(db, schema);
@@ -321,7 +322,10 @@ const SQLITE_TOOBIG = 18;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 
-const damaged = (error: Error): boolean => is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
+/** Of an index of words whose own tables cannot be read SQLite says no more than that. */
+const damaged = (error: Error): boolean =>
+  is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]) ||
+  error.message.startsWith("vtable constructor failed");
 
 /** It says something of the values, and nothing of the file. */
 const unfit = (error: Error): boolean =>

@@ -1,0 +1,29 @@
+/** What views are made of beside the log: what the projections know of the model, as plain data. */
+import { createHash } from "node:crypto";
+import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
+import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
+import type { Model } from "./model/model.ts";
+
+/** All that the projections know of the model. */
+export interface ViewRules {
+  /** Of the model and of what the projections read in it; views carry it. */
+  readonly fingerprint: string;
+  /** By entity type. */
+  readonly keyAspects: Readonly<Record<string, string>>;
+  readonly graph: GraphRules;
+  readonly search: SearchRules;
+}
+
+export function viewRules(model: Model): ViewRules {
+  const graph = compileGraphRules(model);
+  const search = compileSearchRules(model);
+  const rules = JSON.stringify([model.fingerprint, [...graph], search]);
+  return {
+    fingerprint: createHash("sha256").update(rules).digest("hex").slice(0, 32),
+    keyAspects: Object.fromEntries(
+      [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
+    ),
+    graph,
+    search,
+  };
+}
