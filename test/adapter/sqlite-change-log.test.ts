@@ -106,7 +106,7 @@ describe("the beginnings of several streams", () => {
     change("UPDATE log SET data = zeroblob(length(data)) WHERE position = 2");
     expect((await log.readBeginnings?.(["a"], { limit: 9 }))?.[0]).toHaveLength(1);
     await expect(log.readBeginnings?.(["a", "b"], { limit: 9 })).rejects.toMatchObject({
-      ...{ code: "internal", message: expect.stringContaining("position 2") },
+      ...{ code: "unavailable", message: expect.stringContaining("position 2") },
     });
   });
 });
@@ -291,7 +291,7 @@ describe("a page", () => {
 describe("a damaged log", () => {
   const damaged = (at: number) =>
     expect.objectContaining({
-      code: "internal",
+      code: "unavailable",
       message: expect.stringContaining(`log is damaged at position ${at}`),
     });
 

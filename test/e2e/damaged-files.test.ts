@@ -52,7 +52,9 @@ const rootOf = (file: string, name: string): number => {
   return (Number(page?.rootpage) - 1) * Number(size?.page_size);
 };
 
-test("a log that is damaged where the views need it ends the start, and says so", async () => {
+test("a log that is damaged where the views need it ends the start, and says so", {
+  timeout: 60_000,
+}, async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
@@ -67,7 +69,7 @@ test("a log that is damaged where the views need it ends the start, and says so"
   expect(performance.now() - started).toBeLessThan(15_000);
 });
 
-test("a view that cannot be read is what health names", async () => {
+test("a view that cannot be read is what health names", { timeout: 60_000 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");

@@ -258,7 +258,7 @@ function checkPlace(from: number | "end", limit: number, least: number): void {
 }
 
 const damaged = (at: number, how: string): CatalogError =>
-  new CatalogError("internal", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
+  new CatalogError("unavailable", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
 
 const RESTORE = "Restore the log from a backup";
 const SQLITE_CORRUPT = 11;
@@ -273,7 +273,7 @@ function translated<T>(read: () => T): T {
     // The low byte of an extended code is the code it extends.
     const plain = code === undefined ? undefined : code % 256;
     if (plain === SQLITE_CORRUPT || plain === SQLITE_NOTADB) {
-      throw new CatalogError("internal", `log is damaged: ${reason(cause)}`, {
+      throw new CatalogError("unavailable", `log is damaged: ${reason(cause)}`, {
         hint: RESTORE,
         cause,
       });

@@ -10,6 +10,7 @@ import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
+  translated,
   type ViewFile,
 } from "../../projector/sqlite/sqlite-view.ts";
 import type { SearchSink, SearchWrite } from "../search.ts";
@@ -26,8 +27,7 @@ const WAL_PAGES_MAX = 8_000;
 
 export function openSqliteSearchSink(file: ViewFile): SearchSink {
   const view = openSqliteView(searchSchema, file);
-  view.db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
-  const writer = createWriter(view, file.bulk === true);
+  const writer = openWriter(view, file.bulk === true);
   return {
     ...createSqliteSink(view, writer),
     async positions(urns) {
@@ -35,6 +35,19 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
       return urns.map(writer.positionOf);
     },
   };
+}
+
+/** What asks of the index reads of it: a damaged one is noticed here. */
+function openWriter(view: SqliteView, bulk: boolean) {
+  try {
+    return translated(searchSchema, "opened", () => {
+      view.db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
+      return createWriter(view, bulk);
+    });
+  } catch (error) {
+    view.close("discard");
+    throw error;
+  }
 }
 
 interface Entity {

@@ -1,0 +1,207 @@
+/**
+ * Bytes that are not what was written, in the log and in each view: what cannot be trusted is
+ * refused with its place and the way out, the rest goes on, and no answer is made of it.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import type { CatalogError } from "../../src/core/errors.ts";
+import { rebuild } from "../../src/offline.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { type Client, encoded, proposal } from "../support/client.ts";
+import { operatorOf } from "../support/operator.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const tags = 300;
+const urnOf = (n: number): string => `urn:li:tag:damage${n}`;
+const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
+const views = ["aspects", "timeseries", "graph", "search"];
+
+async function fill({ client }: RunningService): Promise<void> {
+  const proposals = Array.from({ length: tags }, (_, n) => [
+    proposal(urnOf(n), "tagProperties", { name: `mark ${n}`, description: `${n} `.repeat(60) }),
+    proposal(table, "datasetProfile", { timestampMillis: n, rowCount: n }),
+    proposal(`urn:li:dataset:(urn:li:dataPlatform:hive,t${n},PROD)`, "globalTags", {
+      tags: [{ tag: urnOf(n) }],
+    }),
+  ]).flat();
+  const path = "/aspects?action=ingestProposalBatch";
+  expect((await client.call("POST", path, { proposals })).status).toBe(200);
+}
+
+/** A question that each view answers, and whether an answer is the right one. */
+const questions: Readonly<
+  Record<string, (client: Client) => Promise<{ status: number; right: boolean; message: string }>>
+> = {
+  async aspects(client) {
+    const path = `/aspects/${encoded(urnOf(170))}?aspect=tagProperties&version=1`;
+    const { status, body } = await client.get(path);
+    const value = body.aspect?.["com.linkedin.tag.TagProperties"];
+    return { status, right: value?.name === "mark 170", message: `${body.message}` };
+  },
+  async timeseries(client) {
+    const path = "/aspects?action=getTimeseriesAspectValues";
+    const asked = { urn: table, entity: "dataset", aspect: "datasetProfile", limit: 1_000 };
+    const { status, body } = await client.call("POST", path, asked);
+    return { status, right: body.value?.values.length === tags, message: `${body.message}` };
+  },
+  async graph(client) {
+    const query = `direction=INCOMING&urn=${encoded(urnOf(170))}&types=TaggedWith`;
+    const { status, body } = await client.get(`/relationships?${query}`);
+    const right = JSON.stringify(body.entities)?.includes("hive,t170,") === true;
+    return { status, right, message: `${body.message}` };
+  },
+  async search(client) {
+    const asked = { entity: "tag", input: '"mark 170"', start: 0, count: 10 };
+    const { status, body } = await client.call("POST", "/entities?action=search", asked);
+    return { status, right: body.value?.numEntities === 1, message: `${body.message}` };
+  },
+};
+
+const ask = (view: string, client: Client) => questions[view]?.(client) ?? Promise.reject(view);
+
+async function caughtUp(service: RunningService): Promise<void> {
+  const operator = operatorOf(service);
+  const lags = async () => {
+    const { views: told } = await operator.value("getStatus");
+    return views.map((view) => told[view].lagRecords);
+  };
+  await expect.poll(lags, { timeout: 20_000 }).toEqual([0, 0, 0, 0]);
+}
+
+/** What is in the write-ahead log, which has checksums of its own, comes into the file. */
+function settle(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
+/** Overwrites the pages of the tables and indices, but for the table in which the view is told. */
+function damagePages(file: string, byte: number): void {
+  settle(file);
+  const database = new DatabaseSync(file, { readOnly: true });
+  const kept = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'view'").get();
+  database.close();
+  const content = readFileSync(file);
+  const size = content.readUInt16BE(16);
+  for (let page = 1; page * size < content.length; page++) {
+    if (page + 1 !== kept?.rootpage) content.fill(byte, page * size, (page + 1) * size);
+  }
+  expect(content.length).toBeGreaterThan(4 * size);
+  writeFileSync(file, content);
+}
+
+const rebuildOne = async (directory: string, view: string): Promise<void> => {
+  await rebuild(readConfig({ data: directory }, {}), {
+    views: [view],
+    logger: createLogger("silent"),
+    onProgress: () => {},
+  });
+};
+
+describe.each(views)("the view %s, overwritten", (view) => {
+  test.each([0xff, 0x00])(
+    "with %i, gives no wrong answer, and is whole when it is rebuilt",
+    {
+      timeout: 90_000,
+    },
+    async (byte) => {
+      await using service = await runningService({ logLevel: "silent" });
+      await fill(service);
+      await caughtUp(service);
+      const file = join(service.directory, `${view}.sqlite`);
+      let refusal = "";
+      await service
+        .restart(async () => damagePages(file, byte))
+        .catch((error: CatalogError) => {
+          refusal = error.text;
+        });
+      // Nothing is answered without the aspect view, and who opens a search index reads of it: the
+      // start says so.
+      if (view !== "aspects" && view !== "search") {
+        expect(refusal).toBe("");
+        const found = await ask(view, service.client);
+        expect(found).toMatchObject({ status: 503, right: false });
+        expect(found.message).toContain(`rebuild ${view}`);
+        for (const other of views.filter((name) => name !== view && name !== "aspects")) {
+          expect([other, await ask(other, service.client)]).toMatchObject([other, { right: true }]);
+        }
+        const { client } = service;
+        expect((await client.upsert(urnOf(1), "status", { removed: false })).status).toBe(200);
+        const { body } = await client.get("/health");
+        expect(body.message).toContain(`view "${view}"`);
+      } else expect(refusal).toContain(`rebuild ${view}`);
+      await service.restart(() => rebuildOne(service.directory, view));
+      await caughtUp(service);
+      for (const name of views) {
+        expect([name, await ask(name, service.client)]).toMatchObject([name, { right: true }]);
+      }
+      await service.restart(async () => {
+        expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+      });
+    },
+  );
+});
+
+describe("a flipped bit in the log", () => {
+  const flip = (directory: string, needle: string): number => {
+    const file = join(directory, "log.sqlite");
+    const database = new DatabaseSync(file);
+    const row = database
+      .prepare("SELECT position, data FROM log WHERE instr(data, CAST(? AS BLOB)) > 0")
+      .get(needle);
+    database.close();
+    settle(file);
+    const content = readFileSync(file);
+    const at = content.indexOf(needle);
+    content[at] = (content[at] ?? 0) ^ 1;
+    writeFileSync(file, content);
+    return Number(row?.position);
+  };
+
+  test("is an error that names its position, and no view is made of it", {
+    timeout: 60_000,
+  }, async () => {
+    await using service = await runningService({ logLevel: "silent" });
+    const { client } = service;
+    for (let n = 0; n < 20; n++)
+      await client.upsert(urnOf(n), "tagProperties", { name: `mark ${n};` });
+    await caughtUp(service);
+    let position = 0;
+    const started = service.restart(async () => {
+      position = flip(service.directory, "mark 12;");
+      for (const view of views) rmSync(join(service.directory, `${view}.sqlite`));
+    });
+    await expect(started).rejects.toThrow(/log is damaged at position \d+/);
+    await expect(started).rejects.toThrow(`position ${position}: what is there is not`);
+  });
+
+  test("hinders nobody who has what was made of the log before", { timeout: 60_000 }, async () => {
+    await using service = await runningService({ logLevel: "silent" });
+    for (let n = 0; n < 20; n++) {
+      await service.client.upsert(urnOf(n), "tagProperties", { name: `mark ${n};` });
+    }
+    await caughtUp(service);
+    let position = 0;
+    await service.restart(async () => {
+      position = flip(service.directory, "mark 12;");
+    });
+    const { client } = service;
+    for (let n = 0; n < 20; n++) {
+      const { body } = await client.get(`/entitiesV2/${encoded(urnOf(n))}`);
+      expect(body.aspects.tagProperties.value.name).toBe(`mark ${n};`);
+    }
+    expect((await client.upsert(urnOf(12), "tagProperties", { name: "again" })).status).toBe(200);
+    const operator = operatorOf(service);
+    const refused = await operator.act("restoreIndices", { urn: urnOf(12) });
+    expect(refused.status).toBe(503);
+    expect(refused.body.message).toContain(`log is damaged at position ${position}`);
+    expect(await operator.value("restoreIndices", { urn: urnOf(13) })).toContain("rowsMigrated=2");
+    await caughtUp(service);
+    const { body } = await client.get(`/entitiesV2/${encoded(urnOf(12))}`);
+    expect(body.aspects.tagProperties.value.name).toBe("again");
+  });
+});
