@@ -37,7 +37,7 @@
  *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
  *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
- *   9. What a view has put off is done when the others have had their turn, half of the time. (tidy)
+ *   9. What a view has put off is done when the others have had their turn, with pauses. (tidy)
  *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
  *      up. Until it has it, nothing else is asked of it. (advance, settled)
  *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends.
@@ -138,7 +138,7 @@ const TAKE_OVER_MS = 3_000;
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /** Deleting a million rows must leave the disk and the cores to those who read and write. */
-const TIDY_PAUSE_MS_MAX = 15;
+const TIDY_PAUSE_MS_MAX = 10;
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
@@ -306,7 +306,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** A part of what each view put off, and then nothing of it for about as long. */
+  /** A part of what each view put off, and then nothing of it for half as long. */
   async function tidy(): Promise<void> {
     const begun = performance.now();
     if (begun < tidyAt) return;
@@ -323,7 +323,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
     }
     const now = performance.now();
-    tidyAt = more ? now + Math.min(now - begun, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
+    tidyAt = more ? now + Math.min((now - begun) / 2, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
   }
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */

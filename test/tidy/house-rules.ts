@@ -32,6 +32,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/search/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
+  "src/projector/regrower-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 
   "src/model/": ["src/core/", "node:", "ajv", "avsc"],
   "src/catalog/": [

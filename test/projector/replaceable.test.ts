@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { replaceable } from "../../src/projector/replaceable.ts";
+
+function openStore(name: string) {
+  const gates: PromiseWithResolvers<void>[] = [];
+  const asked: string[] = [];
+  return {
+    asked,
+    gates,
+    closed: false,
+    async find(what: string): Promise<string> {
+      asked.push(what);
+      const gate = Promise.withResolvers<void>();
+      gates.push(gate);
+      await gate.promise;
+      return `${name}: ${what}`;
+    },
+    async *all() {
+      yield `${name}: 1`;
+      yield `${name}: 2`;
+    },
+    async close() {
+      closed.add(name);
+    },
+  };
+}
+
+const closed = new Set<string>();
+
+test("what was begun with a store is finished with it, and it is closed then", async () => {
+  closed.clear();
+  const [old, next] = [openStore("old"), openStore("next")];
+  const { store, replace } = replaceable(old);
+  const before = store.find("a");
+  const listing = store.all();
+  expect((await listing.next()).value).toBe("old: 1");
+  let idle = false;
+  const replaced = replace(next).then(() => {
+    idle = true;
+  });
+  const after = store.find("b");
+  next.gates[0]?.resolve();
+  expect(await after).toBe("next: b");
+  expect([idle, closed.has("old")]).toEqual([false, false]);
+  old.gates[0]?.resolve();
+  expect(await before).toBe("old: a");
+  expect([idle, closed.has("old")]).toEqual([false, false]);
+  expect((await listing.next()).value).toBe("old: 2");
+  await listing.next();
+  await replaced;
+  expect(closed.has("old")).toBe(true);
+  await store.close();
+  expect(closed.has("next")).toBe(true);
+});
+
+test("a store that nobody asks is closed at once", async () => {
+  closed.clear();
+  const { replace } = replaceable(openStore("old"));
+  await replace(openStore("next"));
+  expect(closed.has("old")).toBe(true);
+});
+
+test("another store is asked beforehand what the one was asked lately", async () => {
+  const [old, next] = [openStore("old"), openStore("next")];
+  const { store, warm } = replaceable(old, "find");
+  for (let n = 0; n < 20; n++) void store.find(`q${n}`);
+  const warming = warm(next);
+  for (let n = 0; n < 16; n++) {
+    await expect.poll(() => next.gates.length).toBe(n + 1);
+    if (n === 3) next.gates[n]?.reject(new Error("not there yet"));
+    else next.gates[n]?.resolve();
+  }
+  await warming;
+  expect(next.asked).toEqual(Array.from({ length: 16 }, (_, n) => `q${n + 4}`));
+});
+
+test("questions are refused until that is lifted", async () => {
+  const old = openStore("old");
+  const { store, refuse } = replaceable(old);
+  refuse(new CatalogError("unavailable", "of another model"));
+  await expect(store.find("a")).rejects.toThrow("of another model");
+  refuse(undefined);
+  const found = store.find("b");
+  old.gates[0]?.resolve();
+  expect(await found).toBe("old: b");
+});

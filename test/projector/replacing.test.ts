@@ -1,0 +1,192 @@
+/** The next edition of a view takes the place of the one that is fed (src/projector/replacing.ts). */
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { position } from "../../src/core/position.ts";
+import type { ParkingRecord } from "../../src/log/parking-codec.ts";
+import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import type { View } from "../../src/projector/sink.ts";
+import {
+  type ArrayLog,
+  createArrayLog,
+  createRecordingView,
+  decode,
+  type RecordingView,
+  range,
+} from "./array-log.ts";
+
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 5_000, interval: 1 });
+
+/** A view that has the records up to there. */
+function grown(name: string, at: number): RecordingView {
+  const view = createRecordingView(name, { at: position(at) });
+  view.got.push(...range(1, at).map((n) => position(n)));
+  return view;
+}
+
+interface Parts {
+  readonly log: ArrayLog;
+  readonly views: readonly RecordingView[];
+  readonly next: readonly RecordingView[];
+  readonly placed?: string[];
+  readonly parked?: ParkingRecord[];
+}
+
+async function run({ log, views, next, placed = [], parked }: Parts): Promise<Projector> {
+  const of = (some: readonly RecordingView[]) => some as readonly unknown[] as readonly View[];
+  return startProjector({
+    ...{ log, decode, views: of(views), retryMs: { first: 1, max: 4 }, idleMs: 1, batchMax: 7 },
+    onProgress: () => {},
+    ...(parked && {
+      notes: { load: async () => parked, write: async (_, record) => void parked.push(record) },
+    }),
+    editions: {
+      open: async (names) => of(next.filter(({ name }) => names.includes(name))),
+      putInPlace: async (names) => {
+        placed.push(`${names} in place`);
+        return async () => void placed.push(`${names} dropped`);
+      },
+    },
+  });
+}
+
+const at = (projector: Projector, view: string) => projector.progress()[view]?.position;
+
+describe("the next edition of a view", () => {
+  test("comes to where the view is, which is held then, and goes on from there", async () => {
+    const log = createArrayLog(100);
+    const [old, other, next] = [grown("a", 90), grown("b", 90), grown("a", 40)];
+    const placed: string[] = [];
+    const projector = await run({ log, views: [old, other], next: [next], placed });
+    await soon(() => expect(old.at).toBe(100));
+    await projector.prepare(["a"], []);
+    log.grow(20);
+    projector.poke();
+    await soon(() => expect(other.at).toBe(120));
+    // Held: neither goes on.
+    expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);
+    await projector.release(["a"], true);
+    expect(placed).toEqual(["a in place", "a dropped"]);
+    expect(old.closed).toBe("keep");
+    await soon(() => expect(next.at).toBe(120));
+    expect(next.got).toEqual(range(1, 120));
+    expect(old.at).toBe(100);
+    await projector.stop();
+  });
+
+  test("is left when it is not wanted, and the view goes on", async () => {
+    const log = createArrayLog(50);
+    const [old, next] = [grown("a", 50), grown("a", 50)];
+    const projector = await run({ log, views: [old], next: [next] });
+    await projector.prepare(["a"], []);
+    log.grow(5);
+    await projector.release(["a"], false);
+    await soon(() => expect(old.at).toBe(55));
+    expect([next.at, next.closed]).toEqual([50, "keep"]);
+    await projector.stop();
+  });
+
+  test("that cannot be brought forward leaves the view as it was", async () => {
+    const log = createArrayLog(50);
+    const [old, next] = [grown("a", 50), grown("a", 10)];
+    next.before = () => {
+      throw new Error("disk full");
+    };
+    const projector = await run({ log, views: [old], next: [next] });
+    await expect(projector.prepare(["a"], [])).rejects.toThrow("disk full");
+    await expect(projector.release(["a"], true)).rejects.toThrow("is not there any more");
+    log.grow(5);
+    await soon(() => expect(old.at).toBe(55));
+    await expect(projector.prepare(["nobody's"], [])).rejects.toThrow("does not feed it");
+    await projector.stop();
+  });
+
+  test("takes the place of a view that fails", async () => {
+    const log = createArrayLog(50);
+    const [old, next] = [grown("a", 20), grown("a", 50)];
+    old.before = () => {
+      throw new Error("damaged");
+    };
+    const projector = await run({ log, views: [old], next: [next] });
+    await soon(() => expect(projector.progress().a?.error).toBe("damaged"));
+    await projector.prepare(["a"], []);
+    await projector.release(["a"], true);
+    await soon(() => expect(projector.progress()).toEqual({ a: { position: 50 } }));
+    await projector.stop();
+  });
+
+  test("has made anew what it passed over and was mended meanwhile", async () => {
+    const log = createArrayLog(30);
+    const [old, next] = [grown("a", 30), grown("a", 30)];
+    const projector = await run({ log, views: [old], next: [next], parked: [] });
+    const parked = { view: "a", urn: "urn:li:tag:a", position: position(5), reason: "", time: 0 };
+    await projector.prepare(["a"], [parked]);
+    expect(next.restored).toEqual(range(1, 30));
+    expect(old.restored).toEqual([]);
+    await projector.release(["a"], true);
+    await projector.stop();
+  });
+
+  test("that cannot take a record has it parked, and nobody else knew of it before", async () => {
+    const log = createArrayLog(30);
+    const [old, next] = [grown("a", 30), grown("a", 30)];
+    next.sink.restore = async () => {
+      throw new Error("too large");
+    };
+    const notes: ParkingRecord[] = [];
+    const projector = await run({ log, views: [old], next: [next], parked: notes });
+    const parked = { view: "a", urn: "urn:li:tag:a", position: position(5), reason: "", time: 0 };
+    await projector.prepare(["a"], [parked]);
+    expect(notes).toMatchObject([{ kind: "parked", position: 5, reason: "too large" }]);
+    await projector.release(["a"], true);
+    expect(projector.progress().a?.parked).toBe(1);
+    await projector.stop();
+  });
+
+  test("misses nothing and gets nothing twice, whenever it comes and whatever fails", async () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ grow: fc.integer({ min: 1, max: 30 }) }),
+        fc.record({ replace: fc.constantFrom("a", "b"), take: fc.boolean() }),
+        fc.record({ fail: fc.constantFrom("a", "b") }),
+      ),
+      { maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const log = createArrayLog(10);
+        const next = new Map<string, RecordingView>();
+        let current = [grown("a", 0), grown("b", 5)];
+        const projector = await startProjector({
+          ...{ log, decode, views: current as readonly unknown[] as readonly View[] },
+          ...{ retryMs: { first: 1, max: 2 }, idleMs: 1, batchMax: 7, onProgress: () => {} },
+          editions: {
+            open: async ([name = ""]) => [next.get(name)] as readonly unknown[] as readonly View[],
+            putInPlace: async () => async () => {},
+          },
+        });
+        for (const step of all) {
+          if ("grow" in step) log.grow(step.grow);
+          else if ("fail" in step) {
+            for (const view of current.filter(({ name }) => name === step.fail)) {
+              let left = 2;
+              view.before = () => {
+                if (left-- > 0) throw new Error("busy");
+              };
+            }
+          } else {
+            const view = grown(step.replace, Math.floor((await log.head()) / 2));
+            next.set(step.replace, view);
+            await projector.prepare([step.replace], []);
+            await projector.release([step.replace], step.take);
+            if (step.take) current = current.map((one) => (one.name === view.name ? view : one));
+          }
+        }
+        const head = await log.head();
+        await soon(() => expect(current.map((view) => view.at)).toEqual([head, head]));
+        for (const view of current) expect(view.got).toEqual(range(1, head));
+        await projector.stop();
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
