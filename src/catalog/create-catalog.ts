@@ -11,6 +11,7 @@ import { type Position, START } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { promptHead } from "../log/prompt-head.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
 import { openParking, readParking } from "../projector/parking.ts";
@@ -229,7 +230,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       let at = answered[ASPECTS] ?? START;
       let logError = log.trouble();
       try {
-        at = await log.head();
+        at = await promptHead(log);
       } catch (error) {
         if (!(error instanceof CatalogError)) throw error;
         logError ??= error.message;

@@ -7,6 +7,7 @@ import type { Change } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { UrnLimits } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
+import { promptHead } from "../log/prompt-head.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
@@ -75,7 +76,7 @@ export async function openOperations(
     ...{ systemActor, now, onAppended, logger },
   });
 
-  const look = async () => ({ head: await log.head(), positions: projector.positions() });
+  const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
   const readiness = watchReadiness({ look, now: () => performance.now() });
   const pace = watchPace({ look, now: () => performance.now() });
   const getStatus = createStatus({

@@ -1,7 +1,8 @@
 /**
  * Whether views make progress: a view is stalled when it has not come to where the log was some
  * seconds ago, and has not moved since. A view that is far behind and catches up is ready; one whose
- * thread stands still is not, however well the process answers.
+ * thread stands still is not, however well the process answers. Nothing is said of views while the
+ * log does not tell where it is.
  */
 import type { Position } from "../core/position.ts";
 
@@ -43,7 +44,8 @@ export function watchReadiness(parts: {
 
   async function sample(): Promise<void> {
     try {
-      samples.push({ time: now(), ...(await look()) });
+      const seen = await look();
+      samples.push({ time: now(), ...seen });
     } catch {
       // A log that cannot be read is told by /health; positions go on to be compared.
     }
@@ -59,7 +61,8 @@ export function watchReadiness(parts: {
     stalled() {
       const then = samples.findLast(({ time }) => time <= now() - stalledMs);
       const latest = samples.at(-1);
-      if (then === undefined || latest === undefined) return [];
+      // Nothing was seen since: then it is the log that stands still.
+      if (then === undefined || latest === undefined || then === latest) return [];
       return Object.entries(then.positions).flatMap(([view, position]) => {
         const moved = latest.positions[view] !== position;
         return moved || position >= then.head ? [] : [{ view, position, head: then.head }];

@@ -61,4 +61,8 @@ describe("a view", () => {
     const steps = [[9, 7], "broken", "broken", [9, 7], "broken", "broken", [9, 7]] as const;
     expect(await stalledAfter(steps)).toMatchObject([{ view: "a" }]);
   });
+
+  test("is not judged while the log cannot be read at all", async () => {
+    expect(await stalledAfter([[9, 7], [9, 7], ...again(20, "broken" as const)])).toEqual([]);
+  });
 });
