@@ -20,6 +20,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { rebuild } = await import("./offline.ts");
     return rebuild(config, options);
   },
+  async verify(config, options) {
+    const { verify } = await import("./offline-verify.ts");
+    return verify(config, options);
+  },
   async copyLog(config, options) {
     const { copyLogTo } = await import("./offline.ts");
     return copyLogTo(config, options);

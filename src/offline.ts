@@ -6,6 +6,7 @@ import type { LoggedRecord, LogQuery, Operations, Rebuilt } from "./cli/operatio
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
+import { ownCommand } from "./core/own-command.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { copyLog } from "./log/copy-log.ts";
@@ -73,7 +74,7 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
 /** Operations.rebuild. */
 export const rebuild: Operations["rebuild"] = async (config, { views, onProgress }) => {
   requireLog(config);
-  const lock = lockData(config);
+  const lock = lockOrSay(config, "rebuild");
   try {
     // For writing: what a view cannot take is noted in it.
     const log = await openLog(config);
@@ -101,6 +102,19 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     lock.release();
   }
 };
+
+/** What this command does to a directory, a service that has it does itself. */
+function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
+  try {
+    return lockData(config);
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
+    throw new CatalogError("unavailable", error.message, {
+      hint: `Stop that one first, or let it do the work: ${ownCommand(`${command} --server <its address>`)}`,
+      cause: error,
+    });
+  }
+}
 
 /** Operations.copyLog. */
 export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {

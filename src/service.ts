@@ -15,7 +15,9 @@ import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
+import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
+import { clearEditions, editionReaders } from "./edition-readers.ts";
 import { createEventCodec } from "./feed/event-codec.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
@@ -29,25 +31,33 @@ import type { Model } from "./model/model.ts";
 import { modelOptions } from "./offline.ts";
 import { createAuditTrail } from "./ops/audit-trail.ts";
 import { openOperations } from "./ops/create-operations.ts";
+import { staleView } from "./ops/rebuild.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { keepOpening } from "./projector/late.ts";
 import { noteParking } from "./projector/parking.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
+import { createRebuilding } from "./projector/rebuilding.ts";
+import { startRegrower } from "./projector/regrower.ts";
 import { hearBatches } from "./projector/told-batches.ts";
+import { verifyInThread } from "./projector/verify/verifying.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import { storeFigures } from "./store-figures.ts";
 import {
+  annotatedViews,
   foldText,
   lineageSteps,
   lockData,
   openIngestion,
   openLog,
   openReaders,
+  rebuildRounds,
   servesFeed,
   sharedLog,
   sharedView,
   storesConfig,
   tokensOf,
+  type ViewName,
+  viewNames,
   viewRules,
 } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
@@ -55,6 +65,7 @@ import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
+import { openVerifiedState, verifiable, verifyModule } from "./verified-views.ts";
 
 /** Between two attempts to reach Kafka. */
 const ingestionPauseMs = 5_000;
@@ -83,12 +94,15 @@ export async function openService(
     opened.push(() => log.close());
     await checkNamespace(log, config.urnNamespace, config.data);
     const batchChannel = traces && `batches of ${randomUUID()}`;
+    const stores = { ...(await storesConfig(config, rules, log)), batchChannel };
     if (traces !== undefined && batchChannel !== undefined) {
       const heard = traceBatches(traces, batchChannel);
       opened.push(() => heard.close());
     }
+    // What the last process was growing when it ended.
+    clearEditions(config);
     const projector = await startProjectorThread({
-      stores: { ...(await storesConfig(config, rules, log)), batchChannel },
+      stores,
       note: (view, record) => noteParking(log, view, record),
       logger,
     });
@@ -99,10 +113,8 @@ export async function openService(
     }
     // A shared one is another process's to feed, and may come later: until then the log answers.
     if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
-    const { readers, errors: readErrors } = watchReaders(
-      { ...(await openReaders(config)) },
-      Date.now,
-    );
+    const editions = editionReaders(config, await openReaders(config));
+    const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
     opened.push(
       () => readers.aspects.close(),
       () => readers.timeseries.close(),
@@ -155,6 +167,24 @@ export async function openService(
       ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
       ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
       ...{ now: Date.now, logger },
+      rebuilds: {
+        rebuilding: createRebuilding({
+          ...{ replacement: projector, readers: editions.editions },
+          isShared: (view) => sharedView(config, view as ViewName),
+          startRegrower: (views, onProgress) => startRegrower({ stores, views, onProgress }),
+          clear: (views) => clearEditions(config, views),
+        }),
+        ...{ views: viewNames, rounds: rebuildRounds(config), logger },
+        atStart: config.onModelChange === "rebuild" ? projector.stale() : [],
+        onRebuilt: editions.admit,
+      },
+      verifying: {
+        views: viewNames.filter((view) => verifiable(config, view)),
+        verify: (asked, options) =>
+          verifyInThread({ ...verifyModule, config: stores, ...asked }, options),
+        openState: () => openVerifiedState(stores),
+        intervalSeconds: config.verifyIntervalSeconds,
+      },
       status: {
         ...{ version: version(), health: catalog.health },
         figures: (store) => storeFigures(config, store),
@@ -163,6 +193,12 @@ export async function openService(
         traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
     });
     opened.push(() => operations.close());
+    if (config.onModelChange === "refuse") {
+      // Of the others the model decides little, and operators are known by them.
+      for (const view of projector.stale().filter((name) => annotatedViews.has(name))) {
+        editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
+      }
+    }
     const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
     logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
 

@@ -3,15 +3,11 @@
  * adapters. The projector's thread comes here for its views; it gets what it needs of the model as
  * plain data, so that the model is loaded once in a process.
  */
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
-import { projectFeed } from "../projections/feed.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
-import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { createSearchProjection } from "../projections/search.ts";
-import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { AspectReader, AspectSink } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
@@ -20,19 +16,18 @@ import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { Position } from "./core/position.ts";
-import { createEventCodec } from "./feed/event-codec.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
-import { createFeedView } from "./feed/previous-values.ts";
 import type { GraphReader, GraphSink } from "./graph/graph.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
-import type { Model } from "./model/model.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
+import { replaceable } from "./projector/replaceable.ts";
 import type { Sink, View } from "./projector/sink.ts";
+import { fileInPlace, putNextInPlace } from "./projector/sqlite/editions.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ServerView, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
@@ -42,6 +37,7 @@ import type { Logger } from "./telemetry/logger.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type { TimeseriesReader, TimeseriesSink } from "./timeseries/timeseries-table.ts";
+import type { ViewRules } from "./view-rules.ts";
 
 /** The settings that say where the stores are. */
 const placeKeys = [
@@ -55,6 +51,7 @@ const placeKeys = [
   "roles",
   "storeName",
   "storeCertificatesFile",
+  "onModelChange",
 ] as const satisfies readonly (keyof Config)[];
 
 export type Places = Pick<Config, (typeof placeKeys)[number]>;
@@ -82,39 +79,18 @@ async function originOf(log: ChangeLog): Promise<StoresConfig["origin"]> {
   return log.id === undefined ? undefined : { id: log.id, head: await log.head() };
 }
 
-/** All that the projections know of the model. */
-export interface ViewRules {
-  /** Of the model and of what the projections read in it; views carry it. */
-  readonly fingerprint: string;
-  /** By entity type. */
-  readonly keyAspects: Readonly<Record<string, string>>;
-  readonly graph: GraphRules;
-  readonly search: SearchRules;
-}
-
-export function viewRules(model: Model): ViewRules {
-  const graph = compileGraphRules(model);
-  const search = compileSearchRules(model);
-  const rules = JSON.stringify([model.fingerprint, [...graph], search]);
-  return {
-    fingerprint: createHash("sha256").update(rules).digest("hex").slice(0, 32),
-    keyAspects: Object.fromEntries(
-      [...model.entities.values()].map(({ name, keyAspect }) => [name, keyAspect]),
-    ),
-    graph,
-    search,
-  };
-}
-
 /** What is up- and downstream of what, for the catalog. */
 export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
+export { type ViewRules, viewRules } from "./view-rules.ts";
 
 /** The projector feeds them in this order. */
 export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
 export type ViewName = (typeof viewNames)[number];
 
+/** Records of which views are grown again in a second or two, before the service answers. */
+const KEPT_MIN = 20_000;
 /** Some 100 MB. */
 const FOLDED_WHEN_GROWN_MAX = 1_000_000;
 /**
@@ -126,8 +102,26 @@ const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 /** Views that are folded from the aspect view, which has to be there first. */
 export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 
+/** Views that the model's annotations decide about. */
+export const annotatedViews: ReadonlySet<string> = new Set(["graph", "search"]);
+
+/** Views that are rebuilt together. */
+export function rebuildRounds(config: Pick<Config, ViewName>): readonly (readonly ViewName[])[] {
+  const shared = (name: ViewName) => sharedView(config, name);
+  const first = viewNames.filter((name) => !foldedViews.has(name));
+  return [
+    first.filter((name) => !shared(name)),
+    first.filter(shared),
+    viewNames.filter((name) => foldedViews.has(name)),
+  ];
+}
+
 const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
+
+/** Where a view is that is in the data directory. */
+export const viewFile = (config: Pick<Config, "data">, view: ViewName): string =>
+  fileOf(config, view);
 
 /** Whether other processes may write to the log. */
 export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !== embedded;
@@ -209,11 +203,15 @@ export async function openViews(
   options: {
     readonly names?: readonly ViewName[];
     readonly bulk?: boolean;
+    /** Of those in the data directory the edition beside the one in place. */
+    readonly next?: boolean;
     /** Called for a view that was made of something else, and is empty now. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
+    /** When given: called for a view of the data directory that another model made; it is kept. */
+    readonly onStale?: (view: ViewName) => void;
   } = {},
 ): Promise<readonly View[]> {
-  const { names = viewNames, bulk } = options;
+  const { names = viewNames, bulk, next, onStale } = options;
   const leads = bulk === true || config.roles.includes("projector");
   const opened: View[] = [];
   try {
@@ -223,7 +221,10 @@ export async function openViews(
         // Who only watches a view has no say in what it is made of.
         ...((leads || !shared) && { model: config.rules.fingerprint, log: config.origin }),
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
+        onStale: onStale && (() => onStale(name)),
+        keptFrom: config.onModelChange === "rebuild" ? KEPT_MIN : 1,
         bulk,
+        next,
       });
       const follows = { shared: leads ? "led" : "watched", awaited: true } as const;
       opened.push(shared ? { ...view, ...follows } : view);
@@ -246,9 +247,12 @@ export const KAFKA = "kafka";
 async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   if (!servesFeed(config)) return [];
   const { openKafkaFeedSink } = await import("./feed/kafka/kafka-feed-sink.ts");
+  const { createEventCodec } = await import("./feed/event-codec.ts");
+  const { createFeedView } = await import("./feed/previous-values.ts");
+  const { projectFeed } = await import("../projections/feed.ts");
   // Only schemas of the service's own are written with.
   const codec = createEventCodec({ findSchema: async () => undefined });
-  const history = await openAspectReader(config);
+  const history = await openAspectHistory(config);
   try {
     const place = { ...placeAt(config, config.kafka), log: config.origin };
     const sink = openLate(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
@@ -338,6 +342,25 @@ async function openAspectReader(config: Places): Promise<AspectReader> {
   ]);
 }
 
+/** For who feeds other views from the aspect view: it goes on with whatever edition is in place. */
+async function openAspectHistory(config: Places): Promise<AspectReader> {
+  const opened = await openAspectReader(config);
+  if (sharedView(config, "aspects")) return opened;
+  const path = fileOf(config, "aspects");
+  const { store, replace } = replaceable(opened);
+  let file = fileInPlace(path);
+  return {
+    ...store,
+    // Asked before each batch.
+    async position() {
+      const now = fileInPlace(path);
+      if (now !== file) void replace(openSqliteAspectReader(path));
+      file = now;
+      return store.position();
+    },
+  };
+}
+
 async function openTimeseriesSink(
   config: StoresConfig,
   origin: ViewOrigin,
@@ -420,10 +443,11 @@ async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise
   return createFoldingView<SearchWrite>({
     name: "search",
     sink: await openSearchSink(config, origin),
-    states: await openAspectReader(config),
+    states: await openAspectHistory(config),
     // Grown anew, the aspect view is at its end: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
-    statesMsMax: statesMsMax(config),
+    // While it is grown beside the one in use, another thread feeds the aspect view.
+    statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
     fold(state, entityType, position) {
       const document = project(state, entityType);
       return document === undefined
@@ -431,6 +455,18 @@ async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise
         : { op: "put", position, document };
     },
   }) as View;
+}
+
+/** Editions.putInPlace of the views that are in the data directory. */
+export async function putInPlace(
+  config: Places,
+  names: readonly ViewName[],
+): Promise<() => Promise<void>> {
+  const own = names.filter((name) => !sharedView(config, name));
+  const needless = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
+  return async () => {
+    for (const file of needless) rmSync(file, { force: true });
+  };
 }
 
 /** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */

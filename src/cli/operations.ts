@@ -38,6 +38,36 @@ export interface Rebuilt {
   readonly records: number;
 }
 
+/** What is found of a view that is compared with the log. */
+export interface VerifiedStore {
+  readonly view: string;
+  /** Up to here. */
+  readonly position: Position;
+  /** That the log says there are. */
+  readonly rows: number;
+  /** How many differences there are, and the first of them. */
+  readonly count: number;
+  readonly differences: readonly {
+    readonly urn: string;
+    readonly aspect: string;
+    readonly kind: string;
+    readonly there?: string | undefined;
+    readonly should?: string | undefined;
+  }[];
+}
+
+export interface VerifiedStores {
+  readonly found: readonly VerifiedStore[];
+  /** The same after mending. */
+  readonly left: readonly VerifiedStore[];
+  /** Of the log, that were compared. */
+  readonly records: number;
+  /** Entities that were made anew. */
+  readonly mended: number;
+  /** Views that were grown anew. */
+  readonly rebuilt: readonly string[];
+}
+
 export interface Operations {
   /** Resolves when the service answers. Throws CatalogError when it cannot start. */
   openService(config: Config, options: { readonly logger: Logger }): Promise<Service>;
@@ -57,6 +87,21 @@ export interface Operations {
       readonly onProgress: (position: Position, head: Position) => void;
     },
   ): Promise<readonly Rebuilt[]>;
+
+  /**
+   * Compares the named views (none named: all) with the log, wholly, and mends what differs when it
+   * is asked to. Throws as rebuild does.
+   */
+  verify(
+    config: Config,
+    options: {
+      readonly views: readonly string[];
+      readonly repair: boolean;
+      readonly logger: Logger;
+      /** In records. */
+      readonly onProgress: (done: number, total: number) => void;
+    },
+  ): Promise<VerifiedStores>;
 
   /**
    * Copies the log into another one: a data directory, or the URL of an EventStoreDB. Throws

@@ -31,11 +31,13 @@ import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } fro
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
 import type { Operations } from "./operations.ts";
+import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
-import { rebuild } from "./rebuild.ts";
+import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { openTerminal } from "./terminal.ts";
-import { createToken, type TokenOptions, tokenIn } from "./token.ts";
+import { createToken, operatorTokenOf, type TokenOptions, tokenIn } from "./token.ts";
+import { verify, verifyRunning } from "./verify.ts";
 
 const exitCodesHelp = `
 Exit codes:
@@ -105,10 +107,38 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
 
   settingsCommand(program, "rebuild")
     .argument("[views...]", "views to grow again (default: all)")
-    .description("empty views and grow them again from the log; the service must not run")
-    .action(async (views: readonly string[], flags: Flags) => {
+    .description("grow views again from the log; without --server no service may run")
+    .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
+    .option("--token-file <file>", shownToken)
+    .action(async (views: readonly string[], options: ServerFlags) => {
+      const { server, tokenFile, ...flags } = options;
       const config = configOf(flags);
+      if (server !== undefined) {
+        const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
+        finish(await rebuildRunning(views, { client, terminal }));
+        return;
+      }
       finish(await rebuild(config, views, { operations, terminal, logger: loggerOf(config) }));
+    });
+
+  settingsCommand(program, "verify")
+    .argument("[views...]", "views to compare (default: all)")
+    .description(
+      "compare views with the log, entity by entity; without --server no service may run",
+    )
+    .option("--repair", "make what differs anew from the log", false)
+    .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
+    .option("--token-file <file>", shownToken)
+    .action(async (views: readonly string[], options: VerifyFlags) => {
+      const { repair, server, tokenFile, ...flags } = options;
+      const config = configOf(flags);
+      if (server !== undefined) {
+        const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
+        finish(await verifyRunning({ views, repair }, { client, terminal }));
+        return;
+      }
+      const parts = { operations, terminal, logger: loggerOf(config) };
+      finish(await verify(config, { views, repair }, parts));
     });
 
   settingsCommand(program, "log")
@@ -184,6 +214,17 @@ interface IngestFlags {
 }
 
 type TokenFlags = Flags & Omit<TokenOptions, "server"> & { readonly server?: string };
+
+const shownToken =
+  "with --server: file with an access token to show instead of the operator's token";
+
+const shownTokenOf = (config: Config, file: string | undefined): string =>
+  file === undefined
+    ? operatorTokenOf(config)
+    : tokenIn(file, "Name another file with --token-file");
+
+type ServerFlags = Flags & { readonly server?: string; readonly tokenFile?: string };
+type VerifyFlags = ServerFlags & { readonly repair: boolean };
 
 interface LogFlags extends Flags {
   readonly from?: number;

@@ -1,8 +1,13 @@
-/** `annals rebuild`: grows views again from the log. The service must not be running. */
+/**
+ * `annals rebuild`: grows views again from the log: those of a data directory on which no service
+ * runs, or those of a running service, as a job of it.
+ */
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
+import { watchJob } from "./jobs.ts";
 import type { Operations } from "./operations.ts";
+import type { OperatorClient } from "./operator-client.ts";
 import type { Terminal } from "./terminal.ts";
 
 export async function rebuild(
@@ -27,4 +32,14 @@ export async function rebuild(
   } finally {
     bar.stop();
   }
+}
+
+export async function rebuildRunning(
+  views: readonly string[],
+  { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
+): Promise<ExitCode> {
+  const body = views.length === 0 ? {} : { views };
+  const id = await client.act<string>("rebuildViews", body);
+  terminal.tell(`job ${id} of the service rebuilds the views; it goes on without this command`);
+  return watchJob(id, { client, terminal, json: false });
 }

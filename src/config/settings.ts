@@ -34,7 +34,15 @@ export interface Setting<T> {
   readonly commands: readonly Command[];
 }
 
-export type Command = "serve" | "ingest" | "rebuild" | "log" | "token" | "check" | "copy-log";
+export type Command =
+  | "serve"
+  | "ingest"
+  | "rebuild"
+  | "log"
+  | "token"
+  | "check"
+  | "copy-log"
+  | "verify";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
 
@@ -42,11 +50,19 @@ const elasticsearch = ["http", "https", "opensearch+http", "opensearch+https"];
 const neo4j = ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"];
 
 const server: readonly Command[] = ["serve"];
-const placed: readonly Command[] = ["serve", "rebuild", "log", "token", "check", "copy-log"];
-const offline: readonly Command[] = ["serve", "rebuild", "log", "copy-log"];
-const modelled: readonly Command[] = ["serve", "rebuild"];
-const logged: readonly Command[] = ["serve", "rebuild", "log", "check", "copy-log"];
-const viewed: readonly Command[] = ["serve", "rebuild", "check"];
+const placed: readonly Command[] = [
+  "serve",
+  "rebuild",
+  "verify",
+  "log",
+  "token",
+  "check",
+  "copy-log",
+];
+const offline: readonly Command[] = ["serve", "rebuild", "verify", "log", "copy-log"];
+const modelled: readonly Command[] = ["serve", "rebuild", "verify"];
+const logged: readonly Command[] = ["serve", "rebuild", "verify", "log", "check", "copy-log"];
+const viewed: readonly Command[] = ["serve", "rebuild", "verify", "check"];
 
 export const settings = {
   host: setting(text("host", "a host name or an IP address", /^[\w.:-]{1,255}$/), "127.0.0.1", {
@@ -108,13 +124,13 @@ export const settings = {
     "annals",
     {
       about: "The catalog's name in servers: its indices, tables, labels and groups begin with it",
-      commands: ["serve", "rebuild", "check"],
+      commands: ["serve", "rebuild", "verify", "check"],
     },
   ),
   storeCertificatesFile: setting(optionalFile, "", {
     shownDefault: "those of the system",
     about: "File with certificate authorities (PEM) that servers are believed by",
-    commands: ["serve", "rebuild", "log", "check"],
+    commands: ["serve", "rebuild", "verify", "log", "check"],
   }),
   model: setting(directory, ownModel, {
     shownDefault: "the project's own avro/",
@@ -164,6 +180,11 @@ export const settings = {
       "How long an access token may live: none that was made longer ago is believed; NO_EXPIRY for no bound",
     commands: server,
   }),
+  onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {
+    about:
+      "What becomes of large views that another model made: they answer while they are rebuilt, or search and graph refuse until somebody rebuilds them; rebuild or refuse",
+    commands: server,
+  }),
   readAuthorization: setting(choice("when", ["off", "on"]), "off", {
     about:
       "Whether policies decide which entities a user may read (View Entity Page and the like); on or off",
@@ -199,6 +220,11 @@ export const settings = {
   }),
   projectorLagMax: setting(wholeNumber("records", 1, 10_000_000), "100000", {
     about: "Records that a view may lag behind the log before writes wait for it",
+    commands: server,
+  }),
+  verifyIntervalSeconds: setting(wholeNumber("seconds", 0, 2_592_000), "0", {
+    about:
+      "Time between two looks in the background at whether views are what the log says; 0: none",
     commands: server,
   }),
   tracesEndpoint: setting(text("url", "an http or https URL", /^(https?:\/\/[^\s]+)?$/), "", {

@@ -17,19 +17,26 @@ import type { IndexSize, Operations } from "./operations.ts";
 import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
+import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore.ts";
 import { createStatus, type StatusParts } from "./status.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
+import { createVerifications, type VerifyParts } from "./verify.ts";
 
 export interface OperationsParts {
   readonly model: Model;
   readonly log: ChangeLog;
   readonly encode: (change: Change) => Uint8Array;
   readonly timeseries: TimeseriesReader;
-  readonly projector: Progress & Restoration;
+  readonly projector: Progress & Restoration & { stale(): readonly string[] };
   readonly audit: Pick<AuditTrail, "list">;
-  readonly status: Pick<StatusParts, "version" | "health" | "figures" | "verified">;
+  readonly status: Pick<StatusParts, "version" | "health" | "figures">;
+  readonly rebuilds: RebuildParts & {
+    /** Views that are to be rebuilt as soon as the operations are open. */
+    readonly atStart: readonly string[];
+  };
+  readonly verifying: Omit<VerifyParts, "restoration" | "logger">;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
   readonly data: string;
@@ -68,19 +75,41 @@ export async function openOperations(
     ...{ model, log, restoration: projector, namespace: parts.namespace },
     ...{ urnLimits: parts.urnLimits, now, logger },
   });
+  const rebuilds = createRebuilds(parts.rebuilds);
+  const verifications = createVerifications({ ...parts.verifying, restoration: projector, logger });
   const ended = countEnded();
   const jobs = await openJobs({
     ...{ log, onEnded: ended.note, around: parts.aroundJob },
     nodeId: nodeId(parts.data),
-    kinds: { truncate: truncation.work, restore: restoring.work },
+    kinds: {
+      truncate: truncation.work,
+      restore: restoring.work,
+      rebuild: rebuilds.work,
+      verify: verifications.work,
+    },
     ...{ systemActor, now, onAppended, logger },
   });
+
+  const endVerifying = verifications.watch();
+  const { atStart } = parts.rebuilds;
+  // One that the last process left has been taken up.
+  if (atStart.length > 0 && !rebuilds.underWay()) {
+    await rebuilds.rebuild({ views: atStart }, { actor: systemActor }, jobs);
+  }
 
   const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
   const readiness = watchReadiness({ look, now: () => performance.now() });
   const pace = watchPace({ look, now: () => performance.now() });
   const getStatus = createStatus({
-    ...{ ...parts.status, pace, parked: projector.parked, stalled: readiness.stalled, now },
+    ...{
+      ...parts.status,
+      verified: verifications.verified,
+      pace,
+      parked: projector.parked,
+      stalled: readiness.stalled,
+      now,
+    },
+    ...{ stale: projector.stale, rebuilds: parts.rebuilds.rebuilding.progress },
     ...{
       jobsRunning: jobs.running,
       jobsEnded: ended.counts,
@@ -106,6 +135,7 @@ export async function openOperations(
     cancelJob: (id) => jobs.cancel(id),
     truncateTimeseries: (request, caller) => truncation.truncate(request, caller, jobs),
     restoreIndices: (request, caller) => restoring.restore(request, caller, jobs),
+    rebuildViews: (request, caller) => rebuilds.rebuild(request, caller, jobs),
     async getIndexSizes() {
       await caughtUp();
       const sizes: IndexSize[] = [];
@@ -119,10 +149,13 @@ export async function openOperations(
       return sizes;
     },
     ...createParkedOperations({ log, projector, now }),
+    verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
+    listDifferences: verifications.listDifferences,
     listAuditEvents: parts.audit.list,
     getStatus,
     stalledViews: readiness.stalled,
     async close() {
+      await endVerifying();
       readiness.close();
       pace.close();
       await jobs.close();

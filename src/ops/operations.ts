@@ -7,11 +7,15 @@ import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { Ended, Job } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
+import type { RebuildRequest } from "./rebuild.ts";
 import type { ServiceStatus } from "./status.ts";
 import type { TaskQuery } from "./task-status.ts";
+import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export type { Job } from "./jobs.ts";
+export type { RebuildRequest } from "./rebuild.ts";
 export type { ServiceStatus, ViewStatus } from "./status.ts";
+export type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export interface TruncateRequest {
   /** In any letter case. */
@@ -101,6 +105,18 @@ export interface Operations {
    * seconds; the job then goes on.
    */
   restoreIndices(request: RestoreRequest, caller: Caller): Promise<Outcome>;
+  /**
+   * Grows views anew beside those in use and puts them in their place; the id of the job. Throws
+   * `invalid` for a view that there is not, `conflict` while others are rebuilt.
+   */
+  rebuildViews(request: RebuildRequest, caller: Caller): Promise<Outcome>;
+  /**
+   * Compares views with the log; the id of the job. Throws `invalid` for a view that cannot be,
+   * `conflict` while that is done already.
+   */
+  verifyViews(request: VerifyRequest, caller: Caller): Promise<Outcome>;
+  /** What was found last. Throws `invalid` for a view that cannot be verified. */
+  listDifferences(query: DifferencesQuery): Promise<DifferencesPage>;
   getIndexSizes(): Promise<readonly IndexSize[]>;
   /** In the order of the log. Throws `invalid` for a view that there is not. */
   listParked(query: {

@@ -1,5 +1,6 @@
 /** How the service is, in one answer: for the status page, the command and the metrics. */
 import type { Position } from "../core/position.ts";
+import type { RegrowProgress } from "../projector/regrow-beside.ts";
 import type { Job } from "./jobs.ts";
 import type { Pace } from "./pace.ts";
 import type { Stalled } from "./readiness.ts";
@@ -33,6 +34,12 @@ export interface ViewStatus {
   /** Up to where it was compared with the log, and how much differed. */
   readonly verifiedPosition?: Position | undefined;
   readonly differences?: number | undefined;
+  /** When that was; epoch milliseconds. */
+  readonly verifiedAt?: number | undefined;
+  /** Another model made it, and it is to be rebuilt: it may not tell what this one would. */
+  readonly stale?: boolean | undefined;
+  /** How far its next edition has been grown, while there is one. */
+  readonly rebuild?: RegrowProgress | undefined;
   /** Why it does not follow or cannot be read. */
   readonly error?: string | undefined;
 }
@@ -68,6 +75,7 @@ export interface StoreFigures {
 export interface Verified {
   readonly position: Position;
   readonly differences: number;
+  readonly time: number;
 }
 
 export interface StatusParts {
@@ -81,6 +89,9 @@ export interface StatusParts {
   /** Of the log, or of a view. */
   readonly figures: (store: string) => StoreFigures;
   readonly parked: () => Readonly<Record<string, number>>;
+  readonly stale: () => readonly string[];
+  /** Views that are being rebuilt. */
+  readonly rebuilds: () => Readonly<Record<string, RegrowProgress>>;
   /** What is known of a view that was compared with the log. */
   readonly verified?: ((view: string) => Verified | undefined) | undefined;
   readonly pace: Pick<Pace, "lagSeconds" | "rate" | "records">;
@@ -99,6 +110,8 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
     const health = await parts.health();
     const stalled = new Set(parts.stalled().map(({ view }) => view));
     const parked = parts.parked();
+    const stale = new Set(parts.stale());
+    const rebuilds = parts.rebuilds();
     const views = Object.entries(health.views).map(([name, { position, error }]) => {
       const verified = parts.verified?.(name);
       const view: ViewStatus = {
@@ -113,7 +126,10 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
         ...(verified && {
           verifiedPosition: verified.position,
           differences: verified.differences,
+          verifiedAt: verified.time,
         }),
+        ...(stale.has(name) && { stale: true }),
+        ...(rebuilds[name] !== undefined && { rebuild: rebuilds[name] }),
         ...(error !== undefined && { error }),
       };
       return [name, view] as const;

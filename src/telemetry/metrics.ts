@@ -19,6 +19,8 @@ export interface ViewFigures {
   readonly generation?: number | undefined;
   readonly verifiedPosition?: number | undefined;
   readonly differences?: number | undefined;
+  /** Epoch milliseconds. */
+  readonly verifiedAt?: number | undefined;
   /** Another model made it. */
   readonly stale?: boolean | undefined;
   /** While it is rebuilt. */
@@ -99,6 +101,11 @@ const viewGauges: readonly (readonly [
     "verified_position",
     "Position up to which a view was last compared with the log",
     (view) => view.verifiedPosition,
+  ],
+  [
+    "verified_timestamp_seconds",
+    "When a view was last compared with the log",
+    (view) => (view.verifiedAt === undefined ? undefined : view.verifiedAt / 1_000),
   ],
   [
     "differences",

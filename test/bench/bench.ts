@@ -14,18 +14,22 @@ import { benchKafka } from "./kafka.ts";
 import { benchNeo4j } from "./neo4j.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReads } from "./reads.ts";
+import { benchRebuild } from "./rebuild.ts";
 import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
 import { benchSizes } from "./sizes.ts";
 import { benchTogether } from "./together.ts";
+import { benchVerify } from "./verify.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   auth: benchAuth,
   ingest: benchIngest,
   reads: benchReads,
   regrow: benchRegrow,
+  rebuild: () => benchRebuild(large ? 1_000_000 : 200_000),
   search: () => benchSearch(large ? 1_000_000 : 100_000),
   together: benchTogether,
+  verify: benchVerify,
 };
 
 /** Each against the raw client of its server; run when they are asked for. */

@@ -63,7 +63,7 @@ async function benchStart(directory: string, size: number): Promise<void> {
 }
 
 /** Each entity: key, properties, ownership; then profiles and changed properties in turn. */
-async function fill(log: ChangeLog, size: number): Promise<void> {
+export async function fill(log: ChangeLog, size: number): Promise<void> {
   const entities = Math.floor(size / 5);
   const revisions = new Map<number, Revision>();
   const versions = new Map<string, number>();

@@ -48,6 +48,18 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return views.map((view) => ({ view, records: 10 }));
   },
 
+  async verify(_, { views, repair, onProgress }) {
+    onProgress(5, 10);
+    const differences = [
+      { urn: "urn:li:tag:rare", aspect: "status", kind: "missing", should: "1" },
+    ];
+    const found = views.map((view) => ({
+      ...{ view, position: position(9), rows: 8, count: differences.length, differences },
+    }));
+    const left = repair ? found.map((one) => ({ ...one, count: 0, differences: [] })) : found;
+    return { found, left, records: 10, mended: repair ? 1 : 0, rebuilt: [] };
+  },
+
   async copyLog(_, { onProgress }) {
     onProgress(position(5), position(10));
     return { copied: 10, there: fake.records ?? 0 };

@@ -53,7 +53,9 @@ describe("settings", () => {
       graphqlExplorer: "off",
       projectorLagMax: 100_000,
       tracesEndpoint: "",
-    shutdownTimeoutSeconds: 30,
+      onModelChange: "rebuild",
+      verifyIntervalSeconds: 0,
+      shutdownTimeoutSeconds: 30,
       logLevel: "info",
     });
   });

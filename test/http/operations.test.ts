@@ -24,9 +24,12 @@ describe("every route of operations", () => {
       "listJobs",
       "getJob",
       "cancelJob",
+      "rebuildViews",
       "listParked",
       "retryParked",
       "dropParked",
+      "verify",
+      "listDifferences",
       "listAuditEvents",
       "getStatus",
     ]);

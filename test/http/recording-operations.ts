@@ -52,6 +52,7 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     cancelJob: answering("cancelJob", { job: someJob, position: position(9) }),
     truncateTimeseries: answering("truncateTimeseries", { text: "node:7" }),
     restoreIndices: answering("restoreIndices", { text: "{args=…}", position: position(8) }),
+    rebuildViews: answering("rebuildViews", { text: "node:7", position: position(8) }),
     listParked: answering("listParked", { total: 0, entities: [] }),
     retryParked: answering("retryParked", undefined),
     dropParked: answering("dropParked", undefined),
@@ -61,6 +62,8 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
       end: true,
     }),
     getStatus: answering("getStatus", someStatus),
+    verifyViews: answering("verifyViews", { text: "node:9", position: position(8) }),
+    listDifferences: answering("listDifferences", { total: 0, differences: [], views: [] }),
     stalledViews: () => [],
     getIndexSizes: answering("getIndexSizes", [
       { entityType: "dataJob", aspect: "datahubIngestionCheckpoint", bytes: 1_500 },

@@ -9,6 +9,7 @@ const figures: Figures = {
     aspects: {
       ...{ position: 120, lagRecords: 6, lagSeconds: 1.5, records: 20, stalled: false, parked: 2 },
       ...{ bytes: 8_192, generation: 3, verifiedPosition: 100, differences: 1 },
+      verifiedAt: 1_500,
     },
     search: {
       ...{ position: 126, lagRecords: 0, lagSeconds: 0, records: 26, stalled: true, parked: 0 },
@@ -45,6 +46,7 @@ test("tells what is known of the log, its views and its jobs", async () => {
     'annals_view_generation{view="aspects"}': 3,
     'annals_view_size_bytes{view="aspects"}': 8_192,
     'annals_view_verified_position{view="aspects"}': 100,
+    'annals_view_verified_timestamp_seconds{view="aspects"}': 1.5,
     'annals_view_differences{view="aspects"}': 1,
     annals_jobs_running: 1,
     'annals_jobs_ended_total{kind="restore",state="failed"}': 4,

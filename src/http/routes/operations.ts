@@ -22,7 +22,9 @@ import {
   unavailable,
 } from "./operation-forms.ts";
 import { parkedRoutes } from "./parked.ts";
+import { rebuildViews } from "./rebuild.ts";
 import { orders } from "./samples.ts";
+import { verifyRoutes } from "./verify.ts";
 
 export const operationsResource: Resource = {
   name: "operations",
@@ -252,7 +254,7 @@ const jobSchema: Schema = {
   required: ["id", "kind", "state", "actor", "request", "started", "runNanos", "counts"],
   properties: {
     id: text("`<node>:<number>`"),
-    kind: text("`truncate` or `restore`"),
+    kind: text("`truncate`, `restore` or `rebuild`"),
     state: { enum: ["running", "done", "failed", "cancelled"] },
     actor: urn,
     request: { type: "object", description: "What it was asked" },
@@ -361,13 +363,23 @@ const cancelJob: Endpoint = {
   },
 };
 
+/** The same, where the reference has it, too. */
+const restoreIndicesOfAspects: Endpoint = {
+  ...restoreIndices,
+  path: "/aspects",
+  example: { ...restoreIndices.example, path: "/aspects?action=restoreIndices" },
+};
+
 export const operationRoutes: readonly Endpoint[] = [
   getEsTaskStatus,
   truncateTimeseriesAspect,
   restoreIndices,
+  restoreIndicesOfAspects,
   getIndexSizes,
   listJobs,
   getJob,
   cancelJob,
+  rebuildViews,
   ...parkedRoutes,
+  ...verifyRoutes,
 ];

@@ -26,6 +26,7 @@ const viewSchema: Schema = {
     generation: integer("Its edition; likewise"),
     verifiedPosition: integer("Up to where it was compared with the log; absent: never"),
     differences: integer("What was found then and is not mended"),
+    verifiedAt: integer("When that was; in epoch milliseconds"),
     error: text("Why it does not follow or cannot be read"),
   },
 };

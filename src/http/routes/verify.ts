@@ -1,0 +1,159 @@
+/** Routes of comparing views with the log. */
+import type { DifferencesQuery, VerifyRequest } from "../../ops/operations.ts";
+import {
+  type Endpoint,
+  type ErrorCase,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../endpoint.ts";
+import { urn } from "../schemas.ts";
+import {
+  action,
+  count,
+  flag,
+  malformed,
+  task,
+  text,
+  tooManyJobs,
+  unauthenticated,
+} from "./operation-forms.ts";
+import { orders } from "./samples.ts";
+
+const unverifiable: ErrorCase = {
+  code: "invalid",
+  when: "there is no such view, or its store cannot be read in this way",
+};
+
+const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
+
+const verify: Endpoint = {
+  ...action,
+  name: "verify",
+  writes: true,
+  summary: "Compare views with the log, entity by entity",
+  about:
+    "The answer is the id of the job. Without `full` it looks at the entities that were written since the last time, at those that differed, and at how many rows there are; a view that this cannot answer for is looked at wholly. With `repair` what differs is made anew from the log and looked at again; the job fails when something is left. Reading and writing go on.",
+  body: {
+    type: "object",
+    properties: {
+      views: { type: "array", items: viewName, description: "All when absent" },
+      full: flag("Look at everything. False when absent"),
+      repair: flag("Make what differs anew from the log. False when absent"),
+      urns: { type: "array", items: urn, maxItems: 10_000, description: "Look at these as well" },
+    },
+  },
+  reply: valueReply(text("The id of the job")),
+  example: {
+    path: "/operations?action=verify",
+    body: { full: true, repair: true },
+    reply: { value: task },
+  },
+  errors: [
+    unauthenticated,
+    malformed,
+    unverifiable,
+    { code: "conflict", when: "views are being verified already" },
+    tooManyJobs,
+  ],
+  async handle({ body, caller }, { operations }) {
+    const { text: id, position } = await operations.verifyViews(body as VerifyRequest, caller);
+    return { ...valueAnswer(id), position };
+  },
+};
+
+const place: Schema = { type: "integer", description: "Position of the log" };
+const time: Schema = { type: "integer", description: "In epoch milliseconds" };
+
+const differenceSchema: Schema = {
+  type: "object",
+  required: ["view", "urn", "aspect", "kind"],
+  properties: {
+    view: viewName,
+    urn: { ...text("Empty where it is of the store and of no entity") },
+    aspect: text("Empty where it is of the entity as a whole"),
+    kind: { enum: ["missing", "unexpected", "different"] },
+    there: text("What the view has, shortened; absent where it has nothing"),
+    should: text("What the log says, shortened; absent where it says nothing"),
+  },
+};
+
+const verificationSchema: Schema = {
+  type: "object",
+  required: ["view", "position", "rows", "time", "differences"],
+  properties: {
+    view: viewName,
+    position: { ...place, description: "Up to here it was compared" },
+    rows: { type: "integer", description: "How many rows it should have there" },
+    time,
+    full: {
+      type: "object",
+      description: "When all of it was looked at last",
+      required: ["position", "time"],
+      properties: { position: place, time },
+    },
+    differences: { type: "integer", description: "How many there are" },
+  },
+};
+
+/** Differences in one answer. */
+const pageMax = 1_000;
+
+const listDifferences: Endpoint = {
+  ...action,
+  name: "listDifferences",
+  summary: "List what the last verification of each view found",
+  about:
+    "Of each view the first 10,000 are kept; `total` counts all. A view without differences is what the log says, up to its `position`.",
+  body: {
+    type: "object",
+    properties: {
+      view: viewName,
+      start: count("How many to leave out. 0 when absent"),
+      count: count("At most so many: 20 when absent, 1,000 at most"),
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["start", "count", "total", "differences", "views"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      differences: { type: "array", items: differenceSchema },
+      views: { type: "array", items: verificationSchema },
+    },
+  }),
+  example: {
+    path: "/operations?action=listDifferences",
+    body: { view: "graph", count: 1 },
+    reply: {
+      value: {
+        ...{ start: 0, count: 1, total: 1 },
+        differences: [
+          {
+            ...{ view: "graph", urn: orders, aspect: "ownership", kind: "missing" },
+            should: `type OwnedBy, source ${orders}, destination urn:li:corpuser:mira, …`,
+          },
+        ],
+        views: [
+          {
+            ...{ view: "graph", position: 4711, rows: 913, time: 1772409600120 },
+            full: { position: 4200, time: 1772406000417 },
+            differences: 1,
+          },
+        ],
+      },
+    },
+  },
+  errors: [unauthenticated, malformed, unverifiable],
+  async handle({ body }, { operations }) {
+    const asked = body as Partial<DifferencesQuery>;
+    const { view, start = 0, count: wanted = 20 } = asked;
+    const page = { view, start, count: Math.min(wanted, pageMax) };
+    const { differences, ...told } = await operations.listDifferences(page);
+    return valueAnswer({ start, count: differences.length, ...told, differences });
+  },
+};
+
+export const verifyRoutes: readonly Endpoint[] = [verify, listDifferences];

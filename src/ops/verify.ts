@@ -1,0 +1,234 @@
+/**
+ * Verifying views as a job: a thread of its own compares them with the log, and what differs is made
+ * anew from the log on request. Reading goes on beside; so does writing.
+ */
+import type { Caller } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Restoration } from "../projector/progress.ts";
+import type { Difference } from "../projector/verify/differences.ts";
+import type { VerificationResult } from "../projector/verify/verification.ts";
+import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
+import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
+import type { Outcome } from "./operations.ts";
+
+export interface VerifyRequest {
+  /** None named: all. */
+  readonly views?: readonly string[] | undefined;
+  /** Look at everything, and not only at what changed since the last time. */
+  readonly full?: boolean | undefined;
+  /** Make what differs anew from the log. */
+  readonly repair?: boolean | undefined;
+  /** Look at these entities as well, whatever is known of them. */
+  readonly urns?: readonly string[] | undefined;
+}
+
+export interface DifferencesQuery {
+  readonly view?: string | undefined;
+  readonly start: number;
+  readonly count: number;
+}
+
+export type ViewVerification = Omit<Verified, "differences" | "count"> & {
+  readonly differences: number;
+};
+
+export interface DifferencesPage {
+  readonly total: number;
+  readonly differences: readonly Difference[];
+  /** Views that were ever verified. */
+  readonly views: readonly ViewVerification[];
+}
+
+export interface VerifyParts {
+  /** Views that can be verified. */
+  readonly views: readonly string[];
+  readonly verify: (
+    asked: {
+      readonly views: readonly string[];
+      readonly full: boolean;
+      readonly urns: readonly string[];
+    },
+    options: {
+      readonly onProgress: (done: number, total: number) => void;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<VerificationResult>;
+  /** Opened for each use: the thread writes what is read here. */
+  readonly openState: () => VerifiedState;
+  readonly restoration: Pick<Restoration, "restore">;
+  /** Seconds between two incremental verifications in the background; 0: none. */
+  readonly intervalSeconds: number;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/** Entities that are made anew at a time: between two turns of the projector. */
+const RESTORED_MAX = 50;
+const PAGE_MAX = 1_000;
+/** Rounds of repairing: what differs behind what was kept comes with the next one. */
+const ROUNDS_MAX = 20;
+
+export function createVerifications(parts: VerifyParts) {
+  const { restoration, logger } = parts;
+  let latest: Readonly<Record<string, ViewVerification>> = {};
+  let under = 0;
+
+  function withState<T>(use: (state: VerifiedState) => T): T {
+    const state = parts.openState();
+    try {
+      return use(state);
+    } finally {
+      state.close();
+    }
+  }
+
+  function look(): void {
+    latest = withState((state) =>
+      Object.fromEntries(
+        Object.entries(state.load()).map(([view, { count, urns: _, complete: __, ...told }]) => [
+          view,
+          { ...told, differences: count },
+        ]),
+      ),
+    );
+  }
+
+  function differing(): ReadonlySet<string> {
+    return withState((state) => {
+      const urns = new Set<string>();
+      for (let start = 0; ; start += PAGE_MAX) {
+        const { differences } = state.list({ start, count: PAGE_MAX });
+        for (const { urn } of differences) if (urn !== "") urns.add(urn);
+        if (differences.length < PAGE_MAX) return urns;
+      }
+    });
+  }
+
+  const work: JobWork = async (run) => {
+    const { views = [], full = false, repair = false, urns = [] } = run.request as VerifyRequest;
+    const asked = { views: views.length === 0 ? parts.views : views, urns };
+    let counts = { ...NOTHING, ...run.counts };
+    const verify = async (whole: boolean): Promise<number> => {
+      const { signal } = run;
+      const result = await parts.verify(
+        { ...asked, full: whole },
+        {
+          signal,
+          onProgress(done, total) {
+            void run.report({ ...counts, total: counts.noops + total, noops: counts.noops + done });
+          },
+        },
+      );
+      look();
+      const noops = counts.noops + result.records;
+      counts = { ...counts, total: noops, noops, batches: counts.batches + 1 };
+      await run.report(counts);
+      const found = result.views.reduce((sum, { count }) => sum + count, 0);
+      if (found > 0) logger.error({ found }, "views differ from the log");
+      return found;
+    };
+    under++;
+    try {
+      let found = await verify(full);
+      for (let round = 0; repair && found > 0 && round < ROUNDS_MAX; round++) {
+        const before = found;
+        counts = { ...counts, updated: counts.updated + (await mend(differing(), run.signal)) };
+        found = await verify(false);
+        if (found >= before) break;
+      }
+      if (repair && found > 0) throw unmended(found);
+    } finally {
+      under--;
+    }
+  };
+
+  async function mend(urns: ReadonlySet<string>, signal: AbortSignal): Promise<number> {
+    const all = [...urns];
+    for (let from = 0; from < all.length; from += RESTORED_MAX) {
+      signal.throwIfAborted();
+      const unrestored = await restoration.restore(all.slice(from, from + RESTORED_MAX));
+      for (const { urn, view, reason } of unrestored) {
+        logger.error({ urn, view, reason }, "an entity could not be mended");
+      }
+    }
+    return all.length;
+  }
+
+  async function lookBeside(signal: AbortSignal): Promise<void> {
+    under++;
+    try {
+      const asked = { views: parts.views, full: false, urns: [] };
+      const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
+      look();
+      const differing = views.filter(({ count }) => count > 0);
+      for (const { view, count } of differing) {
+        logger.error({ view, found: count }, "a view differs from the log");
+      }
+    } catch (err) {
+      if (!signal.aborted) logger.error({ err }, "views could not be verified");
+    } finally {
+      under--;
+    }
+  }
+
+  function checkViews(views: readonly string[]): void {
+    const unknown = views.find((view) => !parts.views.includes(view));
+    if (unknown === undefined) return;
+    throw new CatalogError("invalid", `the view "${unknown.slice(0, 120)}" cannot be verified`, {
+      hint: `There are ${parts.views.join(", ")}`,
+    });
+  }
+
+  return {
+    work,
+
+    async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+      checkViews(request.views ?? []);
+      if (under > 0) throw underWay();
+      const { id, position } = await jobs.start("verify", request, caller);
+      return { text: id, position };
+    },
+
+    async listDifferences({ view, start, count }: DifferencesQuery): Promise<DifferencesPage> {
+      if (view !== undefined) checkViews([view]);
+      look();
+      const page = withState((state) => state.list({ view, start, count }));
+      const views = Object.values(latest).filter((one) => view === undefined || one.view === view);
+      return { ...page, views };
+    },
+
+    /** What was found last; undefined for a view that was never verified. */
+    verified: (view: string) => latest[view],
+
+    /**
+     * Verifies what has changed from time to time, without a job: nothing is done but looking.
+     * Gives back what ends that.
+     */
+    watch(): () => Promise<void> {
+      look();
+      const stopping = new AbortController();
+      let looking: Promise<void> = Promise.resolve();
+      const timer = setInterval(() => {
+        if (under === 0) looking = lookBeside(stopping.signal);
+      }, parts.intervalSeconds * 1_000).unref();
+      if (parts.intervalSeconds === 0) clearInterval(timer);
+      return async () => {
+        clearInterval(timer);
+        stopping.abort(new CatalogError("unavailable", "the service is stopping"));
+        await looking;
+      };
+    },
+  };
+}
+
+const underWay = (): CatalogError =>
+  new CatalogError("conflict", "views are being verified", {
+    hint: "Wait until that job has ended, or cancel it; listJobs names it",
+  });
+
+const unmended = (found: number): CatalogError =>
+  new CatalogError("conflict", `${found} differences could not be mended entity by entity`, {
+    hint: "listDifferences shows them; rebuildViews makes their views anew",
+  });

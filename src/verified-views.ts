@@ -1,0 +1,141 @@
+/**
+ * Opens views for verification: their rows as their stores have them, and what folds the log into
+ * such rows. With stores.ts, service.ts and check-stores.ts the only file that knows adapters.
+ */
+import { join } from "node:path";
+import { createAspectProjection } from "../projections/aspects.ts";
+import { createGraphProjection } from "../projections/graph.ts";
+import { createSearchProjection } from "../projections/search.ts";
+import { createTimeseriesProjection } from "../projections/timeseries.ts";
+import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
+import { openSqliteAspectRows } from "./aspects/sqlite/sqlite-aspect-rows.ts";
+import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
+import { openSqliteGraphRows } from "./graph/sqlite/sqlite-graph-rows.ts";
+import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
+import { createVerifying } from "./projector/verify/batches.ts";
+import { createHands } from "./projector/verify/hands.ts";
+import { type VerificationResult, verifyViews } from "./projector/verify/verification.ts";
+import type { VerifiedState } from "./projector/verify/verified-state.ts";
+import type { VerifiedView, ViewRows } from "./projector/verify/view-rows.ts";
+import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
+import { openSqliteSearchRows } from "./search/sqlite/sqlite-search-rows.ts";
+import { openLogReader, type StoresConfig, sharedView, type ViewName, viewFile } from "./stores.ts";
+import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
+import { openSqliteTimeseriesRows } from "./timeseries/sqlite/sqlite-timeseries-rows.ts";
+
+export { openLogReader };
+
+/** For threads: where verifyStoredViews is. */
+export const verifyModule = { module: import.meta.url };
+
+/** Views that can be verified as they are configured. */
+export const verifiable = (config: Pick<StoresConfig, ViewName>, view: ViewName): boolean =>
+  !sharedView(config, view);
+
+/** Throws `unavailable` for a view that is not there or cannot be read. */
+export async function openVerifiedViews(
+  config: StoresConfig,
+  names: readonly ViewName[],
+): Promise<readonly VerifiedView[]> {
+  const opened: VerifiedView[] = [];
+  try {
+    for (const name of names) opened.push(openVerifiedView(config, name));
+    return opened;
+  } catch (error) {
+    for (const { rows } of opened) await rows.close();
+    throw error;
+  }
+}
+
+const openRows: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
+  aspects: openSqliteAspectRows,
+  timeseries: openSqliteTimeseriesRows,
+  graph: openSqliteGraphRows,
+  search: openSqliteSearchRows,
+};
+
+function openVerifiedView(config: StoresConfig, name: ViewName): VerifiedView {
+  const { keyAspects, graph, search } = config.rules;
+  const keyAspectOf = (type: string) => keyAspects[type];
+  const rows = openRows[name](viewFile(config, name));
+  switch (name) {
+    case "aspects": {
+      const fold = foldAspectRows(createAspectProjection(keyAspectOf));
+      return { name, shape: aspectRowShape, rows, fold };
+    }
+    case "timeseries": {
+      const fold = foldTimeseriesRows(createTimeseriesProjection(keyAspectOf));
+      return { name, shape: timeseriesRowShape, rows, fold };
+    }
+    case "graph": {
+      const project = createGraphProjection(graph, keyAspectOf);
+      return {
+        ...{ name, shape: graphRowShape, rows, fold: foldGraphRows(project) },
+        mentions: (change) =>
+          project(change).flatMap((write) =>
+            write.op === "replace"
+              ? write.edges.flatMap(({ source, destination }) => [source, destination])
+              : [],
+          ),
+      };
+    }
+    case "search": {
+      const fold = foldSearchRows(createSearchProjection(search), keyAspectOf);
+      return { name, shape: searchRowShape, rows, fold, foldedFrom: "aspects" };
+    }
+  }
+}
+
+/** Where it is remembered what was verified. */
+const stateFile = (config: Pick<StoresConfig, "data">): string =>
+  join(config.data, "verify.sqlite");
+
+export function openVerifiedState(config: StoresConfig): VerifiedState {
+  const log = config.origin?.id ?? "";
+  return openSqliteVerifiedState(stateFile(config), { log, model: config.rules.fingerprint });
+}
+
+export interface VerifyOptions {
+  readonly views: readonly ViewName[];
+  /** Look at everything, whatever was verified before. */
+  readonly full: boolean;
+  /** Entities to look at in any case. */
+  readonly urns?: readonly string[] | undefined;
+  /** Threads beside this one. */
+  readonly threads: number;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Verifies views, and remembers what was found. */
+export async function verifyStoredViews(
+  config: StoresConfig,
+  { views: names, full, urns, threads, onProgress, signal }: VerifyOptions,
+): Promise<VerificationResult> {
+  const closing: (() => unknown)[] = [];
+  try {
+    const log = await openLogReader(config);
+    closing.push(() => log.close());
+    const views = await openVerifiedViews(config, names);
+    closing.push(
+      ...views.map(
+        ({ rows }) =>
+          () =>
+            rows.close(),
+      ),
+    );
+    const state = openVerifiedState(config);
+    closing.push(() => state.close());
+    const others = Array.from({ length: threads }, () => ({
+      ...{ module: import.meta.url, config, views: names },
+    }));
+    const hands = createHands(createVerifying(log, views), others);
+    closing.push(() => hands.close());
+    const parts = { log, views, hands, before: state.load(), now: Date.now, onProgress, signal };
+    const result = await verifyViews(parts, { full, urns });
+    state.save(result.views);
+    return result;
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}

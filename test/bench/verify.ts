@@ -1,0 +1,60 @@
+/**
+ * Verifying all views at two sizes, as `annals verify` does: records a second, memory, and what it
+ * costs to ask again when little has changed.
+ */
+import { readConfig } from "../../src/config/config.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { rebuild } from "../../src/offline.ts";
+import {
+  openLog,
+  openLogReader,
+  type StoresConfig,
+  storesConfig,
+  viewNames,
+  viewRules,
+} from "../../src/stores.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { verifyStoredViews } from "../../src/verified-views.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { fill } from "./regrow.ts";
+import { rate, report } from "./report.ts";
+
+const target = 50_000;
+/** This thread and one more. */
+const threads = 1;
+
+export async function benchVerify(sizes: readonly number[] = [100_000, 1_000_000]): Promise<void> {
+  for (const size of sizes) {
+    using directory = temporaryDirectory("annals-bench");
+    const config = readConfig({ data: directory.path }, {});
+    await fill(await openLog(config), size);
+    await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
+    const log = await openLogReader(config);
+    const stores = await storesConfig(config, viewRules(loadModel()), log);
+    await log.close();
+    const shown = `${size.toLocaleString("en")} records`;
+
+    const whole = await timed(stores, true);
+    const how = `${rate(size / whole.seconds)} (target ${target.toLocaleString("en")})`;
+    report(`verify all four views, ${shown}`, how);
+    const ofCore = `${rate(size / whole.cpuSeconds)} of processor time`;
+    report("the same for a second of one core", ofCore);
+    report("memory of the process", `${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+    const again = await timed(stores, false);
+    report(`ask again, nothing changed, ${shown}`, `${Math.round(again.seconds * 1_000)} ms`);
+  }
+}
+
+async function timed(
+  stores: StoresConfig,
+  full: boolean,
+): Promise<{ readonly seconds: number; readonly cpuSeconds: number }> {
+  const begun = performance.now();
+  const before = process.cpuUsage();
+  const { views } = await verifyStoredViews(stores, { views: viewNames, full, threads });
+  const seconds = (performance.now() - begun) / 1_000;
+  const { user, system } = process.cpuUsage(before);
+  const differing = views.filter(({ count }) => count > 0);
+  if (differing.length > 0) throw new Error(`views differ: ${JSON.stringify(differing)}`);
+  return { seconds, cpuSeconds: (user + system) / 1e6 };
+}

@@ -1,0 +1,236 @@
+/**
+ * Views that are rebuilt while the service reads and writes: nothing that was shown is missing at any
+ * moment, what is rebuilt equals what the log says, and a kill at any point leaves one or the other.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createClient, proposal } from "../support/client.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** Milliseconds that a rebuild takes here, about. */
+const rebuildMs = 3_000;
+const killsMax = 12;
+
+const views = ["aspects", "timeseries", "graph", "search"];
+
+let directory: TemporaryDirectory;
+let service: ServiceProcess | undefined;
+beforeEach(() => {
+  directory = temporaryDirectory("annals-rebuild");
+});
+afterEach(async () => {
+  await service?.stop("SIGKILL");
+  directory[Symbol.dispose]();
+});
+
+const start = async () => {
+  service = await startService(directory.path);
+  const client = createClient(service.address);
+  const act = async (action: string, body: object) => {
+    const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();
+    const headers = { Authorization: `Bearer ${token}` };
+    return client.call("POST", `/operations?action=${action}`, body, headers);
+  };
+  const value = async (action: string, body: object) => {
+    const reply = await act(action, body);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    return reply.body.value;
+  };
+  return { client, act, value };
+};
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,table${n},PROD)`;
+
+async function ingest({ client }: Started, from: number, count: number): Promise<void> {
+  const proposals = Array.from({ length: count }, (_, i) => i + from).flatMap((n) => [
+    proposal(dataset(n), "datasetProperties", { name: `table${n}`, description: `ordinary ${n}` }),
+    proposal(dataset(n), "upstreamLineage", {
+      upstreams: [{ dataset: dataset(0), type: "COPY" }],
+    }),
+    proposal(dataset(n), "datasetProfile", { timestampMillis: n, rowCount: n }),
+  ]);
+  for (let at = 0; at < proposals.length; at += 1_500) {
+    const reply = await client.call("POST", "/aspects?action=ingestProposalBatch", {
+      proposals: proposals.slice(at, at + 1_500),
+    });
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  }
+}
+
+async function ended({ value }: Started, id: string) {
+  for (;;) {
+    const job = await value("getJob", { id });
+    if (job.state !== "running") return job;
+    await pause(20);
+  }
+}
+
+/** Counts that never shrink while entities are only added. */
+async function counts({ client }: Started) {
+  const ok = async (path: string, body?: object) => {
+    const reply = await client.call(body === undefined ? "GET" : "POST", path, body);
+    expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
+    return reply.body;
+  };
+  const zero = encodeURIComponent(dataset(0));
+  const [total, found, edges, events] = await Promise.all([
+    ok("/entities?action=getTotalEntityCount", { entity: "dataset" }),
+    ok("/entities?action=search", { entity: "dataset", input: "ordinary", start: 0, count: 1 }),
+    ok(`/relationships?direction=INCOMING&urn=${zero}&types=DownstreamOf&start=0&count=1`),
+    ok("/aspects?action=getTimeseriesAspectValues", {
+      ...{ urn: dataset(0), entity: "dataset", aspect: "datasetProfile" },
+    }),
+  ]);
+  return {
+    entities: total.value,
+    found: found.value.numEntities,
+    edges: edges.total,
+    events: events.value.values.length,
+  };
+}
+
+/** Until every view has what was written. */
+async function shown(
+  { client }: Started,
+  { position }: { position?: number | undefined },
+): Promise<void> {
+  const query = { entity: "dataset", input: "ordinary", start: 0, count: 1 };
+  const headers = { "X-Annals-Min-Position": String(position) };
+  for (let tries = 0; ; tries++) {
+    const { status } = await client.call("POST", "/entities?action=search", query, headers);
+    if (status === 200) return;
+    expect(tries).toBeLessThan(10);
+  }
+}
+
+const generationOf = (view: string): number => {
+  const db = new DatabaseSync(join(directory.path, `${view}.sqlite`), { readOnly: true });
+  try {
+    return Number(db.prepare("SELECT generation FROM view").get()?.generation);
+  } finally {
+    db.close();
+  }
+};
+
+const generations = () => views.map(generationOf);
+
+/** Writes and reads until it is told to stop; fails when less is shown than was before. */
+function load(started: Started, from: number) {
+  let going = true;
+  let reads = 0;
+  let written = from;
+  const writing = (async () => {
+    for (; going; written += 5) {
+      await ingest(started, written, 5);
+      await pause(5);
+    }
+  })();
+  const reading = (async () => {
+    let before = await counts(started);
+    while (going) {
+      const now = await counts(started);
+      for (const [name, count] of Object.entries(now)) {
+        expect(count, name).toBeGreaterThanOrEqual(before[name as keyof typeof before]);
+      }
+      before = now;
+      reads++;
+      await pause(5);
+    }
+  })();
+  // Told by stop.
+  for (const one of [writing, reading]) one.catch(() => {});
+  return {
+    reads: () => reads,
+    written: () => written,
+    /** Of a process that is killed. */
+    async gone() {
+      going = false;
+      await Promise.allSettled([writing, reading]);
+    },
+    async stop() {
+      going = false;
+      await Promise.all([writing, reading]);
+    },
+  };
+}
+
+async function expectViewsEqualLog(): Promise<void> {
+  const { differences } = await differencesFromRegrown(directory.path);
+  expect(differences).toEqual([]);
+}
+
+describe("views that are rebuilt while the service runs", () => {
+  test("show no less at any moment, are of the next generation and equal the log", async () => {
+    const started = await start();
+    await ingest(started, 0, 1_500);
+    const under = load(started, 1_500);
+    for (let round = 1; round <= 2; round++) {
+      const id = await started.value("rebuildViews", {});
+      const conflict = await started.act("rebuildViews", { views: ["graph"] });
+      expect(conflict.status).toBe(409);
+      const job = await ended(started, id);
+      expect(job, JSON.stringify(job)).toMatchObject({ state: "done", kind: "rebuild" });
+      expect(job.counts.updated).toBe(job.counts.total);
+      expect(job.counts.updated).toBeGreaterThan(9_000);
+      expect(generations()).toEqual([1 + round, 1 + round, 1 + round, 1 + round]);
+    }
+    await under.stop();
+    expect(under.reads()).toBeGreaterThan(10);
+    const last = under.written() - 1;
+    await shown(started, await started.client.upsert(dataset(last), "status", { removed: false }));
+    await service?.stop();
+    await expectViewsEqualLog();
+    const again = await start();
+    expect(await counts(again)).toMatchObject({ entities: under.written() });
+    expect(readdirSync(directory.path).filter((name) => name.endsWith(".link"))).toEqual([]);
+  }, 120_000);
+
+  test("are one edition or the other, whole, wherever the process is killed", async () => {
+    let started = await start();
+    await ingest(started, 0, 1_000);
+    let written = 1_000;
+    const seen = new Set<string>();
+    for (let kills = 0; kills < killsMax; kills++) {
+      const before = generations();
+      const under = load(started, written);
+      // The job of the process before may go on.
+      await started.act("rebuildViews", {});
+      // A rebuild takes about as long; a kill may come when it is done.
+      await pause((rebuildMs * kills) / killsMax + Math.random() * (rebuildMs / killsMax));
+      const acknowledged = under.written();
+      await service?.stop("SIGKILL");
+      await under.gone();
+      const after = generations();
+      for (const [n, view] of views.entries()) {
+        expect([0, 1, 2], view).toContain((after[n] ?? 0) - (before[n] ?? 0));
+      }
+      seen.add(after.map((one, n) => one - (before[n] ?? 0)).join(""));
+      started = await start();
+      expect((await counts(started)).entities).toBeGreaterThanOrEqual(acknowledged);
+      // Whether the last ones were kept nobody knows: they are written again.
+      written = under.written();
+    }
+    const { jobs } = await started.value("listJobs", { count: 50 });
+    for (const { id } of jobs) {
+      const { state, error } = await ended(started, id);
+      // One that was cut off again and again says so.
+      expect([state, error?.slice(0, 27)]).toEqual(
+        state === "done" ? ["done", undefined] : ["failed", "the process ended 4 times w"],
+      );
+    }
+    await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
+    await service?.stop();
+    await expectViewsEqualLog();
+    const files = readdirSync(directory.path).filter((name) => /\.(link|regrown)/.test(name));
+    expect(files).toEqual([]);
+    // Before the first step and after the last, and somewhere between.
+    expect(seen.size).toBeGreaterThan(1);
+  }, 240_000);
+});

@@ -1,0 +1,390 @@
+/**
+ * That views are what the log says is found out, whatever was done to them by hand, and mended; and
+ * nothing is called wrong that is not, also while others write.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { entityStream } from "../../src/core/stream.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { hash32 } from "../../src/search/sqlite/tokens.ts";
+import { start } from "../cli/run-program.ts";
+import { proposal } from "../support/client.ts";
+import { type Operator, operatorOf } from "../support/operator.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const dataset = (n: number | string) => `urn:li:dataset:(urn:li:dataPlatform:hive,reef.t${n},PROD)`;
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const user = (n: number) => `urn:li:corpuser:u${n}`;
+const NOON = 1_629_331_200_000;
+const HOUR = 3_600_000;
+
+let service: RunningService;
+let operator: Operator;
+beforeAll(async () => {
+  service = await runningService();
+  operator = operatorOf(service);
+  await history(service, 300, 20);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+/** The same on every run: numbers below n. */
+const some = (() => {
+  let state = 20_260_704;
+  return (n: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+})();
+
+/** Writes, deletes, truncations and requests to forget, in an order that chance gives. */
+async function history(on: RunningService, count: number, entities: number): Promise<void> {
+  const { client } = on;
+  const action = (path: string, body: object) => client.call("POST", path, body);
+  for (let n = 0; n < count; n++) {
+    const urn = dataset(some(entities));
+    switch (some(12)) {
+      case 0:
+        await action("/entities?action=delete", { urn });
+        break;
+      case 1:
+        await client.call("DELETE", `/aspects/${encodeURIComponent(urn)}?aspect=ownership`);
+        break;
+      case 2:
+        await operatorOf(on).act("truncateTimeseriesAspect", {
+          ...{ entityType: "dataset", aspect: "datasetProfile", dryRun: false },
+          endTimeMillis: NOON + some(20) * HOUR,
+        });
+        break;
+      case 3:
+        await client.call("DELETE", `/relationships?urn=${encodeURIComponent(user(some(5)))}`);
+        break;
+      case 4:
+      case 5:
+        await client.upsert(urn, "datasetProfile", {
+          timestampMillis: NOON + some(24) * HOUR,
+          rowCount: n,
+        });
+        break;
+      case 6:
+        await client.upsert(urn, "upstreamLineage", {
+          upstreams: [0, 1].map(() => ({ dataset: dataset(some(entities)), type: "COPY" })),
+        });
+        break;
+      case 7:
+      case 8:
+        await client.upsert(urn, "status", { removed: some(2) === 0 });
+        break;
+      default:
+        await client.upsert(urn, "ownership", {
+          owners: [some(5), some(5)].map((one) => ({ owner: user(one), type: "DATAOWNER" })),
+        });
+    }
+  }
+}
+
+/** Changes a view behind the service's back. */
+function damage(view: string, statements: string): void {
+  damageIn(service.directory, view, statements);
+}
+
+function damageIn(directory: string, view: string, statements: string): void {
+  const database = new DatabaseSync(join(directory, `${view}.sqlite`), { timeout: 5_000 });
+  database.exec(statements);
+  database.close();
+}
+
+interface Ended {
+  readonly state: string;
+  readonly error?: string;
+  readonly counts: { readonly noops: number; readonly updated: number };
+}
+
+async function ended(id: string, of: Operator = operator): Promise<Ended> {
+  for (;;) {
+    const job = await of.value("getJob", { id });
+    if (job.state !== "running") return job;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function settled(): Promise<void> {
+  const { position } = await service.client.upsert(user(0), "corpUserInfo", { active: true });
+  const headers = { "X-Annals-Min-Position": String(position) };
+  const query = { input: "*", entity: "dataset", start: 0, count: 1 };
+  await service.client.call("POST", "/entities?action=search", query, headers);
+  await service.client.call(
+    "GET",
+    `/relationships?direction=INCOMING&urn=${encodeURIComponent(user(0))}&types=List(OwnedBy)`,
+    undefined,
+    headers,
+  );
+}
+
+const verify = async (asked: object = {}) => ended(await operator.value("verify", asked));
+const found = async (view?: string) =>
+  operator.value("listDifferences", { count: 1_000, ...(view !== undefined && { view }) });
+
+describe("views that grew over a history of all kinds of changes", () => {
+  test("are what the log says, wholly and again by what changed", async () => {
+    await settled();
+    expect(await verify({ full: true })).toMatchObject({ state: "done" });
+    const whole = await found();
+    expect(whole.differences).toEqual([]);
+    expect(whole.views.map(({ view }: { view: string }) => view)).toEqual([
+      ...["aspects", "timeseries", "graph", "search"],
+    ]);
+    await history(service, 60, 20);
+    await settled();
+    expect(await verify()).toMatchObject({ state: "done" });
+    const again = await found();
+    expect(again.differences).toEqual([]);
+    for (const { view, position } of again.views) {
+      const before = whole.views.find((one: { view: string }) => one.view === view);
+      expect(position, view).toBeGreaterThan(before.position);
+    }
+  });
+
+  test("metrics tell up to where, and how many differences there are", async () => {
+    const { body } = await service.client.get("/metrics");
+    for (const view of ["aspects", "timeseries", "graph", "search"]) {
+      expect(body).toMatch(new RegExp(`annals_view_verified_position{view="${view}"} [1-9]`));
+      expect(body).toContain(`annals_view_differences{view="${view}"} 0`);
+    }
+  });
+});
+
+/** What somebody may do to a view, and what is then said of it. */
+const damages: readonly [view: string, what: string, sql: string, kinds: string[]][] = [
+  ["aspects", "rows deleted", "DELETE FROM aspect_value WHERE rowid % 3 = 0", ["missing"]],
+  ["aspects", "values changed", "UPDATE aspect_value SET value = '{}'", ["different"]],
+  ["aspects", "stamps changed", "UPDATE aspect_value SET time = time + 1", ["different"]],
+  ["aspects", "removals undone", "UPDATE aspect_value SET removed = NULL", ["different"]],
+  ["aspects", "entities that live no more", "UPDATE entity SET living = 0", ["different"]],
+  [
+    "aspects",
+    "rows added",
+    `INSERT INTO aspect_value SELECT entity, aspect, version + 90, position, revision, confirmed,
+       removed, time, actor, system, value FROM aspect_value`,
+    ["unexpected"],
+  ],
+  [
+    "aspects",
+    "an entity added that nobody told of",
+    `INSERT INTO entity SELECT kind, 'nobody', 99999, 1, 0 FROM entity LIMIT 1;
+     INSERT INTO aspect_value SELECT 99999, aspect, version, position, revision, confirmed, removed,
+       time, actor, system, value FROM aspect_value LIMIT 1;
+     UPDATE last_entity SET id = 99999`,
+    ["unexpected"],
+  ],
+  ["aspects", "a table emptied", "DELETE FROM aspect_value", ["missing"]],
+  ["aspects", "everything gone", "DELETE FROM aspect_value; DELETE FROM entity", ["missing"]],
+  ["timeseries", "rows deleted", "DELETE FROM event WHERE rowid % 2 = 0", ["missing"]],
+  ["timeseries", "rows changed", "UPDATE event SET value = '{}'", ["different"]],
+  ["timeseries", "rows told later", "UPDATE event SET position = position + 1", ["different"]],
+  [
+    "timeseries",
+    "rows added",
+    "INSERT INTO event SELECT series, time + 1, key, position, system, value FROM event",
+    ["unexpected"],
+  ],
+  [
+    "timeseries",
+    "a series added that nobody told of",
+    `INSERT INTO series (urn, aspect) VALUES ('urn:li:dataset:nobody', 'datasetProfile');
+     INSERT INTO event SELECT (SELECT max(id) FROM series), time, key, position, system, value
+     FROM event LIMIT 1`,
+    ["unexpected"],
+  ],
+  ["timeseries", "a table emptied", "DELETE FROM event", ["missing"]],
+  ["graph", "rows deleted", "DELETE FROM edge WHERE position % 2 = 0", ["missing"]],
+  ["graph", "rows changed", "UPDATE edge SET created_on = 7", ["different"]],
+  ["graph", "no edge leads", "UPDATE edge SET leads = 0", ["different"]],
+  [
+    "graph",
+    "rows added",
+    `INSERT INTO edge SELECT source, type, destination, entity, (SELECT max(id) FROM name),
+       position + 1, ordinal, 0, source_kind, destination_kind, path, via, created_on, created_actor,
+       updated_on, updated_actor, properties FROM edge`,
+    ["unexpected"],
+  ],
+  [
+    "graph",
+    "edges of an entity that nobody told of",
+    `INSERT INTO node (kind, rest) SELECT kind, 'nobody' FROM node LIMIT 1;
+     INSERT INTO edge SELECT source, type, destination, (SELECT max(id) FROM node), aspect,
+       position + 1, ordinal, 0, source_kind, destination_kind, path, via, created_on, created_actor,
+       updated_on, updated_actor, properties FROM edge LIMIT 1`,
+    ["unexpected"],
+  ],
+  ["graph", "a table emptied", "DELETE FROM edge", ["missing"]],
+  ["search", "documents deleted", "DELETE FROM document WHERE id % 2 = 0", ["missing"]],
+  [
+    "search",
+    "documents changed",
+    "UPDATE document SET json = '[\"dataset\",{},[]]'",
+    ["different"],
+  ],
+  ["search", "out of the index", "DELETE FROM term WHERE rowid % 2 = 0", ["different"]],
+  ["search", "out of all answers", "UPDATE written SET live = 0", ["different"]],
+  [
+    "search",
+    "a document added that nobody told of",
+    `INSERT INTO entity SELECT max(id) + 1, ${hash32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 0 FROM entity;
+     INSERT INTO written SELECT max(id), 1, 1 FROM entity;
+     INSERT INTO document SELECT (SELECT max(id) FROM entity), json FROM document LIMIT 1`,
+    ["unexpected"],
+  ],
+  ["search", "a table emptied", "DELETE FROM document", ["missing"]],
+  ["search", "the index emptied", "INSERT INTO term (term) VALUES ('delete-all')", ["different"]],
+];
+
+describe("damage by hand", () => {
+  beforeEach(settled);
+
+  test.each(damages)("%s: %s", async (view, _what, sql, kinds) => {
+    damage(view, sql);
+    expect(await verify({ full: true })).toMatchObject({ state: "done" });
+    const { differences, total } = await found();
+    expect(total).toBeGreaterThan(0);
+    const own = differences.filter((one: { view: string }) => one.view === view);
+    expect(own.length).toBe(differences.length);
+    const told = new Set(own.map((one: { kind: string }) => one.kind));
+    for (const kind of kinds) expect(told, JSON.stringify(own[0])).toContain(kind);
+    expect(await verify({ repair: true })).toMatchObject({ state: "done" });
+    expect(await found()).toMatchObject({ total: 0, differences: [] });
+    expect(await verify({ full: true })).toMatchObject({ state: "done" });
+    expect(await found()).toMatchObject({ total: 0, differences: [] });
+  });
+
+  test("rows that are too few or too many are noticed without looking at everything", async () => {
+    for (const sql of ["DELETE FROM edge WHERE position % 2 = 0", "DELETE FROM edge"]) {
+      await verify({ full: true });
+      damage("graph", sql);
+      await verify();
+      expect((await found("graph")).total).toBeGreaterThan(0);
+      await verify({ repair: true });
+      expect((await found("graph")).total).toBe(0);
+    }
+  });
+
+  test("and at last the views are as they would be if they were grown anew", async () => {
+    await service.restart(async () => {
+      expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+    });
+    operator = operatorOf(service);
+  });
+});
+
+test("nothing is called wrong while others write", async () => {
+  let writing = true;
+  const writers = [0, 1, 2].map(async () => {
+    while (writing) await history(service, 10, 12);
+  });
+  try {
+    for (let n = 0; n < 6; n++) {
+      const job = await verify({ full: n % 2 === 0 });
+      expect(job).toMatchObject({ state: "done" });
+      expect((await found()).differences).toEqual([]);
+    }
+  } finally {
+    writing = false;
+    await Promise.all(writers);
+  }
+});
+
+test("what a view passes over is part of what should be there", async () => {
+  await using parked = await runningService({ logLevel: "silent" });
+  const check = async () => {
+    const id = await operatorOf(parked).value("verify", { full: true });
+    expect(await ended(id, operatorOf(parked))).toMatchObject({ state: "done" });
+    expect(await operatorOf(parked).value("listDifferences")).toMatchObject({ differences: [] });
+  };
+  const [sick, well] = [dataset("sick"), dataset("well")];
+  for (const urn of [sick, well]) await parked.client.upsert(urn, "status", { removed: false });
+  // Something that no release ever wrote.
+  await parked.restart(async () => {
+    const log = await openSqliteChangeLog({ file: join(parked.directory, "log.sqlite") });
+    const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
+    await log.append([{ stream: entityStream(sick), expected: "any", records }]);
+    await log.close();
+  });
+  await parked.client.upsert(well, "status", { removed: true });
+  const act = operatorOf(parked);
+  const count = async () => (await act.value("listParked")).total;
+  await expect.poll(count, { timeout: 10_000 }).toBe(4);
+  await check();
+  for (const view of ["aspects", "timeseries", "graph", "search"]) {
+    await act.value("dropParked", { view, urn: sick });
+    await check();
+  }
+  expect((await parked.client.upsert(sick, "status", { removed: true })).status).toBe(200);
+  await check();
+});
+
+test("the command finds, tells and mends, and says by its exit code what is left", async () => {
+  await using other = await runningService();
+  await history(other, 60, 8);
+  await other.restart(async () => {
+    const run = (...more: string[]) =>
+      start(process.execPath, [main, "verify", "--data", other.directory, ...more]).ended;
+    const clean = await run();
+    expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining("as the log says") });
+    damageIn(other.directory, "graph", "DELETE FROM edge");
+    damageIn(other.directory, "aspects", "UPDATE aspect_value SET value = '{}'");
+    const found = await run();
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/graph: \d+ differences/);
+    expect(found.stdout).toMatch(/ {2}missing urn:li:dataset:.* \(should be: /);
+    expect((await run("search")).code).toBe(0);
+    expect((await run("--repair")).code).toBe(0);
+    expect((await run()).code).toBe(0);
+    // Numbers that lead nowhere, and a count that no entity's rows show.
+    damageIn(other.directory, "graph", "DELETE FROM node");
+    damageIn(other.directory, "aspects", "UPDATE entity_kind SET living = living + 5");
+    const grown = await run("--repair");
+    expect(grown).toMatchObject({ code: 0, stdout: expect.stringContaining("grown anew") });
+    expect((await differencesFromRegrown(other.directory)).differences).toEqual([]);
+    expect((await run("cellar")).code).toBe(2);
+  });
+}, 120_000);
+
+test("the command asks a running service as well", async () => {
+  const run = (...more: string[]) =>
+    start(process.execPath, [
+      ...[main, "verify", "--server", service.address, "--data", service.directory, ...more],
+    ]).ended;
+  await settled();
+  damage("graph", "DELETE FROM edge");
+  const found = await run("graph");
+  expect(found.code, found.stderr).toBe(1);
+  expect(found.stdout).toMatch(/graph: \d+ differences/);
+  expect((await run("--repair")).code).toBe(0);
+  expect((await run()).stdout).toContain("as the log says");
+}, 120_000);
+
+test("what is asked is checked, and one is done at a time", async () => {
+  expect(await operator.act("verify", { views: ["cellar"] })).toMatchObject({ status: 422 });
+  expect(await operator.act("listDifferences", { view: "cellar" })).toMatchObject({ status: 422 });
+  const first = await operator.value("verify", { full: true });
+  const second = await operator.act("verify", {});
+  expect([200, 409]).toContain(second.status);
+  await ended(first);
+  if (second.status === 200) await ended(second.body.value);
+  expect(existsSync(join(service.directory, "verify.sqlite"))).toBe(true);
+});
+
+test("proposals of many entities are one batch each", async () => {
+  const proposals = Array.from({ length: 500 }, (_, n) =>
+    proposal(dataset(`many${n}`), "status", { removed: false }),
+  );
+  await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+  await settled();
+  expect((await verify()).counts.noops).toBeGreaterThan(500);
+  expect(await found()).toMatchObject({ total: 0 });
+});
