@@ -12,6 +12,7 @@ import { giveWay } from "./give-way.ts";
 import { type Parked, type ParkingNotes, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
+import { createSharing } from "./sharing.ts";
 import type { View } from "./sink.ts";
 
 export interface ThreadData {
@@ -109,8 +110,8 @@ export type FromThread =
       readonly hint: string | undefined;
     };
 
-/** A tenth of the others' share of a core that all of them want: less, and a busy machine starves it. */
-const NICENESS = 10;
+/** Two fifths of the others' share of a core that all of them want; far behind, less (sharing.ts). */
+const NICENESS = 4;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
@@ -145,6 +146,7 @@ async function open({ module, config }: ThreadData): Promise<void> {
     views,
     decode: decodeRecord,
     notes,
+    sharing: createSharing(),
     editions: stores.putInPlace && {
       open: (names) => stores.openViews(config, { names, next: true }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),

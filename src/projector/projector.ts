@@ -45,6 +45,7 @@
  *      it to be, and says `conflict` else. (feed, look)
  *  12. A view that is held is at one position until it is released, by the edition that was there
  *      or by the next one, which is not behind it. (replacing.ts)
+ *  13. Far behind, where others want the core, it takes a part of it alone. (leave, sharing.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -66,6 +67,7 @@ import {
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions, type Replaced } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
+import { type Sharing, unshared } from "./sharing.ts";
 import type { View } from "./sink.ts";
 import { checkAhead, placeAtStart } from "./start-places.ts";
 
@@ -91,6 +93,8 @@ export interface ProjectorParts {
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
   readonly batchMax?: number | undefined;
+  /** How the cores are shared with others; not at all when absent. */
+  readonly sharing?: Sharing | undefined;
   /** Milliseconds until a failed batch is tried again, first and at most. */
   readonly retryMs?: { readonly first: number; readonly max: number } | undefined;
   /** Milliseconds after which the log is looked at without a poke. */
@@ -150,7 +154,7 @@ interface Follower extends Replaced {
 
 /** Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the log. */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
-  const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
+  const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
   const parkingOf = async ({ name }: View): Promise<Parking | undefined> =>
     parts.notes && openParking(name, parts.notes, Date.now);
@@ -176,6 +180,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let poked = false;
   let pokedAt = Number.NEGATIVE_INFINITY;
   let turnsWithout = 0;
+  /** Whether a batch of this turn had no room for all. */
+  let behind = false;
+  let goOn: () => void = () => {};
   /** When more of what was put off is to be done (performance.now). */
   let tidyAt = Number.NEGATIVE_INFINITY;
   let wake: () => void = () => {};
@@ -209,7 +216,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     while (!stopping) {
       poked = false;
       await look();
+      behind = false;
+      sharing.begin();
       const moved = await turn();
+      await leave(sharing.end(behind));
       await mend();
       await tidy();
       if (!moved && !poked && !stopping) await rest();
@@ -302,6 +312,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     wanted.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
+    goOn();
     wakeUp();
     return promise;
   }
@@ -394,7 +405,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (end !== undefined && end <= after) return false;
     let batch: Batch<PlacedChange>;
     try {
-      const page = await log.readAll(after, { limit: batchMax });
+      const limit = Math.max(1, Math.floor(batchMax * sharing.part));
+      const page = await log.readAll(after, { limit });
+      behind ||= page.length === limit;
       batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {
         for (const follower of group) heal(follower);
@@ -454,6 +467,15 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     onProgress(progress());
   }
 
+  /** Others have the core for so long, unless something else is asked for; no poke ends it. */
+  function leave(ms: number): Promise<void> {
+    if (ms <= 0 || stopping || wanted.length > 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    goOn = resolve;
+    return promise.finally(() => clearTimeout(timer));
+  }
+
   /** Until a poke, the end, the next attempt, or idleMs. */
   function rest(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -487,6 +509,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     release: (views, take) => replacing.release(views, take).finally(wakeUp),
     stop() {
       stopping = true;
+      goOn();
       wake();
       return running;
     },
