@@ -45,7 +45,7 @@
  *      it to be, and says `conflict` else. (feed, look)
  *  12. A view that is held is at one position until it is released, by the edition that was there
  *      or by the next one, which is not behind it. (replacing.ts)
- *  13. Far behind, where others want the core, it takes a part of it alone. (leave, sharing.ts)
+ *  13. Far behind, where writers want the core, it takes a part of it alone. (leave, sharing.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -175,7 +175,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       };
     }),
   );
-  checkAhead(followers, await log.head());
+  let head = await log.head();
+  checkAhead(followers, head);
   let stopping = false;
   let poked = false;
   let pokedAt = Number.NEGATIVE_INFINITY;
@@ -219,7 +220,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       behind = false;
       sharing.begin();
       const moved = await turn();
-      await leave(sharing.end(behind));
+      await leave(sharing.end(behind && (await grows())));
       await mend();
       await tidy();
       if (!moved && !poked && !stopping) await rest();
@@ -293,7 +294,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     );
     const unrestored = await restoreEntities(urns, { log, decode, views });
     const elsewhere = watched.flatMap(({ view }) =>
-      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere })),
+      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere, elsewhere: true })),
     );
     return [...unrestored, ...elsewhere];
   }
@@ -465,6 +466,18 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (follower.failure === undefined) return;
     follower.failure = undefined;
     onProgress(progress());
+  }
+
+  /** Whether somebody has written since it was asked last. */
+  async function grows(): Promise<boolean> {
+    try {
+      const before = head;
+      head = await log.head();
+      return head > before;
+    } catch {
+      // To read tells why.
+      return false;
+    }
   }
 
   /** Others have the core for so long, unless something else is asked for; no poke ends it. */

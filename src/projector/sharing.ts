@@ -7,7 +7,10 @@
 export interface Sharing {
   /** A turn begins. */
   begin(): void;
-  /** It has ended; `behind`: there was more to do than it took. Milliseconds to leave to others. */
+  /**
+   * It has ended; `behind`: there was more to do than it took, and still more is written. Milliseconds
+   * to leave to others.
+   */
   end(behind: boolean): number;
   /** How much of a batch a turn takes. */
   readonly part: number;
