@@ -47,13 +47,20 @@ interface Dependencies {
   readonly append: (change: Change, caller: Caller) => Promise<Written>;
 }
 
+type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
+
 type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelationships">;
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
   const inTurn = createInTurn(walksMax);
   const { edition } = dependencies;
-  const neighbours = edition === undefined ? reader.neighbours : remembering(reader, edition);
+  const pages = edition === undefined ? readPage : remembering(readPage, edition);
+
+  async function readPage(query: NeighboursQuery): Promise<Page> {
+    const { neighbours, total } = await reader.neighbours(query);
+    return { start: query.start, count: neighbours.length, total, relationships: neighbours };
+  }
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
@@ -83,9 +90,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const direction = oneOf("direction", query.direction, directions);
       const { start, count } = pageOf(query);
       await caughtUp();
-      const page = await neighbours({ urn, direction, types: query.types, start, count });
-      const { neighbours: relationships, total } = page;
-      return { start, count: relationships.length, total, relationships };
+      return pages({ urn, direction, types: query.types, start, count });
     },
 
     async getLineage(query) {
@@ -112,7 +117,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
   };
 }
 
-/** Characters of pages that are remembered: some twenty megabytes. */
+/** Characters of pages that are remembered: some twenty megabytes, and as much for their replies. */
 const rememberedMax = 10_000_000;
 /** A larger page takes longer to send than to read. */
 const rememberedPageMax = 20_000;
@@ -122,15 +127,14 @@ const rememberedPageMax = 20_000;
  * are remembered for as long as the view stays as it is.
  */
 function remembering(
-  reader: Pick<GraphReader, "neighbours">,
+  read: (query: NeighboursQuery) => Promise<Page>,
   edition: () => number,
-): GraphReader["neighbours"] {
-  type Page = Awaited<ReturnType<GraphReader["neighbours"]>>;
+): (query: NeighboursQuery) => Promise<Page> {
   const pages = new LRUCache<string, Page>({
     maxSize: rememberedMax,
     maxEntrySize: rememberedPageMax,
-    sizeCalculation: ({ neighbours }, key) =>
-      neighbours.reduce(
+    sizeCalculation: ({ relationships }, key) =>
+      relationships.reduce(
         (size, { urn, via = "" }) => size + urn.length + via.length + 100,
         key.length,
       ),
@@ -147,7 +151,7 @@ function remembering(
     const key = JSON.stringify([urn, direction, start, count, types]);
     const known = pages.get(key);
     if (known !== undefined) return known;
-    const page = await reader.neighbours(query);
+    const page = await read(query);
     // What was read is at least as new as the view was then.
     if (edition() === now && at === now) pages.set(key, page);
     return page;

@@ -1,4 +1,5 @@
 /** /relationships: who is next to an entity, and what lies up- and downstream of it. */
+import type { Catalog } from "../../catalog/catalog.ts";
 import {
   type Endpoint,
   type Parameter,
@@ -108,16 +109,28 @@ const getRelationships: Endpoint = {
   async handle({ parameters }, { catalog }) {
     const { types, ...query } = parameters as unknown as Query & { types: readonly string[] };
     const page = await catalog.listRelationships({ ...query, types: namesIn(types) });
-    const { relationships, ...counts } = page;
-    return {
-      json: JSON.stringify({
-        ...counts,
-        relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
-        entities: relationships.map(({ urn: entity }) => entity),
-      }),
-    };
+    return { json: shown(page) };
   },
 };
+
+type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
+
+/** The catalog gives the same page again for as long as nothing has changed. */
+const texts = new WeakMap<Page, string>();
+
+function shown(page: Page): string {
+  let text = texts.get(page);
+  if (text === undefined) {
+    const { relationships, ...counts } = page;
+    text = JSON.stringify({
+      ...counts,
+      relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
+      entities: relationships.map(({ urn: entity }) => entity),
+    });
+    texts.set(page, text);
+  }
+  return text;
+}
 
 interface Query {
   readonly urn: string;
