@@ -113,6 +113,7 @@ export function createRestoring(dependencies: Dependencies) {
     const request = run.request as RestoreRequest;
     const selects = createSelection(request, model);
     const batches: RestoredBatch[] = [];
+    const elsewhere = new Set<string>();
     done.set(run.id, batches);
     forgetLater(run.id);
     const begin = startOf(request, run);
@@ -126,7 +127,7 @@ export function createRestoring(dependencies: Dependencies) {
 
     async function flush(): Promise<void> {
       const last = batch.rows.at(-1);
-      const restored = await restoreBatch(batch, run);
+      const restored = await restoreBatch(batch, run, elsewhere);
       batches.push(restored);
       if (batches.length > batchesToldMax) batches.shift();
       batch = emptyBatch();
@@ -166,9 +167,16 @@ export function createRestoring(dependencies: Dependencies) {
       }
     }
     if (batch.urns.size > 0) await flush();
+    // What could be done here is done: the rest has to be asked for where it can be.
+    if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
   };
 
-  async function restoreBatch(batch: Batch, run: JobRun): Promise<RestoredBatch> {
+  /** Adds to `elsewhere` the views that other processes feed. */
+  async function restoreBatch(
+    batch: Batch,
+    run: JobRun,
+    elsewhere: Set<string>,
+  ): Promise<RestoredBatch> {
     const urns = [...batch.urns];
     const failed = new Set<string>();
     const begun = performance.now();
@@ -177,7 +185,8 @@ export function createRestoring(dependencies: Dependencies) {
       const unrestored = await restoration.restore(urns.slice(from, from + entitiesPerGoMax));
       for (const one of unrestored) {
         failed.add(one.urn);
-        dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
+        if (one.elsewhere === true) elsewhere.add(one.view);
+        else dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
       }
     }
     const known = batch.rows.filter(
@@ -205,7 +214,7 @@ export function createRestoring(dependencies: Dependencies) {
       const job = end?.job;
       if (job !== undefined && job.state !== "done") {
         throw new CatalogError("unavailable", `job "${id}" is ${job.state}: ${job.error ?? ""}`, {
-          hint: "What it had restored before stays so; send the request again",
+          hint: "What it had restored before stays so",
         });
       }
       const text = restoredText(asked, batches, { id, completed: job !== undefined });
@@ -213,6 +222,11 @@ export function createRestoring(dependencies: Dependencies) {
     },
   };
 }
+
+const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
+  new CatalogError("unavailable", `other processes feed the views ${[...views].join(", ")}`, {
+    hint: "Send the request to every node that has the role projector: each restores in the views that it feeds",
+  });
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
 

@@ -17,6 +17,8 @@ export interface Unrestored {
   readonly urn: string;
   readonly view: string;
   readonly reason: string;
+  /** Another process can, which feeds the view. */
+  readonly elsewhere?: boolean | undefined;
 }
 
 interface RestoredView {

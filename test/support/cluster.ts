@@ -28,6 +28,8 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface ClusterNode extends ServiceProcess {
   readonly client: ReturnType<typeof createClient>;
+  /** Its own, with its operator's token. */
+  readonly directory: string;
 }
 
 export interface Cluster extends AsyncDisposable {
@@ -88,7 +90,7 @@ export async function startCluster(
       const env = { ...settings, ANNALS_ROLES: roles };
       const service = await startService(directory.path, { env });
       nodes.push(service);
-      return { ...service, client: createClient(service.address) };
+      return { ...service, client: createClient(service.address), directory: directory.path };
     },
     async caughtUp(node) {
       const until = Date.now() + CAUGHT_UP_MS_MAX;
