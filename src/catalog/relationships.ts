@@ -117,8 +117,8 @@ export function createRelationships(dependencies: Dependencies): Reads {
   };
 }
 
-/** Characters of pages that are remembered: some twenty megabytes, and as much for their replies. */
-const rememberedMax = 10_000_000;
+/** Characters of pages that are remembered, with their replies: some forty megabytes. */
+const rememberedMax = 20_000_000;
 /** A larger page takes longer to send than to read. */
 const rememberedPageMax = 20_000;
 
