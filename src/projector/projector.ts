@@ -45,7 +45,7 @@
  *      it to be, and says `conflict` else. (feed, look)
  *  12. A view that is held is at one position until it is released, by the edition that was there
  *      or by the next one, which is not behind it. (replacing.ts)
- *  13. Far behind, where writers want the core, it takes a part of it alone. (leave, sharing.ts)
+ *  13. Far behind, where writers want the core, it takes a part of it alone. (run, sharing.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -150,6 +150,8 @@ const COSTLY_TURN = 4;
 interface Follower extends Replaced {
   /** When a view that another process feeds was last seen to move; undefined while this one does. */
   movedAt: number | undefined;
+  /** After a failure it has said where it is, and is to be fed again. */
+  recovered: boolean;
 }
 
 /** Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the log. */
@@ -170,20 +172,17 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         failure,
         parking,
         feeding: undefined,
+        recovered: false,
         movedAt,
         hold: undefined,
       };
     }),
   );
-  let head = await log.head();
-  checkAhead(followers, head);
+  checkAhead(followers, await log.head());
   let stopping = false;
   let poked = false;
   let pokedAt = Number.NEGATIVE_INFINITY;
   let turnsWithout = 0;
-  /** Whether a batch of this turn had no room for all. */
-  let behind = false;
-  let goOn: () => void = () => {};
   /** When more of what was put off is to be done (performance.now). */
   let tidyAt = Number.NEGATIVE_INFINITY;
   let wake: () => void = () => {};
@@ -216,11 +215,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function run(): Promise<void> {
     while (!stopping) {
       poked = false;
-      await look();
-      behind = false;
+      look();
       sharing.begin();
       const moved = await turn();
-      await leave(sharing.end(behind && (await grows())));
+      if (!stopping && wanted.length === 0) await sharing.end(() => log.head());
       await mend();
       await tidy();
       if (!moved && !poked && !stopping) await rest();
@@ -233,21 +231,27 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await Promise.all(followers.map(keepPosition));
   }
 
-  /** How far the watched views are; takes over those that nobody moves. */
-  async function look(): Promise<void> {
-    const watched = followers.filter(({ movedAt }) => movedAt !== undefined);
-    if (watched.length === 0) return;
-    let changed = false;
-    for (const follower of watched) {
-      const { position, failure } = follower;
+  /** Asks how far the watched views are, each by itself: one that does not answer holds up no other. */
+  function look(): void {
+    for (const follower of followers) {
+      const { movedAt, feeding, failure } = follower;
+      if (movedAt === undefined || feeding !== undefined) continue;
       if (failure !== undefined && failure.retryAt > Date.now()) continue;
-      if (!(await recover(follower))) continue;
-      follower.failure = undefined;
-      changed ||= follower.position !== position || failure !== undefined;
-      if (follower.position !== position) follower.movedAt = Date.now();
-      else if (await isLeft(follower)) await takeOver(follower);
+      follower.feeding = lookAt(follower).finally(() => {
+        follower.feeding = undefined;
+      });
     }
-    if (changed) onProgress(progress());
+  }
+
+  /** Takes the view over when nobody moves it. Never rejects. */
+  async function lookAt(follower: Follower): Promise<void> {
+    const { position, failure } = follower;
+    if (!(await recover(follower))) return;
+    follower.failure = undefined;
+    if (follower.position !== position) follower.movedAt = Date.now();
+    else if (await isLeft(follower)) await takeOver(follower);
+    if (follower.position !== position || failure !== undefined) onProgress(progress());
+    if (follower.movedAt === undefined) wakeUp();
   }
 
   async function takeOver(follower: Follower): Promise<void> {
@@ -313,7 +317,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     wanted.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
-    goOn();
+    sharing.goOn();
     wakeUp();
     return promise;
   }
@@ -374,12 +378,23 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     for (const follower of followers) {
       const { failure, movedAt, feeding } = follower;
       if (movedAt !== undefined || feeding !== undefined) continue;
-      const follows = failure === undefined;
-      if (follows || (failure.retryAt <= Date.now() && (await recover(follower)))) {
-        found.push(follower);
-      }
+      const follows = failure === undefined || follower.recovered;
+      follower.recovered = false;
+      if (follows) found.push(follower);
+      else if (failure.retryAt > Date.now()) continue;
+      else if (follower.view.shared !== undefined) recoverLater(follower);
+      else if (await recover(follower)) found.push(follower);
     }
     return found;
+  }
+
+  /** A server may take long to say where its view is; others are fed meanwhile. */
+  function recoverLater(follower: Follower): void {
+    follower.feeding = recover(follower).then((recovered) => {
+      follower.feeding = undefined;
+      follower.recovered = recovered;
+      wakeUp();
+    });
   }
 
   /** Whether it can say where it is: without that it is not fed. */
@@ -406,9 +421,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (end !== undefined && end <= after) return false;
     let batch: Batch<PlacedChange>;
     try {
-      const limit = Math.max(1, Math.floor(batchMax * sharing.part));
+      const limit = sharing.recordsOf(batchMax);
       const page = await log.readAll(after, { limit });
-      behind ||= page.length === limit;
+      if (page.length === limit) sharing.full();
       batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {
         for (const follower of group) heal(follower);
@@ -468,27 +483,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     onProgress(progress());
   }
 
-  /** Whether somebody has written since it was asked last. */
-  async function grows(): Promise<boolean> {
-    try {
-      const before = head;
-      head = await log.head();
-      return head > before;
-    } catch {
-      // To read tells why.
-      return false;
-    }
-  }
-
-  /** Others have the core for so long, unless something else is asked for; no poke ends it. */
-  function leave(ms: number): Promise<void> {
-    if (ms <= 0 || stopping || wanted.length > 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    goOn = resolve;
-    return promise.finally(() => clearTimeout(timer));
-  }
-
   /** Until a poke, the end, the next attempt, or idleMs. */
   function rest(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -522,7 +516,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     release: (views, take) => replacing.release(views, take).finally(wakeUp),
     stop() {
       stopping = true;
-      goOn();
+      sharing.goOn();
       wake();
       return running;
     },

@@ -101,6 +101,43 @@ describe("a view in a server", () => {
     await soon(() => expect(idle.progress()).toEqual({ graph: { position: 30 } }));
   });
 
+  test("that does not answer holds up no other, watched or failing", async () => {
+    const log = createArrayLog(10);
+    const server = createServer();
+    const silent = createServer();
+    let silence = false;
+    const muted = (shared: "led" | "watched"): View => {
+      const view = silent.open(shared);
+      const never = () => new Promise<never>(() => {});
+      return {
+        ...view,
+        name: `silent ${shared}`,
+        sink: {
+          ...view.sink,
+          position: () => (silence ? never() : view.sink.position()),
+          async apply() {
+            silence = true;
+            throw new CatalogError("unavailable", "the server is slow");
+          },
+        },
+      };
+    };
+    const feeder = createServer();
+    await start(log, feeder.open("led"));
+    const views = [muted("watched"), server.open("watched"), muted("led")];
+    const told: number[] = [];
+    const watcher = await startProjector({
+      ...{ log, views, decode, idleMs: 2, takeOverMs: 60, retryMs: { first: 1, max: 4 } },
+      onProgress: (progress) => told.push(progress.graph?.position ?? 0),
+    });
+    await soon(() => expect(silence).toBe(true));
+    await start(log, server.open("led"));
+    log.grow(10);
+    await soon(() => expect(told.at(-1)).toBe(20));
+    await soon(() => expect(feeder.position()).toBe(20));
+    void watcher.stop();
+  });
+
   test("that is only watched is never fed, and its position is told", async () => {
     const log = createArrayLog(10);
     const server = createServer();
@@ -126,7 +163,10 @@ describe("a view in a server", () => {
     const server = createServer();
     const watcher = await start(log, server.open("watched"));
     expect(await watcher.restore(["urn:li:tag:a"])).toEqual([
-      { urn: "urn:li:tag:a", view: "graph", reason: expect.stringContaining("role projector") },
+      {
+        ...{ urn: "urn:li:tag:a", view: "graph", elsewhere: true },
+        reason: expect.stringContaining("role projector"),
+      },
     ]);
   });
 });
