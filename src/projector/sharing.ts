@@ -1,23 +1,29 @@
 /**
  * How the projector shares the cores with those who answer and write. Near the head of the log it
  * works at its thread's priority, so that what is written is soon found. When it is far behind and
- * others want its core, it is writers that are too many: then it takes a tenth of it, and smaller
- * batches, until they pause or are made to wait (`projector-lag-max`).
+ * writers want its core, they are too many: then it takes a tenth of it, and smaller batches, until
+ * they pause or are made to wait (`projector-lag-max`).
  */
+import type { Position } from "../core/position.ts";
+
 export interface Sharing {
   /** A turn begins. */
   begin(): void;
-  /**
-   * It has ended; `behind`: there was more to do than it took, and still more is written. Milliseconds
-   * to leave to others.
-   */
-  end(behind: boolean): number;
-  /** How much of a batch a turn takes. */
-  readonly part: number;
+  /** How many records of a batch the turn takes. */
+  recordsOf(batchMax: number): number;
+  /** There was more to do than a batch of the turn took. */
+  full(): void;
+  /** The turn has ended. Resolves when others have had their part of the core. */
+  end(head: () => Promise<Position>): Promise<void>;
+  /** Something else is asked for: ends a pause, should there be one. */
+  goOn(): void;
 }
 
-/** It has its core for itself. */
-export const unshared: Sharing = { begin() {}, end: () => 0, part: 1 };
+export interface Clocks {
+  readonly wallMs: () => number;
+  /** That this thread has computed. */
+  readonly computedMs: () => number;
+}
 
 /** A turn that took so many times as long as it computed had to wait for its core. */
 const CONTENDED_TIMES = 1.5;
@@ -29,13 +35,16 @@ const PART = 1 / 8;
 /** Shorter turns tell nothing. */
 const TOLD_MS_MIN = 5;
 
-export interface Clocks {
-  readonly wallMs: () => number;
-  /** That this thread has computed. */
-  readonly computedMs: () => number;
-}
+/** It has its core for itself. */
+export const unshared: Sharing = {
+  begin() {},
+  recordsOf: (batchMax) => batchMax,
+  full() {},
+  end: async () => {},
+  goOn() {},
+};
 
-export const clocks: Clocks = {
+const ownClocks: Clocks = {
   wallMs: () => performance.now(),
   computedMs() {
     const { user, system } = process.threadCpuUsage();
@@ -43,24 +52,48 @@ export const clocks: Clocks = {
   },
 };
 
-export function createSharing({ wallMs, computedMs }: Clocks = clocks): Sharing {
+export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Sharing {
   let wall = 0;
   let computed = 0;
+  let behind = false;
   let contended = false;
+  let last: Position | undefined;
+  let goOn: () => void = () => {};
+
+  /** Whether somebody has written since it was asked last. */
+  async function grows(head: () => Promise<Position>): Promise<boolean> {
+    try {
+      const before = last;
+      last = await head();
+      return before !== undefined && last > before;
+    } catch {
+      // To read tells why.
+      return false;
+    }
+  }
+
   return {
     begin() {
       wall = wallMs();
       computed = computedMs();
+      behind = false;
     },
-    end(behind) {
+    recordsOf: (batchMax) => (contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax),
+    full() {
+      behind = true;
+    },
+    async end(head) {
       const took = wallMs() - wall;
       const own = computedMs() - computed;
-      if (!behind) contended = false;
+      if (!behind || !(await grows(head))) contended = false;
       else if (took >= TOLD_MS_MIN) contended = took > own * CONTENDED_TIMES;
-      return contended ? Math.min(own * LEFT_TIMES, LEFT_MS_MAX) : 0;
+      if (!contended) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, Math.min(own * LEFT_TIMES, LEFT_MS_MAX));
+      goOn = resolve;
+      await promise;
+      clearTimeout(timer);
     },
-    get part() {
-      return contended ? PART : 1;
-    },
+    goOn: () => goOn(),
   };
 }

@@ -1,50 +1,92 @@
 /** When the projector leaves the core to others, and for how long. */
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { position } from "../../src/core/position.ts";
 import { createSharing } from "../../src/projector/sharing.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function open() {
   let wall = 0;
   let computed = 0;
+  let head = 0;
   const sharing = createSharing({ wallMs: () => wall, computedMs: () => computed });
+  const begin = (tookMs: number, ownMs: number, behind: boolean) => {
+    sharing.begin();
+    if (behind) sharing.full();
+    wall += tookMs;
+    computed += ownMs;
+  };
   return {
     sharing,
-    turn(tookMs: number, ownMs: number, behind: boolean): number {
-      sharing.begin();
-      wall += tookMs;
-      computed += ownMs;
-      return sharing.end(behind);
+    /** Milliseconds that it leaves to others after a turn; `written` in the meantime. */
+    async turn(tookMs: number, ownMs: number, { behind = true, written = 1 } = {}) {
+      begin(tookMs, ownMs, behind);
+      head += written;
+      const begun = Date.now();
+      const ended = sharing.end(async () => position(head)).then(() => Date.now() - begun);
+      await vi.runAllTimersAsync();
+      return ended;
     },
+    begin,
   };
 }
 
-test("near the head it goes on, however much others want the core", () => {
+test("near the head it goes on, however much others want the core", async () => {
   const { sharing, turn } = open();
-  expect(turn(400, 20, false)).toBe(0);
-  expect(sharing.part).toBe(1);
+  await turn(1, 1);
+  expect(await turn(400, 20, { behind: false })).toBe(0);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
 });
 
-test("far behind it goes on where nobody wants the core", () => {
+test("far behind it goes on where nobody wants the core, or nobody writes", async () => {
   const { sharing, turn } = open();
-  expect(turn(205, 200, true)).toBe(0);
-  expect(sharing.part).toBe(1);
+  await turn(1, 1);
+  expect(await turn(205, 200)).toBe(0);
+  expect(await turn(400, 20, { written: 0 })).toBe(0);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
 });
 
-test("far behind, where others want the core, it takes less at once and leaves it to them", () => {
+test("far behind, where writers want the core, it takes less at once and leaves it to them", async () => {
   const { sharing, turn } = open();
-  expect(turn(100, 30, true)).toBe(240);
-  expect(sharing.part).toBeLessThan(1);
-  expect(turn(4_000, 400, true)).toBe(500);
+  await turn(1, 1);
+  expect(await turn(100, 30)).toBe(240);
+  expect(sharing.recordsOf(2_000)).toBe(250);
+  expect(sharing.recordsOf(1)).toBe(1);
+  expect(await turn(4_000, 400)).toBe(500);
   // As soon as it is near, or alone, all is as before.
-  expect(turn(100, 30, false)).toBe(0);
-  expect(sharing.part).toBe(1);
-  expect(turn(100, 30, true)).toBe(240);
-  expect(turn(32, 30, true)).toBe(0);
-  expect(sharing.part).toBe(1);
+  expect(await turn(100, 30, { behind: false })).toBe(0);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
+  expect(await turn(100, 30)).toBe(240);
+  expect(await turn(32, 30)).toBe(0);
 });
 
-test("a turn that was over at once tells nothing of the core", () => {
+test("a turn that was over at once tells nothing of the core", async () => {
   const { turn } = open();
-  expect(turn(4, 0, true)).toBe(0);
-  turn(100, 30, true);
-  expect(turn(4, 1, true)).toBe(8);
+  await turn(1, 1);
+  expect(await turn(4, 0)).toBe(0);
+  await turn(100, 30);
+  expect(await turn(4, 1)).toBe(8);
+});
+
+test("a pause ends when something else is asked for, and a log that cannot be read makes none", async () => {
+  const { sharing, turn, begin } = open();
+  await turn(1, 1);
+  begin(100, 30, true);
+  let ended = false;
+  const pause = sharing
+    .end(async () => position(50))
+    .then(() => {
+      ended = true;
+    });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(ended).toBe(false);
+  sharing.goOn();
+  await pause;
+  begin(100, 30, true);
+  await sharing.end(() => Promise.reject(new Error("gone")));
 });
