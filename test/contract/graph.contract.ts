@@ -454,7 +454,7 @@ export function graphContract(name: string, harness: GraphHarness): void {
             const pairs = model.rows();
             expect(await reader.stamps(pairs)).toEqual(pairs.map(model.stamps));
           }),
-          { numRuns: harness.slow ? 10 : 40 },
+          { numRuns: harness.slow ? 6 : 40 },
         );
       });
     });

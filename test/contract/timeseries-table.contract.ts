@@ -35,7 +35,7 @@ export function timeseriesTableContract(
     readonly slow?: boolean;
   },
 ): void {
-  const runs = { numRuns: harness.slow ? 5 : 20 };
+  const runs = { numRuns: harness.slow ? 3 : 20 };
   const time = harness.slow ? { timeout: 60_000 } : {};
   let place: TimeseriesPlace;
   let sink: TimeseriesSink;
