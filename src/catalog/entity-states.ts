@@ -15,7 +15,7 @@
  *
  * Where other processes write to the log as well, nothing is kept: what was read a moment ago may be
  * outdated. What is lost is then folded from its stream, and so is everything while the view cannot
- * be read; decisions never wait for the view.
+ * be read, or is slow; decisions never wait long for the view.
  */
 import { LRUCache } from "lru-cache";
 import type { AspectReader } from "../aspects/aspect-table.ts";
@@ -70,16 +70,23 @@ interface Dependencies {
   /** Calls with the aspect view's position as it moves. */
   readonly onProgress: (listener: (position: Position) => void) => void;
   readonly bytesMax: number;
+  /** In place of SLOW_MS, for tests. */
+  readonly slowMs?: { readonly max: number; readonly avoided: number } | undefined;
 }
 
 /** What an entry costs beyond its values (maps, stamps, system metadata), as measured. */
 const ENTRY_BYTES = 600;
 const ASPECT_BYTES = 250;
+/**
+ * How long a view in a server may take before the log is asked, with so much more for each entity;
+ * and for how long it is left alone then.
+ */
+const SLOW_MS = { max: 2_000, each: 2, avoided: 5_000 };
 /** Some hundred megabytes. */
 const WAITING_MAX = 20_000;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
-  const { reader, fromLog, reached, onProgress, bytesMax } = dependencies;
+  const { reader, fromLog, reached, onProgress, bytesMax, slowMs = SLOW_MS } = dependencies;
   // The cache takes 0 for no bound at all; in one byte there is room for no entity.
   const maxSize = fromLog === undefined ? Math.max(1, bytesMax) : 1;
   const kept = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
@@ -88,6 +95,8 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   // Pinned entries by the position that frees them; a position may be outdated by a later write.
   let waiting: { position: Position; entry: Entry }[] = [];
   let viewAt = START;
+  /** Until then (performance.now) the view is not asked. */
+  let avoidedUntil = Number.NEGATIVE_INFINITY;
 
   onProgress((position) => {
     viewAt = position;
@@ -149,11 +158,25 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
 
   async function readAll(urns: readonly string[]): Promise<readonly EntityState[]> {
     if (fromLog === undefined) return reader.getEntities(urns);
+    if (performance.now() < avoidedUntil) return Promise.all(urns.map(fromLog));
     try {
-      return await reader.getEntities(urns);
+      return await inTime(reader.getEntities(urns), slowMs.max + SLOW_MS.each * urns.length);
     } catch (error) {
       if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
       return Promise.all(urns.map(fromLog));
+    }
+  }
+
+  async function inTime<T>(reading: Promise<T>, msMax: number): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      avoidedUntil = performance.now() + slowMs.avoided;
+      reject(new CatalogError("unavailable", `the aspect view has not answered for ${msMax} ms`));
+    }, msMax);
+    try {
+      return await Promise.race([reading, late]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

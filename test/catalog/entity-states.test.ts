@@ -204,6 +204,28 @@ describe("where other processes write to the log, too", () => {
     expect(entry?.state).toEqual(stateAt(7));
   });
 
+  test("the stream answers while the view is slow, which is left alone then", async () => {
+    let asked = 0;
+    const slow = createEntityStates({
+      reader: {
+        getEntities: () => {
+          asked++;
+          return new Promise<never>(() => {});
+        },
+      },
+      fromLog: async () => log,
+      reached: async () => {},
+      onProgress: () => {},
+      bytesMax: 0,
+      slowMs: { max: 10, avoided: 200 },
+    });
+    for (let n = 0; n < 5; n++) expect(await slow.read([URN])).toEqual([stateAt(7)]);
+    expect(asked).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(await slow.read([URN])).toEqual([stateAt(7)]);
+    expect(asked).toBe(2);
+  });
+
   test("what was written here is seen after a lost race, though the view does not have it", async () => {
     const written = await decided(stateAt(4));
     written.resolve([position(9)]);
