@@ -55,15 +55,9 @@ import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
 import { cut, endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
+import { createMending } from "./mending.ts";
 import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
-import {
-  asError,
-  fedElsewhere,
-  isConflict,
-  stopped,
-  textOf,
-  unknownView,
-} from "./projector-errors.ts";
+import { asError, isConflict, stopped, textOf } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions, type Replaced } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
@@ -282,36 +276,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  async function restoreNow(
-    urns: readonly string[],
-    name: string | undefined,
-  ): Promise<readonly Unrestored[]> {
-    const asked = followers.filter(({ view }) => name === undefined || view.name === name);
-    await settled(asked);
-    const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
-    const views = await Promise.all(
-      fed.map(async ({ view, position, parking }) => {
-        // A batch that failed may have been kept all the same.
-        const kept = await view.sink.position();
-        return { view, parking, position: kept > position ? kept : position };
-      }),
-    );
-    const unrestored = await restoreEntities(urns, { log, decode, views });
-    const elsewhere = watched.flatMap(({ view }) =>
-      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere, elsewhere: true })),
-    );
-    return [...unrestored, ...elsewhere];
-  }
-
-  async function dropNow(urn: string, name: string, actor: string | undefined) {
-    const follower = followers.find(({ view }) => view.name === name);
-    if (follower !== undefined) await settled([follower]);
-    const parking = follower?.parking;
-    if (parking === undefined) throw unknownView(name);
-    await parking.drop(urn, actor);
-    return restoreNow([urn], name);
-  }
-
   /** What is to be done between two turns. */
   function want<T>(work: () => Promise<T>): Promise<T> {
     if (stopping) return Promise.reject(stopped());
@@ -501,6 +465,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     poked = true;
     wake();
   }
+  const mending = createMending({ followers, log, decode, settled });
   const running = run();
   return {
     progress,
@@ -509,8 +474,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       pokedAt = Date.now();
       wakeUp();
     },
-    restore: (urns, view) => want(() => restoreNow(urns, view)),
-    drop: (urn, view, actor) => want(() => dropNow(urn, view, actor)),
+    restore: (urns, view) => want(() => mending.restore(urns, view)),
+    drop: (urn, view, actor) => want(() => mending.drop(urn, view, actor)),
     hold: replacing.hold,
     prepare: replacing.prepare,
     release: (views, take) => replacing.release(views, take).finally(wakeUp),
