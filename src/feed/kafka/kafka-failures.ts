@@ -1,4 +1,5 @@
 /** The driver's errors as the catalog's own, told with what to do. */
+import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { speaksNoTls } from "../../core/server-address.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
@@ -22,6 +23,26 @@ export const isTooLarge = (error: unknown): boolean =>
 /** Whether the same may succeed in a moment. */
 export const mayPass = (error: unknown): boolean =>
   !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isRefused(error));
+
+const LOADING: ReadonlySet<string> = new Set([
+  "GROUP_LOAD_IN_PROGRESS",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "NOT_COORDINATOR_FOR_GROUP",
+]);
+const LOADING_PAUSE_MS = 250;
+
+/** Does something again while a broker says that it is not ready for it yet; for so long at most. */
+export async function onceLoaded<T>(work: () => Promise<T>, msMax: number): Promise<T> {
+  const end = Date.now() + msMax;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!LOADING.has(errorTypeOf(error) ?? "") || Date.now() > end) throw error;
+      await delay(LOADING_PAUSE_MS);
+    }
+  }
+}
 
 /** `doing`: what could not be done, after "Kafka at host:port". */
 export function kafkaFailure(

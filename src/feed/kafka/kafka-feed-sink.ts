@@ -31,7 +31,14 @@ import { type FeedMessage, type FeedPart, partsOf, tooLarge } from "./feed-batch
 import { feedTopics, namesOf } from "./feed-topics.ts";
 import { parseKafkaAddress } from "./kafka-address.ts";
 import { createKafkaClient, producerSettings, withAdmin } from "./kafka-client.ts";
-import { errorTypeOf, isFenced, isTooLarge, kafkaFailure, mayPass } from "./kafka-failures.ts";
+import {
+  errorTypeOf,
+  isFenced,
+  isTooLarge,
+  kafkaFailure,
+  mayPass,
+  onceLoaded,
+} from "./kafka-failures.ts";
 import { ensureTopics, readMessageLimits } from "./topics.ts";
 
 export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
@@ -49,6 +56,8 @@ const RETRY_MS = { first: 100, max: 1_600 };
 const SETTLING_MS_MAX = 3_000;
 const SETTLING_PAUSE_MS = { first: 1, max: 50 };
 const OPEN_MS_MAX = 20_000;
+/** A broker that has just started looks after its groups a moment later. */
+const LOADING_MS_MAX = 10_000;
 const ABORT_MS_MAX = 1_000;
 /** After which the brokers end a transaction by themselves. */
 const TRANSACTION_MS_MAX = 60_000;
@@ -235,7 +244,9 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  await guarded("cannot be asked where the feed is", () => within(OPEN_MS_MAX, begin));
+  await guarded("cannot be asked where the feed is", () =>
+    within(OPEN_MS_MAX, () => onceLoaded(begin, LOADING_MS_MAX)),
+  );
 
   return {
     async apply(events, upTo) {
@@ -262,7 +273,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
 
     restore: async () => {},
 
-    position: () => guarded("cannot be asked where the feed is", findPosition),
+    position: () =>
+      guarded("cannot be asked where the feed is", () => onceLoaded(findPosition, LOADING_MS_MAX)),
 
     async reset() {
       await guarded("did not let the feed begin anew", async () => {
