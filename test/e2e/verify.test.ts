@@ -113,12 +113,13 @@ async function ended(id: string, of: Operator = operator): Promise<Ended> {
   }
 }
 
-async function settled(): Promise<void> {
-  const { position } = await service.client.upsert(user(0), "corpUserInfo", { active: true });
+/** Every view has what was written. */
+async function settled(of = service): Promise<void> {
+  const { position } = await of.client.upsert(user(0), "corpUserInfo", { active: true });
   const headers = { "X-Annals-Min-Position": String(position) };
   const query = { input: "*", entity: "dataset", start: 0, count: 1 };
-  await service.client.call("POST", "/entities?action=search", query, headers);
-  await service.client.call(
+  await of.client.call("POST", "/entities?action=search", query, headers);
+  await of.client.call(
     "GET",
     `/relationships?direction=INCOMING&urn=${encodeURIComponent(user(0))}&types=List(OwnedBy)`,
     undefined,
@@ -245,7 +246,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
 ];
 
 describe("damage by hand", () => {
-  beforeEach(settled);
+  beforeEach(() => settled());
 
   test.each(damages)("%s: %s", async (view, _what, sql, kinds) => {
     damage(view, sql);
@@ -330,6 +331,7 @@ test("what a view passes over is part of what should be there", async () => {
 test("the command finds, tells and mends, and says by its exit code what is left", async () => {
   await using other = await runningService();
   await history(other, 60, 8);
+  await settled(other);
   await other.restart(async () => {
     const run = (...more: string[]) =>
       start(process.execPath, [main, "verify", "--data", other.directory, ...more]).ended;
