@@ -310,10 +310,11 @@ async function lateSink<S extends Sink<never>>(
   view: ViewName,
   origin: ViewOrigin,
   open: (view: ServerView) => Promise<S>,
+  names: readonly (keyof S & string)[] = sinkMethods,
 ): Promise<S> {
   const whole = { ...placeOf(config, view), ...origin };
   if (origin.bulk) return open(whole);
-  return openLate<S>(`the view "${view}"`, () => open(whole), sinkMethods);
+  return openLate<S>(`the view "${view}"`, () => open(whole), names);
 }
 
 const sinkMethods = ["apply", "restore", "tidy", "position", "reset"] as const;
@@ -417,7 +418,8 @@ async function openSearchSink(config: StoresConfig, origin: ViewOrigin): Promise
   const { openElasticsearchSearchSink } = await import(
     "./search/elasticsearch/elasticsearch-search-sink.ts"
   );
-  return lateSink(config, "search", origin, openElasticsearchSearchSink);
+  const names = [...sinkMethods, "positions"] as const;
+  return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 
 async function openSearchReader(config: Places): Promise<SearchReader> {

@@ -14,6 +14,8 @@ export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "list
 export interface Histories {
   /** The entity's own changes and truncations, and those of some other streams, up to a position. */
   changes(urn: string, upTo: Position, others?: readonly StreamName[]): AsyncIterable<PlacedChange>;
+  /** The same without some records, which are not even decoded. */
+  without(passes: (at: Position) => boolean): Histories;
   /** Streams of these that there may be. */
   existing(streams: readonly StreamName[]): readonly StreamName[];
 }
@@ -40,15 +42,18 @@ export async function openHistories(log: HistoryLog, decode: Decode): Promise<Hi
     ];
   }
 
-  return {
+  const reading = (decoding: Decode): Histories => ({
     changes: (urn, upTo, others = []) =>
-      merged(log, decode, [...new Set([...streamsOf(urn), ...others])], upTo),
+      merged(log, decoding, [...new Set([...streamsOf(urn), ...others])], upTo),
+    without: (passes) =>
+      reading((record) => (passes(record.position) ? undefined : decoding(record))),
     existing: (streams) =>
       streams.filter((name) => {
         const of = parseStream(name);
         return of?.kind !== "timeseries" || aspects.has(of.aspect);
       }),
-  };
+  });
+  return reading(decode);
 }
 
 /** From one aspect's streams to the next one's: as many looks as there are aspects. */

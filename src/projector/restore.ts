@@ -42,10 +42,8 @@ export async function restoreEntities(
   for (const urn of urns) {
     for (const { view, position, parking } of parts.views) {
       try {
-        const histories =
-          parking?.idle === false
-            ? await openHistories(parts.log, without(parts.decode, parking))
-            : all;
+        // A record that was dropped may be one that cannot be decoded.
+        const histories = parking === undefined ? all : all.without(parking.isDropped);
         const others = await bearingOn(view, urn, histories, position);
         const changes = histories.changes(urn, position, others);
         await view.sink.restore(urn, projected(view, changes));
@@ -58,12 +56,6 @@ export async function restoreEntities(
   }
   return unrestored;
 }
-
-/** A record that was dropped may be one that cannot be decoded. */
-const without =
-  (decode: Decode, parking: Parking): Decode =>
-  (record) =>
-    parking.isDropped(record.position) ? undefined : decode(record);
 
 async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {
   for await (const change of changes) yield* view.project(change);
