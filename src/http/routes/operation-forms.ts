@@ -1,5 +1,5 @@
 /** What the routes of /operations have in common. */
-import type { ErrorCase, Schema } from "../endpoint.ts";
+import { type ErrorCase, type Schema, valueReply } from "../endpoint.ts";
 
 export const action = {
   method: "POST",
@@ -31,3 +31,23 @@ export const count = (description: string, minimum = 0): Schema => ({
   maximum: Number.MAX_SAFE_INTEGER,
   description,
 });
+
+/** What a list takes; `max`: of one answer, as people read it. */
+export const pageForm = (max: string) => ({
+  start: count("How many to leave out. 0 when absent"),
+  count: count(`At most so many: 20 when absent, ${max} at most`),
+});
+
+/** What a list answers with, beside what is listed. */
+export function pageReply(listed: Readonly<Record<string, Schema>>) {
+  return valueReply({
+    type: "object",
+    required: ["start", "count", "total", ...Object.keys(listed)],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      ...listed,
+    },
+  });
+}

@@ -15,6 +15,8 @@ import {
   count,
   flag,
   malformed,
+  pageForm,
+  pageReply,
   task,
   text,
   tooManyJobs,
@@ -291,19 +293,11 @@ const listJobs: Endpoint = {
   body: {
     type: "object",
     properties: {
-      start: count("How many to leave out. 0 when absent"),
-      count: count("At most so many: 20 when absent, 200 at most"),
+      ...pageForm("200"),
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "jobs"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
-      jobs: { type: "array", items: jobSchema },
-    },
+  reply: pageReply({
+    jobs: { type: "array", items: jobSchema },
   }),
   example: {
     path: "/operations?action=listJobs",

@@ -10,7 +10,15 @@ import {
   valueReply,
 } from "../endpoint.ts";
 import { urn } from "../schemas.ts";
-import { action, count, flag, malformed, text, unauthenticated } from "./operation-forms.ts";
+import {
+  action,
+  flag,
+  malformed,
+  pageForm,
+  pageReply,
+  text,
+  unauthenticated,
+} from "./operation-forms.ts";
 import { orders } from "./samples.ts";
 
 const parkedSchema: Schema = {
@@ -51,19 +59,11 @@ const listParked: Endpoint = {
     type: "object",
     properties: {
       view: viewName,
-      start: count("How many to leave out. 0 when absent"),
-      count: count("At most so many: 20 when absent, 200 at most"),
+      ...pageForm("200"),
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "parked"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
-      parked: { type: "array", items: parkedSchema },
-    },
+  reply: pageReply({
+    parked: { type: "array", items: parkedSchema },
   }),
   example: {
     path: "/operations?action=listParked",

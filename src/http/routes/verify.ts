@@ -10,9 +10,10 @@ import {
 import { urn } from "../schemas.ts";
 import {
   action,
-  count,
   flag,
   malformed,
+  pageForm,
+  pageReply,
   task,
   text,
   tooManyJobs,
@@ -109,20 +110,12 @@ const listDifferences: Endpoint = {
     type: "object",
     properties: {
       view: viewName,
-      start: count("How many to leave out. 0 when absent"),
-      count: count("At most so many: 20 when absent, 1,000 at most"),
+      ...pageForm("1,000"),
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "differences", "views"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
-      differences: { type: "array", items: differenceSchema },
-      views: { type: "array", items: verificationSchema },
-    },
+  reply: pageReply({
+    differences: { type: "array", items: differenceSchema },
+    views: { type: "array", items: verificationSchema },
   }),
   example: {
     path: "/operations?action=listDifferences",
