@@ -1,60 +1,51 @@
 /**
- * Opens the stores that a configuration names. With service.ts this is the only file that knows
- * adapters. The projector's thread comes here for its views; it gets what it needs of the model as
- * plain data, so that the model is loaded once in a process.
+ * Opens the log and the views that a configuration names (places.ts says where, adapters.ts with
+ * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
+ * data, so that the model is loaded once in a process.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
 import { createSearchProjection } from "../projections/search.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
-import type { AspectReader, AspectSink } from "./aspects/aspect-table.ts";
+import {
+  openAspectReader,
+  openAspectSink,
+  openGraphSink,
+  openSearchSink,
+  openTimeseriesSink,
+  sinkMethods,
+} from "./adapters.ts";
+import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
-import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Config } from "./config/config.ts";
-import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { Position } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
-import type { GraphReader, GraphSink } from "./graph/graph.ts";
-import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
-import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
+import {
+  fileOf,
+  type Places,
+  placeAt,
+  placeKeys,
+  sharedLog,
+  sharedView,
+  type ViewName,
+  viewNames,
+} from "./places.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
-import type { Sink, View } from "./projector/sink.ts";
+import type { View } from "./projector/sink.ts";
 import { fileInPlace, putNextInPlace } from "./projector/sqlite/editions.ts";
 import { tellBatches } from "./projector/told-batches.ts";
-import type { Emptied, ServerPlace, ServerView, ViewOrigin } from "./projector/view-origin.ts";
-import type { SearchReader, SearchSink, SearchWrite } from "./search/search.ts";
-import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
-import { openSqliteSearchSink } from "./search/sqlite/sqlite-search-sink.ts";
+import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
+import type { SearchWrite } from "./search/search.ts";
 import type { Logger } from "./telemetry/logger.ts";
-import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
-import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
-import type { TimeseriesReader, TimeseriesSink } from "./timeseries/timeseries-table.ts";
 import type { ViewRules } from "./view-rules.ts";
-
-/** The settings that say where the stores are. */
-const placeKeys = [
-  "data",
-  "log",
-  "aspects",
-  "timeseries",
-  "graph",
-  "search",
-  "kafka",
-  "roles",
-  "storeName",
-  "storeCertificatesFile",
-  "onModelChange",
-] as const satisfies readonly (keyof Config)[];
-
-export type Places = Pick<Config, (typeof placeKeys)[number]>;
 
 /** What it takes to open the stores; plain data, so that a thread can be given it. */
 export interface StoresConfig extends Places {
@@ -83,11 +74,18 @@ async function originOf(log: ChangeLog): Promise<StoresConfig["origin"]> {
 export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
+export { aspectPosition, openReaders, type Readers } from "./adapters.ts";
+export {
+  type Places,
+  placeAt,
+  placeOf,
+  sharedLog,
+  sharedView,
+  type ViewName,
+  viewFile,
+  viewNames,
+} from "./places.ts";
 export { type ViewRules, viewRules } from "./view-rules.ts";
-
-/** The projector feeds them in this order. */
-export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
-export type ViewName = (typeof viewNames)[number];
 
 /** Records of which views are grown again in a second or two, before the service answers. */
 const KEPT_MIN = 20_000;
@@ -115,20 +113,6 @@ export function rebuildRounds(config: Pick<Config, ViewName>): readonly (readonl
     viewNames.filter((name) => foldedViews.has(name)),
   ];
 }
-
-const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
-  join(config.data, `${name}.sqlite`);
-
-/** Where a view is that is in the data directory. */
-export const viewFile = (config: Pick<Config, "data">, view: ViewName): string =>
-  fileOf(config, view);
-
-/** Whether other processes may write to the log. */
-export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !== embedded;
-
-/** Whether a view is kept in a server, which other processes use as well. */
-export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
-  config[view] !== embedded;
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
@@ -169,29 +153,6 @@ async function openServerLog(
   const { openEventStoreChangeLog } = await import("./log/eventstoredb/eventstore-change-log.ts");
   const namesFile = join(config.data, names);
   return openEventStoreChangeLog({ connection: config.log, namesFile, ...options });
-}
-
-/** Where a view in a server is. */
-export const placeOf = (config: Places, view: ViewName): ServerPlace =>
-  placeAt(config, config[view]);
-
-/** A server, as the catalog uses it. */
-export function placeAt(
-  { storeName: name, storeCertificatesFile: file }: Places,
-  url: string,
-): ServerPlace {
-  return { url, name, certificates: file === "" ? undefined : certificatesIn(file) };
-}
-
-function certificatesIn(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new CatalogError("invalid", `the file "${file}" cannot be read`, {
-      hint: "Name a file with certificates in --store-certificates-file",
-      cause,
-    });
-  }
 }
 
 /**
@@ -304,45 +265,6 @@ async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin
   }
 }
 
-/** Regrowing asks at once whether the server is there. */
-async function lateSink<S extends Sink<never>>(
-  config: StoresConfig,
-  view: ViewName,
-  origin: ViewOrigin,
-  open: (view: ServerView) => Promise<S>,
-  names: readonly (keyof S & string)[] = sinkMethods,
-): Promise<S> {
-  const whole = { ...placeOf(config, view), ...origin };
-  if (origin.bulk) return open(whole);
-  return openLate<S>(`the view "${view}"`, () => open(whole), names);
-}
-
-const sinkMethods = ["apply", "restore", "tidy", "position", "reset"] as const;
-
-async function openAspectSink(config: StoresConfig, origin: ViewOrigin): Promise<AspectSink> {
-  if (!sharedView(config, "aspects")) {
-    return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
-  }
-  const { openPostgresAspectSink: open } = await import(
-    "./aspects/postgres/postgres-aspect-sink.ts"
-  );
-  return lateSink(config, "aspects", origin, open);
-}
-
-async function openAspectReader(config: Places): Promise<AspectReader> {
-  if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
-  const { openPostgresAspectReader } = await import("./aspects/postgres/postgres-aspect-reader.ts");
-  const place = placeOf(config, "aspects");
-  return openLate("the aspect table", () => openPostgresAspectReader(place), [
-    "position",
-    "getEntities",
-    "findValue",
-    "listUrns",
-    "countEntities",
-    "countAspect",
-  ]);
-}
-
 /** For who feeds other views from the aspect view: it goes on with whatever edition is in place. */
 async function openAspectHistory(config: Places): Promise<AspectReader> {
   const opened = await openAspectReader(config);
@@ -360,79 +282,6 @@ async function openAspectHistory(config: Places): Promise<AspectReader> {
       return store.position();
     },
   };
-}
-
-async function openTimeseriesSink(
-  config: StoresConfig,
-  origin: ViewOrigin,
-): Promise<TimeseriesSink> {
-  if (!sharedView(config, "timeseries")) {
-    return openSqliteTimeseriesSink({ path: fileOf(config, "timeseries"), ...origin });
-  }
-  const { openElasticsearchTimeseriesSink } = await import(
-    "./timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
-  );
-  return lateSink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
-}
-
-async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
-  if (!sharedView(config, "timeseries")) {
-    return openSqliteTimeseriesReader(fileOf(config, "timeseries"));
-  }
-  const { openElasticsearchTimeseriesReader } = await import(
-    "./timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
-  );
-  const place = placeOf(config, "timeseries");
-  return openLate("the timeseries", () => openElasticsearchTimeseriesReader(place), [
-    "list",
-    "count",
-    "measure",
-    "findTruncation",
-    "findTask",
-  ]);
-}
-
-async function openGraphSink(config: StoresConfig, origin: ViewOrigin): Promise<GraphSink> {
-  if (!sharedView(config, "graph")) {
-    return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
-  }
-  const { openNeo4jGraphSink } = await import("./graph/neo4j/neo4j-graph-sink.ts");
-  return lateSink(config, "graph", origin, openNeo4jGraphSink);
-}
-
-async function openGraphReader(config: Places): Promise<GraphReader> {
-  if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
-  const { openNeo4jGraphReader } = await import("./graph/neo4j/neo4j-graph-reader.ts");
-  const place = placeOf(config, "graph");
-  return openLate("the graph", () => openNeo4jGraphReader(place), [
-    "neighbours",
-    "follow",
-    "stamps",
-  ]);
-}
-
-async function openSearchSink(config: StoresConfig, origin: ViewOrigin): Promise<SearchSink> {
-  if (!sharedView(config, "search")) {
-    return openSqliteSearchSink({ path: fileOf(config, "search"), ...origin });
-  }
-  const { openElasticsearchSearchSink } = await import(
-    "./search/elasticsearch/elasticsearch-search-sink.ts"
-  );
-  const names = [...sinkMethods, "positions"] as const;
-  return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
-}
-
-async function openSearchReader(config: Places): Promise<SearchReader> {
-  if (!sharedView(config, "search")) return openSqliteSearchReader(fileOf(config, "search"));
-  const { openElasticsearchSearchReader } = await import(
-    "./search/elasticsearch/elasticsearch-search-reader.ts"
-  );
-  const place = placeOf(config, "search");
-  return openLate("the search view", () => openElasticsearchSearchReader(place), [
-    "search",
-    "folders",
-    "documents",
-  ]);
 }
 
 function statesMsMax(config: Places): number {
@@ -468,32 +317,5 @@ export async function putInPlace(
   const needless = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
   return async () => {
     for (const file of needless) rmSync(file, { force: true });
-  };
-}
-
-/** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */
-export async function aspectPosition(config: Places): Promise<Position> {
-  const reader = await openAspectReader(config);
-  try {
-    return await reader.position();
-  } finally {
-    await reader.close();
-  }
-}
-
-export interface Readers {
-  readonly aspects: AspectReader;
-  readonly timeseries: TimeseriesReader;
-  readonly graph: GraphReader;
-  readonly search: SearchReader;
-}
-
-/** The read sides; embedded views must have been opened for writing once before. */
-export async function openReaders(config: Places): Promise<Readers> {
-  return {
-    aspects: await openAspectReader(config),
-    timeseries: await openTimeseriesReader(config),
-    graph: await openGraphReader(config),
-    search: await openSearchReader(config),
   };
 }

@@ -134,6 +134,8 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],
   "src/service.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
+  "src/places.ts": ["src/", "node:"],
+  "src/adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],
   "src/check-stores.ts": ["src/", "node:"],
   "src/verified-views.ts": ["src/", "projections/", "node:"],
@@ -195,6 +197,7 @@ export const adapterMayImport: readonly string[] = [
 export const mayOpenAdapters: readonly string[] = [
   "src/service.ts",
   "src/stores.ts",
+  "src/adapters.ts",
   "src/check-stores.ts",
   "src/verified-views.ts",
   "src/store-figures.ts",

@@ -1,0 +1,160 @@
+/**
+ * The adapter of each port that the settings choose. Those of servers are loaded where they are
+ * used: an embedded catalog does not pay for them.
+ */
+import type { AspectReader, AspectSink } from "./aspects/aspect-table.ts";
+import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
+import { openSqliteAspectSink } from "./aspects/sqlite/sqlite-aspect-sink.ts";
+import type { Position } from "./core/position.ts";
+import type { GraphReader, GraphSink } from "./graph/graph.ts";
+import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "./graph/sqlite/sqlite-graph-sink.ts";
+import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./places.ts";
+import { openLate } from "./projector/late.ts";
+import type { Sink } from "./projector/sink.ts";
+import type { ServerView, ViewOrigin } from "./projector/view-origin.ts";
+import type { SearchReader, SearchSink } from "./search/search.ts";
+import { openSqliteSearchReader } from "./search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "./search/sqlite/sqlite-search-sink.ts";
+import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { openSqliteTimeseriesSink } from "./timeseries/sqlite/sqlite-timeseries-sink.ts";
+import type { TimeseriesReader, TimeseriesSink } from "./timeseries/timeseries-table.ts";
+
+/** Regrowing asks at once whether the server is there. */
+async function lateSink<S extends Sink<never>>(
+  config: Places,
+  view: ViewName,
+  origin: ViewOrigin,
+  open: (view: ServerView) => Promise<S>,
+  names: readonly (keyof S & string)[] = sinkMethods,
+): Promise<S> {
+  const whole = { ...placeOf(config, view), ...origin };
+  if (origin.bulk) return open(whole);
+  return openLate<S>(`the view "${view}"`, () => open(whole), names);
+}
+
+export const sinkMethods = ["apply", "restore", "tidy", "position", "reset"] as const;
+
+export async function openAspectSink(config: Places, origin: ViewOrigin): Promise<AspectSink> {
+  if (!sharedView(config, "aspects")) {
+    return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
+  }
+  const { openPostgresAspectSink: open } = await import(
+    "./aspects/postgres/postgres-aspect-sink.ts"
+  );
+  return lateSink(config, "aspects", origin, open);
+}
+
+export async function openAspectReader(config: Places): Promise<AspectReader> {
+  if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
+  const { openPostgresAspectReader } = await import("./aspects/postgres/postgres-aspect-reader.ts");
+  const place = placeOf(config, "aspects");
+  return openLate("the aspect table", () => openPostgresAspectReader(place), [
+    "position",
+    "getEntities",
+    "findValue",
+    "listUrns",
+    "countEntities",
+    "countAspect",
+  ]);
+}
+
+export async function openTimeseriesSink(
+  config: Places,
+  origin: ViewOrigin,
+): Promise<TimeseriesSink> {
+  if (!sharedView(config, "timeseries")) {
+    return openSqliteTimeseriesSink({ path: fileOf(config, "timeseries"), ...origin });
+  }
+  const { openElasticsearchTimeseriesSink } = await import(
+    "./timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
+  );
+  return lateSink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
+}
+
+export async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
+  if (!sharedView(config, "timeseries")) {
+    return openSqliteTimeseriesReader(fileOf(config, "timeseries"));
+  }
+  const { openElasticsearchTimeseriesReader } = await import(
+    "./timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
+  );
+  const place = placeOf(config, "timeseries");
+  return openLate("the timeseries", () => openElasticsearchTimeseriesReader(place), [
+    "list",
+    "count",
+    "measure",
+    "findTruncation",
+    "findTask",
+  ]);
+}
+
+export async function openGraphSink(config: Places, origin: ViewOrigin): Promise<GraphSink> {
+  if (!sharedView(config, "graph")) {
+    return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
+  }
+  const { openNeo4jGraphSink } = await import("./graph/neo4j/neo4j-graph-sink.ts");
+  return lateSink(config, "graph", origin, openNeo4jGraphSink);
+}
+
+export async function openGraphReader(config: Places): Promise<GraphReader> {
+  if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
+  const { openNeo4jGraphReader } = await import("./graph/neo4j/neo4j-graph-reader.ts");
+  const place = placeOf(config, "graph");
+  return openLate("the graph", () => openNeo4jGraphReader(place), [
+    "neighbours",
+    "follow",
+    "stamps",
+  ]);
+}
+
+export async function openSearchSink(config: Places, origin: ViewOrigin): Promise<SearchSink> {
+  if (!sharedView(config, "search")) {
+    return openSqliteSearchSink({ path: fileOf(config, "search"), ...origin });
+  }
+  const { openElasticsearchSearchSink } = await import(
+    "./search/elasticsearch/elasticsearch-search-sink.ts"
+  );
+  const names = [...sinkMethods, "positions"] as const;
+  return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
+}
+
+export async function openSearchReader(config: Places): Promise<SearchReader> {
+  if (!sharedView(config, "search")) return openSqliteSearchReader(fileOf(config, "search"));
+  const { openElasticsearchSearchReader } = await import(
+    "./search/elasticsearch/elasticsearch-search-reader.ts"
+  );
+  const place = placeOf(config, "search");
+  return openLate("the search view", () => openElasticsearchSearchReader(place), [
+    "search",
+    "folders",
+    "documents",
+  ]);
+}
+
+/** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */
+export async function aspectPosition(config: Places): Promise<Position> {
+  const reader = await openAspectReader(config);
+  try {
+    return await reader.position();
+  } finally {
+    await reader.close();
+  }
+}
+
+export interface Readers {
+  readonly aspects: AspectReader;
+  readonly timeseries: TimeseriesReader;
+  readonly graph: GraphReader;
+  readonly search: SearchReader;
+}
+
+/** The read sides; embedded views must have been opened for writing once before. */
+export async function openReaders(config: Places): Promise<Readers> {
+  return {
+    aspects: await openAspectReader(config),
+    timeseries: await openTimeseriesReader(config),
+    graph: await openGraphReader(config),
+    search: await openSearchReader(config),
+  };
+}
