@@ -1,8 +1,7 @@
 /** Jobs whose process is killed: they go on in the next one, and come to their end. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient, proposal } from "../support/client.ts";
+import { operatorOf } from "../support/operator.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -19,13 +18,9 @@ afterEach(async () => {
 const start = async () => {
   service = await startService(directory.path);
   const client = createClient(service.address);
-  const act = async (action: string, body: object) => {
-    const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();
-    const headers = { Authorization: `Bearer ${token}`, "X-RestLi-Protocol-Version": "2.0.0" };
-    const reply = await client.call("POST", `/operations?action=${action}`, body, headers);
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    return reply.body.value;
-  };
+  const operator = operatorOf({ client, directory: directory.path });
+  const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+  const act = (action: string, body: object) => operator.value(action, body, reference);
   return { client, act };
 };
 

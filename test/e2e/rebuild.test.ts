@@ -2,12 +2,13 @@
  * Views that are rebuilt while the service reads and writes: nothing that was shown is missing at any
  * moment, what is rebuilt equals what the log says, and a kill at any point leaves one or the other.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient, proposal } from "../support/client.ts";
+import { operatorOf } from "../support/operator.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
@@ -31,17 +32,7 @@ afterEach(async () => {
 const start = async () => {
   service = await startService(directory.path);
   const client = createClient(service.address);
-  const act = async (action: string, body: object) => {
-    const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();
-    const headers = { Authorization: `Bearer ${token}` };
-    return client.call("POST", `/operations?action=${action}`, body, headers);
-  };
-  const value = async (action: string, body: object) => {
-    const reply = await act(action, body);
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    return reply.body.value;
-  };
-  return { client, act, value };
+  return { client, ...operatorOf({ client, directory: directory.path }) };
 };
 
 type Started = Awaited<ReturnType<typeof start>>;

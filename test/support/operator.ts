@@ -20,7 +20,7 @@ export const tokenOf = (directory: string): Record<string, string> => ({
 
 const endedMsMax = 20_000;
 
-export function operatorOf(service: RunningService): Operator {
+export function operatorOf(service: Pick<RunningService, "client" | "directory">): Operator {
   const act: Operator["act"] = (action, body = {}, headers = {}) =>
     service.client.call("POST", `/operations?action=${action}`, body, {
       ...tokenOf(service.directory),
