@@ -409,6 +409,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
     if (own.length === 0) return false;
     await Promise.all(own.map((follower) => feed(follower, batch)));
+    sharing.took(batch.items.length, first.view.costly === true);
     onProgress(progress());
     return own.some(({ position }) => position > after);
   }

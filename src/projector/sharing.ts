@@ -1,8 +1,8 @@
 /**
- * How the projector shares the cores with those who answer and write. Near the head of the log it
- * works at its thread's priority, so that what is written is soon found. When it is far behind and
- * writers want its core, they are too many: then it takes a tenth of it, and smaller batches, until
- * they pause or are made to wait (`projector-lag-max`).
+ * How the projector shares the cores with those who answer and write. What is written is followed
+ * at the thread's priority, so that it is soon found, as long as following it takes a part of a core
+ * alone. Writers who bring more than that, and want the core, come first: then it is left to them
+ * but for a tenth, in smaller batches, until they pause or are made to wait (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
 
@@ -11,6 +11,8 @@ export interface Sharing {
   begin(): void;
   /** How many records of a batch the turn takes. */
   recordsOf(batchMax: number): number;
+  /** Some views of the turn took so many records; `costly`: those that have turns of their own. */
+  took(records: number, costly: boolean): void;
   /** There was more to do than a batch of the turn took. */
   full(): void;
   /** The turn has ended. Resolves when others have had their part of the core. */
@@ -27,6 +29,12 @@ export interface Clocks {
 
 /** A turn that took so many times as long as it computed had to wait for its core. */
 const CONTENDED_TIMES = 1.5;
+/** Of a core: to follow what writers bring is no more than that, or they are too many. */
+const FOLLOWED_MAX = 0.5;
+/** What was measured before counts so much of itself beside what is measured now. */
+const EARLIER = 0.8;
+/** Writers are looked at no sooner than that after the last look. */
+const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
 const LEFT_TIMES = 8;
 const LEFT_MS_MAX = 500;
@@ -39,6 +47,7 @@ const TOLD_MS_MIN = 5;
 export const unshared: Sharing = {
   begin() {},
   recordsOf: (batchMax) => batchMax,
+  took() {},
   full() {},
   end: async () => {},
   goOn() {},
@@ -55,37 +64,54 @@ const ownClocks: Clocks = {
 export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Sharing {
   let wall = 0;
   let computed = 0;
+  /** What was computed when costs were last counted. */
+  let counted = 0;
   let behind = false;
   let contended = false;
-  let last: Position | undefined;
+  /** Milliseconds that a record costs the views of either kind. */
+  const costs = { costly: createRatio(), others: createRatio() };
+  /** Records that are written in a millisecond. */
+  const written = createRatio();
+  let last: { readonly head: Position; readonly at: number } | undefined;
   let goOn: () => void = () => {};
 
-  /** Whether somebody has written since it was asked last. */
-  async function grows(head: () => Promise<Position>): Promise<boolean> {
-    try {
-      const before = last;
-      last = await head();
-      return before !== undefined && last > before;
-    } catch {
-      // To read tells why.
-      return false;
+  /** Whether writers are too many. */
+  async function areTooMany(head: () => Promise<Position>): Promise<boolean> {
+    const at = wallMs();
+    if (last === undefined || at - last.at >= LOOK_MS_MIN) {
+      try {
+        const before = last;
+        last = { head: await head(), at };
+        if (before !== undefined) written.add(last.head - before.head, at - before.at);
+      } catch {
+        // To read tells why.
+        return false;
+      }
     }
+    return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
   }
 
   return {
     begin() {
       wall = wallMs();
       computed = computedMs();
+      counted = computed;
       behind = false;
     },
     recordsOf: (batchMax) => (contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax),
+    took(records, costly) {
+      const now = computedMs();
+      costs[costly ? "costly" : "others"].add(now - counted, records);
+      counted = now;
+    },
     full() {
       behind = true;
     },
     async end(head) {
       const took = wallMs() - wall;
       const own = computedMs() - computed;
-      if (!behind || !(await grows(head))) contended = false;
+      const tooMany = await areTooMany(head);
+      if (!behind || !tooMany) contended = false;
       else if (took >= TOLD_MS_MIN) contended = took > own * CONTENDED_TIMES;
       if (!contended) return;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,5 +121,18 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       clearTimeout(timer);
     },
     goOn: () => goOn(),
+  };
+}
+
+/** Of sums in which the latest count most: a large batch tells more of its cost than a small one. */
+function createRatio() {
+  let above = 0;
+  let below = 0;
+  return {
+    add(more: number, of: number): void {
+      above = above * EARLIER + more;
+      below = below * EARLIER + of;
+    },
+    value: () => (below === 0 ? 0 : above / below),
   };
 }

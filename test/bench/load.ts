@@ -1,4 +1,5 @@
 /** Load from one process over HTTP: requests a second and latencies, by autocannon. */
+import { setTimeout as pause } from "node:timers/promises";
 import autocannon from "autocannon";
 
 export interface Load {
@@ -35,21 +36,37 @@ export async function load({
     requests.map(({ path, body }) => ({ method, path, body, headers })),
     connections,
   );
-  const result = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-    ...(perSecondMax !== undefined && { overallRate: perSecondMax }),
-    setupClient: (client) => client.setRequests(own()),
-  });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} answers were no success, ${result.errors} errors, at ${url}`);
-  }
-  return {
-    perSecond: result["2xx"] / result.duration,
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
+  const run = async (options: Partial<autocannon.Options>) => {
+    const setupClient = (client: autocannon.Client) => client.setRequests(own());
+    const result = await autocannon({ url, duration: seconds, setupClient, ...options });
+    if (result.non2xx > 0 || result.errors > 0) {
+      throw new Error(
+        `${result.non2xx} answers were no success, ${result.errors} errors, at ${url}`,
+      );
+    }
+    return {
+      perSecond: result["2xx"] / result.duration,
+      p50Ms: result.latency.p50,
+      p99Ms: result.latency.p99,
+    };
   };
+  if (perSecondMax === undefined) return run({ connections });
+  // What a connection may send in a second it sends at once: so each begins at another time of it.
+  const parts = await Promise.all(
+    Array.from({ length: connections }, async (_, n) => {
+      await pause((n * 1_000) / connections);
+      return run({ connections: 1, overallRate: Math.round(perSecondMax / connections) });
+    }),
+  );
+  const [first, ...others] = parts as [Measured, ...Measured[]];
+  return others.reduce(
+    (all, one) => ({
+      perSecond: all.perSecond + one.perSecond,
+      p50Ms: Math.max(all.p50Ms, one.p50Ms),
+      p99Ms: Math.max(all.p99Ms, one.p99Ms),
+    }),
+    first,
+  );
 }
 
 /** Each connection takes its own share in turn, so that no two send the same request at once. */

@@ -10,6 +10,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** So many records are written in a millisecond where following takes the whole core. */
+const TOO_MANY = 20;
+
 function open() {
   let wall = 0;
   let computed = 0;
@@ -19,14 +22,18 @@ function open() {
     sharing.begin();
     if (behind) sharing.full();
     wall += tookMs;
-    computed += ownMs;
+    // A record costs half a tenth of a millisecond, two thirds of it a view that has its own turns.
+    computed += ownMs / 3;
+    sharing.took(ownMs * 20, false);
+    computed += (ownMs * 2) / 3;
+    sharing.took(ownMs * 20, true);
   };
   return {
     sharing,
-    /** Milliseconds that it leaves to others after a turn; `written` in the meantime. */
-    async turn(tookMs: number, ownMs: number, { behind = true, written = 1 } = {}) {
+    /** Milliseconds that it leaves to others after a turn; `written` each millisecond meanwhile. */
+    async turn(tookMs: number, ownMs: number, { behind = true, written = TOO_MANY } = {}) {
       begin(tookMs, ownMs, behind);
-      head += written;
+      head += written * tookMs;
       const begun = Date.now();
       const ended = sharing.end(async () => position(head)).then(() => Date.now() - begun);
       await vi.runAllTimersAsync();
@@ -47,8 +54,23 @@ test("far behind it goes on where nobody wants the core, or nobody writes", asyn
   const { sharing, turn } = open();
   await turn(1, 1);
   expect(await turn(205, 200)).toBe(0);
-  expect(await turn(400, 20, { written: 0 })).toBe(0);
+  const idle = open();
+  await idle.turn(1, 1, { written: 0 });
+  expect(await idle.turn(400, 20, { written: 0 })).toBe(0);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
+});
+
+test("far behind it goes on where what is written takes a part of a core to follow", async () => {
+  const { sharing, turn } = open();
+  await turn(1, 1, { written: 6 });
+  for (let n = 0; n < 20; n++) expect(await turn(400, 100, { written: 6 })).toBe(0);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
+  // Writers become more, and fewer again.
+  let left = 0;
+  for (let n = 0; n < 20; n++) left = await turn(400, 50);
+  expect(left).toBe(400);
+  for (let n = 0; n < 20; n++) left = await turn(400, 50, { written: 6 });
+  expect(left).toBe(0);
 });
 
 test("far behind, where writers want the core, it takes less at once and leaves it to them", async () => {
@@ -79,7 +101,7 @@ test("a pause ends when something else is asked for, and a log that cannot be re
   begin(100, 30, true);
   let ended = false;
   const pause = sharing
-    .end(async () => position(50))
+    .end(async () => position(5_000))
     .then(() => {
       ended = true;
     });
