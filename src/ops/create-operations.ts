@@ -29,7 +29,11 @@ export interface OperationsParts {
   readonly log: ChangeLog;
   readonly encode: (change: Change) => Uint8Array;
   readonly timeseries: TimeseriesReader;
-  readonly projector: Progress & Restoration & { stale(): readonly string[] };
+  readonly projector: Progress &
+    Restoration & {
+      stale(): readonly string[];
+      emptied(): Readonly<Record<string, number>>;
+    };
   readonly audit: Pick<AuditTrail, "list">;
   readonly status: Pick<StatusParts, "version" | "health" | "figures">;
   readonly rebuilds: RebuildParts & {
@@ -109,7 +113,8 @@ export async function openOperations(
       stalled: readiness.stalled,
       now,
     },
-    ...{ stale: projector.stale, rebuilds: parts.rebuilds.rebuilding.progress },
+    ...{ stale: projector.stale, emptied: projector.emptied },
+    ...{ rebuilds: parts.rebuilds.rebuilding.progress },
     ...{
       jobsRunning: jobs.running,
       jobsEnded: ended.counts,

@@ -38,6 +38,8 @@ export interface ViewStatus {
   readonly verifiedAt?: number | undefined;
   /** Another model made it, and it is to be rebuilt: it may not tell what this one would. */
   readonly stale?: boolean | undefined;
+  /** How often it began anew since the process began, because what was there was not to be used. */
+  readonly emptied?: number | undefined;
   /** How far its next edition has been grown, while there is one. */
   readonly rebuild?: RegrowProgress | undefined;
   /** Why it does not follow or cannot be read. */
@@ -90,6 +92,7 @@ export interface StatusParts {
   readonly figures: (store: string) => StoreFigures;
   readonly parked: () => Readonly<Record<string, number>>;
   readonly stale: () => readonly string[];
+  readonly emptied: () => Readonly<Record<string, number>>;
   /** Views that are being rebuilt. */
   readonly rebuilds: () => Readonly<Record<string, RegrowProgress>>;
   /** What is known of a view that was compared with the log. */
@@ -111,6 +114,7 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
     const stalled = new Set(parts.stalled().map(({ view }) => view));
     const parked = parts.parked();
     const stale = new Set(parts.stale());
+    const emptied = parts.emptied();
     const rebuilds = parts.rebuilds();
     const views = Object.entries(health.views).map(([name, { position, error }]) => {
       const verified = parts.verified?.(name);
@@ -122,6 +126,7 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
         records: pace.records(name),
         stalled: stalled.has(name),
         parked: parked[name] ?? 0,
+        emptied: emptied[name] ?? 0,
         ...parts.figures(name),
         ...(verified && {
           verifiedPosition: verified.position,

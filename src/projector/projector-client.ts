@@ -26,6 +26,8 @@ import { createRestores } from "./restores.ts";
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
   stale(): readonly string[];
+  /** How often each view began anew, because it could not be read or was made of something else. */
+  emptied(): Readonly<Record<string, number>>;
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
   close(): Promise<void>;
 }
@@ -77,6 +79,7 @@ export async function startProjectorThread(
   const restores = createRestores((message) => send(message));
   const replacements = createReplacements((message) => send(message));
   const stale = new Set<string>();
+  const emptied: Record<string, number> = {};
   const gathered = gatherPokes(pokes.poke);
 
   const send = (message: ToThread): boolean => {
@@ -102,7 +105,8 @@ export async function startProjectorThread(
       }
       if (message.kind === "emptied") {
         const { view, why } = message;
-        logger.warn({ view }, `view was made from ${why}; it is emptied and grown again`);
+        emptied[view] = (emptied[view] ?? 0) + 1;
+        logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
         return;
       }
       if (message.kind === "stale") {
@@ -227,6 +231,7 @@ export async function startProjectorThread(
       restores.allRestored();
     },
     stale: () => [...stale],
+    emptied: () => emptied,
     restorations: restores.restorations,
     onRestored: restores.onRestored,
     poke: gathered.poke,
@@ -241,6 +246,10 @@ export async function startProjectorThread(
   };
 }
 
+const madeFrom = (why: string): string =>
+  `view was made from ${why}; it is emptied and grown again`;
+const cannotBeRead =
+  "view could not be read; its file is set aside (.damaged), and it is grown again";
 const ofAnotherModel =
   "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
 

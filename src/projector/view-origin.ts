@@ -5,15 +5,15 @@
  */
 import type { Position } from "../core/position.ts";
 
-/** What a view was made of when it is not what it would be made of now. */
-export type Emptied = "another model" | "another log";
+/** Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be read. */
+export type Emptied = "another model" | "another log" | "damaged";
 
 export interface ViewOrigin {
   /** Fingerprint of the model that the writer projects with; kept with the view. */
   readonly model?: string | undefined;
   /** The log that feeds the view, and where it ends; its id is kept with the view. */
   readonly log?: { readonly id: string; readonly head: Position } | undefined;
-  /** Called when what was in the view is given up, because it was made of something else. */
+  /** Called when what was in the view is given up. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
    * When given, what another model made of `keptFrom` records or more is kept and goes on, and this

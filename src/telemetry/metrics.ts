@@ -13,6 +13,8 @@ export interface ViewFigures {
   /** Records that it was brought since the process began. */
   readonly records: number;
   readonly stalled: boolean;
+  /** Times that it began anew since the process began. */
+  readonly emptied?: number | undefined;
   /** Entities that it passes over. */
   readonly parked: number;
   readonly bytes?: number | undefined;
@@ -144,6 +146,12 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
     ...{ name: "annals_view_records_total", help: "Records that a view was brought", registers },
     labelNames: ["view"] as const,
   });
+  const emptied = new Counter({
+    name: "annals_view_emptied_total",
+    help: "Times that a view began anew, because it could not be read or was made of something else",
+    labelNames: ["view"] as const,
+    registers,
+  });
   const jobs = gauge("annals_jobs_running", "Jobs that are running");
   const ended = new Counter({
     ...{ name: "annals_jobs_ended_total", help: "Jobs that ended, by kind and state", registers },
@@ -162,7 +170,11 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
     appended.reset();
     appended.inc(log.records);
     applied.reset();
-    for (const [view, { records }] of Object.entries(byName)) applied.inc({ view }, records);
+    emptied.reset();
+    for (const [view, figure] of Object.entries(byName)) {
+      applied.inc({ view }, figure.records);
+      emptied.inc({ view }, figure.emptied ?? 0);
+    }
     ended.reset();
     for (const { kind, state, count } of jobsEnded) ended.inc({ kind, state }, count);
   }

@@ -1,18 +1,16 @@
 /** Files that are damaged: the start that cannot succeed ends, and health names what cannot be read. */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { openService } from "../../src/service.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
 import { createClient, proposal } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const open = (directory: string) =>
-  openService(readConfig({ port: "0", data: directory, logLevel: "silent" }, {}), {
-    logger: createLogger("silent"),
-  });
+const open = (directory: string, logger: Logger = createLogger("silent")) =>
+  openService(readConfig({ port: "0", data: directory, logLevel: "silent" }, {}), { logger });
 
 const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const profile = (n: number) =>
@@ -28,6 +26,12 @@ async function fill(directory: string): Promise<void> {
   await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
   expect((await read(client)).status).toBe(200);
   await service.close();
+  for (const view of ["aspects", "timeseries", "graph", "search"]) {
+    // What is in the file alone is lost with it.
+    const database = new DatabaseSync(join(directory, `${view}.sqlite`));
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.close();
+  }
 }
 
 const read = (client: ReturnType<typeof createClient>) =>
@@ -69,12 +73,65 @@ test("a log that is damaged where the views need it ends the start, and says so"
   expect(performance.now() - started).toBeLessThan(15_000);
 });
 
+const garbage = (file: string) => writeFileSync(file, "no database at all\n".repeat(1_000));
+const firstTable = (table: string) => (file: string) => {
+  const root = rootOf(file, table);
+  damage(file, () => root);
+};
+
+test.each([
+  ["aspects", "garbage", garbage],
+  ["aspects", "a broken table", firstTable("entity")],
+  ["timeseries", "a broken table", firstTable("event")],
+  ["graph", "garbage", garbage],
+  ["search", "garbage", garbage],
+] as const)(
+  "a file of the view %s that is %s is set aside, and grown again",
+  {
+    timeout: 60_000,
+  },
+  async (view, _, spoil) => {
+    using directory = temporaryDirectory("annals-damaged");
+    await fill(directory.path);
+    const file = join(directory.path, `${view}.sqlite`);
+    spoil(file);
+    const spoilt = readFileSync(file);
+    const logger = createLogger("silent");
+    const warn = vi.spyOn(logger, "warn");
+    const service = await open(directory.path, logger);
+    try {
+      expect(warn).toHaveBeenCalledWith(
+        { view },
+        "view could not be read; its file is set aside (.damaged), and it is grown again",
+      );
+      expect(readFileSync(`${file}.damaged`).equals(spoilt)).toBe(true);
+      const client = createClient(service.address());
+      const search = { entity: "tag", input: "mark", start: 0, count: 1 };
+      await expect
+        .poll(async () => (await client.call("POST", "/entities?action=search", search)).body, {
+          timeout: 30_000,
+        })
+        .toMatchObject({ value: { numEntities: 200 } });
+      expect((await client.get("/entitiesV2/urn%3Ali%3Atag%3At7")).status).toBe(200);
+      expect(await read(client)).toMatchObject({ status: 200 });
+      const { body } = await client.get("/metrics");
+      expect(String(body)).toContain(`annals_view_emptied_total{view="${view}"} 1`);
+      expect((await client.get("/health")).status).toBe(200);
+    } finally {
+      await service.close();
+    }
+    const again = await open(directory.path);
+    expect(existsSync(file)).toBe(true);
+    await again.close();
+  },
+);
+
 test("a view that cannot be read is what health names", { timeout: 60_000 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
-  const root = rootOf(file, "event");
-  damage(file, () => root);
+  const index = rootOf(file, "sqlite_autoindex_event_1");
+  damage(file, () => index);
   const service = await open(directory.path);
   try {
     const client = createClient(service.address());

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -121,10 +121,19 @@ describe("a view's file", () => {
     expect(() => openSqliteViewReader(other, path)).toThrow('not "stamps"');
   });
 
-  test("that is none, or is not there to be read, is refused", () => {
+  test("that is none is set aside by a writer, which begins anew", () => {
+    const text = "this is no database, and long enough to be sure of that".repeat(100);
+    writeFileSync(path, text);
+    const why: string[] = [];
+    const view = openSqliteView(schema, { path, onEmptied: (one) => why.push(one) });
+    expect([view.position(), why]).toEqual([0, ["damaged"]]);
+    view.close("keep");
+    expect(readFileSync(`${path}.damaged`, "utf8")).toBe(text);
+  });
+
+  test("that is none, or is not there to be read, is refused to readers", () => {
     expect(() => openSqliteViewReader(schema, path)).toThrow(`there is no view "marks"`);
     writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
-    expect(() => openSqliteView(schema, { path })).toThrow('the view "marks" could not be opened');
     expect(() => openSqliteViewReader(schema, path)).toThrow(
       expect.objectContaining({
         code: "unavailable",

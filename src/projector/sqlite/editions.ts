@@ -77,6 +77,19 @@ export function removeLeftovers(path: string): void {
 }
 
 /**
+ * Takes a view away that cannot be read. It is kept under another name, for whoever wants to know
+ * why; what an earlier one was kept as goes.
+ */
+export function setAside(path: string): void {
+  const aside = `${path}.damaged`;
+  const before = fileInPlace(path);
+  for (const old of filesOf(aside)) rmSync(old, { force: true });
+  renameSync(before, aside);
+  for (const old of [...filesOf(before), ...filesOf(path)]) rmSync(old, { force: true });
+  synchronise(dirname(path));
+}
+
+/**
  * Puts one database in the place of another that nobody has open. The old one goes first: its
  * write-ahead log must never meet the new file. A crash in between leaves no view, and it is regrown.
  */

@@ -9,6 +9,8 @@
  * With `bulk` the view is regrown beside the one that is there, in a file without any protection,
  * and takes its place when it is closed, made durable. A crash before that leaves the old view. With
  * `next` it is grown in the file that another takes its place by while both are open (editions.ts).
+ *
+ * A file that cannot even be opened is set aside, and the view begins anew: all of it is in the log.
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -16,7 +18,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { ViewOrigin } from "../view-origin.ts";
-import { fileInPlace, filesOf, nextEdition, replace, synchronise } from "./editions.ts";
+import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
 
 /** The shape of one kind of view. */
 export interface ViewSchema {
@@ -79,7 +81,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     rmSync(leftover, { force: true });
   }
   if (file.next && !file.bulk) requireFile(schema, path);
-  const db = translated(schema, "opened", () => open(path, file.bulk === true, schema, file));
+  const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -199,6 +201,18 @@ export function translated<T>(schema: ViewSchema, done: string, operation: () =>
   }
 }
 
+function openOrBegin(path: string, schema: ViewSchema, file: ViewFile): DatabaseSync {
+  const bulk = file.bulk === true;
+  try {
+    return open(path, bulk, schema, file);
+  } catch (error) {
+    if (bulk || file.next || !isSqliteError(error) || !damaged(error)) throw error;
+    setAside(path);
+    file.onEmptied?.("damaged");
+    return open(path, bulk, schema, file);
+  }
+}
+
 function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -217,12 +231,19 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
       create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
     checkVersion(db, schema);
+    touchTables(db);
     takeOrigin(db, schema, file);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+/** A table whose first page cannot be read is as good as none. */
+function touchTables(db: DatabaseSync): void {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  for (const { name } of tables) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get();
 }
 
 /**
