@@ -5,9 +5,12 @@
  * A target with raw blanks or bytes beyond ASCII is one of them. It is not guessed at, since what
  * stands between might read it otherwise, but sent on to its encoded self (RFC 9112 §3).
  */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorBody } from "./errors.ts";
+
+// An import of node:http asks for everything it has, and so makes what fetch is made of: 10 MB.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 interface ParseError extends Error {
   readonly code?: string;

@@ -32,11 +32,12 @@ export function createDocsPage(
   table: RouteTable,
   options: DocsOptions,
 ): (host: string | undefined, path: string) => Answer {
-  const page = renderPage(table, options);
+  let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   return (host, path) => {
     const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
+    page ??= renderPage(table, options);
     const root = "../".repeat(path.split("/").length - 2);
     const html = page.replaceAll(HOST, shown).replaceAll(ROOT, root);
     return { html, contentSecurityPolicy };

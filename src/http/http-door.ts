@@ -130,12 +130,16 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const table = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
-    openApi: () => openApi,
+    openApi: () => {
+      openApi ??= JSON.stringify(openApiDocument(table, config));
+      return openApi;
+    },
     docs: (host, path) => docs(host, path),
     graphql,
     schemaRegistry,
   });
-  const openApi = JSON.stringify(openApiDocument(table, config));
+  // Large, and seldom asked for.
+  let openApi: string | undefined;
   const docs = createDocsPage(table, config);
   const plan = createRoutePlan(table);
   const resources = new Set(table.resources.map(({ name }) => name));
