@@ -224,7 +224,7 @@ export async function openService(
       : undefined;
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
-      catalogFor: sighted?.catalogFor ?? (() => catalog),
+      catalogFor: sighted?.catalogFor ?? (() => writable),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
@@ -342,6 +342,7 @@ const outlineOf = (model: Model): readonly EntityOutline[] =>
       timeseries: model.aspects.get(aspect)?.timeseries === true,
     })),
   }));
+      schemaVersion: model.aspects.get(aspect)?.schemaVersion,
 
 const openToAll =
   "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";

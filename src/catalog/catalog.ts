@@ -71,6 +71,60 @@ export interface Envelope {
   readonly systemMetadata?: unknown;
 }
 
+/** A value of an aspect as it is stored. */
+export interface FoundAspect {
+  readonly name: string;
+  /** From 1. */
+  readonly version: number;
+  /** JSON text. */
+  readonly value: string;
+  /** Epoch milliseconds, and a urn. */
+  readonly time: number;
+  readonly actor: string;
+  readonly system: SystemMetadata;
+}
+
+export interface FoundEntity {
+  readonly urn: string;
+  readonly entityType: string;
+  /** Whether it has its key aspect. */
+  readonly exists: boolean;
+  /** Versioned ones that have a value: the key first, then in the model's order. */
+  readonly aspects: readonly FoundAspect[];
+}
+
+/** An edge of the graph as it is told. */
+export interface FoundRelationship {
+  readonly type: string;
+  readonly source: string;
+  readonly destination: string;
+  /** Which end data comes from, where the edge is lineage between these types. */
+  readonly upstream?: "source" | "destination" | undefined;
+}
+
+/** Which ends of edges. */
+export interface EndFilter {
+  readonly types?: readonly string[] | undefined;
+  readonly urns?: readonly string[] | undefined;
+  readonly filter?: Filter | undefined;
+}
+
+export interface RelationshipScroll {
+  /** Absent: all that the model has. */
+  readonly types?: readonly string[] | undefined;
+  readonly source?: EndFilter | undefined;
+  readonly destination?: EndFilter | undefined;
+  /** Only edges that tell where data comes from; `UPSTREAM` or `DOWNSTREAM`: seen from `around`. */
+  readonly lineage?: boolean | undefined;
+  readonly direction?: string | undefined;
+  /** One of these is at either end. */
+  readonly around?: readonly string[] | undefined;
+  readonly includeSoftDeleted?: boolean | undefined;
+  readonly scrollId?: string | undefined;
+  /** 10 when absent, 1,000 at most. */
+  readonly count?: number | undefined;
+}
+
 /** A reply that is JSON text already; the door sends it as it is. */
 export interface JsonText {
   readonly json: string;
@@ -240,6 +294,14 @@ export interface Catalog extends SearchCatalog {
     readonly urn: string;
     /** UPSTREAM or DOWNSTREAM. */
     readonly direction: string;
+  /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */
+  findEntities(
+    urns: readonly string[],
+    aspects: readonly string[] | undefined,
+  ): Promise<readonly FoundEntity[]>;
+  /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
+  findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
+
     readonly start?: number | undefined;
     readonly count?: number | undefined;
     /** 1 when absent. */
@@ -278,6 +340,13 @@ export interface Catalog extends SearchCatalog {
   followChanges(
     query: ChangesFilter & { readonly after?: Position | undefined },
     signal: AbortSignal,
+  /**
+   * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked
+   * for: there are more for as long as there is a scrollId.
+   */
+  scrollRelationships(
+    query: RelationshipScroll,
+  ): Promise<{ readonly relationships: readonly FoundRelationship[]; readonly scrollId?: string }>;
   ): Promise<AsyncIterable<ToldChanges>>;
 
   /** The position that a read which begins now shows at least. */

@@ -11,11 +11,13 @@ import { type Addresses, unknownEntityType } from "./address.ts";
 import type { Catalog, ToldChanges } from "./catalog.ts";
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
+import { createFinds } from "./find-entities.ts";
 import { inSlices } from "./in-slices.ts";
 import { createLineage } from "./lineage.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
+import { createRelationshipScroll } from "./scroll-relationships.ts";
 import type { SearchFields } from "./search-fields.ts";
 import { createSearches } from "./searches.ts";
 import { type ReadPorts, seenPorts } from "./seen-ports.ts";
@@ -29,7 +31,10 @@ export interface ReadingTools {
   readonly systemActor: string;
   readonly now: () => number;
   readonly log: CatalogParts["log"];
-  readonly parts: Pick<CatalogParts, "aspects" | "decode" | "lineage" | "search" | "urnLimits">;
+  readonly parts: Pick<
+    CatalogParts,
+    "aspects" | "decode" | "lineage" | "references" | "search" | "urnLimits"
+  >;
   readonly fields: SearchFields;
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
@@ -48,6 +53,9 @@ type Reading = Omit<
 >;
 
 /** Most urns of one page of listUrns. */
+const namesOf = (references: CatalogParts["references"]): readonly string[] =>
+  [...new Set([...references.values()].flat().map(({ name }) => name))].sort();
+
 const pageMax = 10_000;
 
 export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
@@ -57,6 +65,11 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
   const walk = createLineage({ reader: graph, steps: parts.lineage, now });
 
   async function existing(
+  const searches = createSearches({
+    ...{ ...parts.search, reader: ports.search, fields: tools.fields },
+    ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+  });
+
     urns: readonly string[],
     { includeSoftDelete }: { readonly includeSoftDelete: boolean },
   ): Promise<readonly boolean[]> {
@@ -79,6 +92,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
   return {
     ...createReads({ ...tools, states, reader: aspects }),
     ...createTimeseriesReads({
+    ...createFinds({ ...tools, states, reader: aspects }),
       ...{ model, addresses, namespace },
       ...{ reader: timeseries, caughtUp: caughtUp("timeseries") },
     }),
@@ -87,9 +101,11 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
       ...{ reader: graph, walk, namespace, urnLimits, systemActor, now },
       ...{ caughtUp: caughtUp("graph"), edition: tools.edition, append: tools.append },
     }),
-    ...createSearches({
-      ...{ ...parts.search, reader: ports.search, fields: tools.fields },
-      ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+    ...searches,
+    ...createRelationshipScroll({
+      ...{ model, namespace, urnLimits, reader: graph, search: searches },
+      ...{ states, steps: parts.lineage, caughtUp: caughtUp("graph") },
+      relationshipTypes: namesOf(parts.references),
     }),
     ...createChanges({
       ...{ log: tools.log, decode: parts.decode, addresses, model },

@@ -9,7 +9,13 @@ export interface EntityOutline {
   readonly name: string;
   /** Fields of its key, in the order of the urn. */
   readonly key: readonly string[];
-  readonly aspects: readonly { readonly name: string; readonly timeseries: boolean }[];
+  /** The key aspect first. */
+  readonly aspects: readonly {
+    readonly name: string;
+    readonly timeseries: boolean;
+    /** 1 when absent. */
+    readonly schemaVersion?: number | undefined;
+  }[];
 }
 
 export function renderModel(entities: readonly EntityOutline[], namespace: string): string {

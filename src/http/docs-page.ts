@@ -94,6 +94,12 @@ const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[
       "What producers and consumers of events ask a schema registry: set their `schema.registry.url` to `/schema-registry/api` of this service. Errors are `{error_code, message}`.",
     group: "schema registry",
   },
+  {
+    name: "OpenAPI",
+    about:
+      "The same catalog as clients that speak the reference's OpenAPI ask it: entities as `{urn, <aspect>: {value}}`. Errors are those of all other endpoints.",
+    group: "OpenAPI",
+  },
   { name: "Service", about: "The service itself, and access tokens.", group: undefined },
 ];
 
@@ -170,7 +176,7 @@ function renderEndpoint(endpoint: Endpoint): string {
     endpoint.replyType !== undefined
       ? ""
       : example.reply === undefined
-        ? "<h4>Answer</h4><p>200 with an empty body.</p>"
+        ? `<h4>Answer</h4><p>${endpoint.status ?? 200} with an empty body.</p>`
         : `<h4>Answer</h4><pre>${escaped(JSON.stringify(example.reply, null, 2))}</pre>`;
   return `<article id="${anchor(endpoint)}">
 <h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
@@ -190,7 +196,11 @@ function renderParameters({ parameters = [], body }: Endpoint): string {
       required: required === true,
       about,
     })),
-    ...(body === undefined ? [] : membersOf(body, "", 0)),
+    ...(body === undefined
+      ? []
+      : body.type === "array"
+        ? membersOf(body.items, "[].", 0)
+        : membersOf(body, "", 0)),
   ];
   if (rows.length === 0) return "";
   const shown = rows.map(
@@ -249,6 +259,7 @@ function renderErrors(errors: readonly ErrorCase[]): string {
 export function callOf({ method, example, access }: Endpoint, base = `http://${HOST}`): string {
   const url = quoted(`${base}${example.path}`);
   if (method === "GET") return `curl ${url}`;
+  if (method === "HEAD") return `curl -I ${url}`;
   if (method === "DELETE") return `curl -X DELETE ${url}`;
   const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
   const token =

@@ -20,6 +20,12 @@ export interface BodySchema extends Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
+/** A body that is a list. */
+export interface ListSchema extends Schema {
+  readonly type: "array";
+  readonly items: Schema;
+}
+
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -59,6 +65,9 @@ export interface StreamedBody {
 }
 
 export interface Answer {
+  /** The row's own when absent. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   /** JSON text, or with `html` that; neither: an empty body. */
   readonly json?: string;
   readonly html?: string;
@@ -89,7 +98,7 @@ export interface Example {
   readonly path: string;
   /** Who asks, where an answer depends on that. */
   readonly actor?: string;
-  readonly body?: Schema;
+  readonly body?: Schema | readonly Schema[];
   /** Undefined: an empty body. A string: text that is no JSON. */
   readonly reply?: unknown;
 }
@@ -100,7 +109,7 @@ export interface ErrorCase {
 }
 
 export interface Endpoint {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
    * page: its path is all, which may have `{names}` in it. The others belong to a rest.li resource: an action is a POST that names
    * itself in the query, get and delete have a key in their path where the path shows one,
@@ -114,15 +123,17 @@ export interface Endpoint {
   readonly summary: string;
   readonly about?: string;
   readonly parameters?: readonly Parameter[];
-  readonly body?: BodySchema;
+  readonly body?: BodySchema | ListSchema;
   /** Brings a body that was parsed into the form that the schema describes, in place. */
   readonly prepare?: (body: Record<string, unknown>) => void;
   /** Schema of the reply; absent: the body is empty. */
   readonly reply?: Schema;
   /** `application/json` when absent. */
   readonly replyType?: string;
+  /** Status of its usual answer: 200 when absent. */
+  readonly status?: number;
   /** Where the documentation shows a page; among those of the service when absent. */
-  readonly group?: "changes" | "schema registry";
+  readonly group?: "changes" | "schema registry" | "OpenAPI";
   /** Errors have the form that clients of a schema registry read. */
   readonly errorForm?: "registry";
   /**

@@ -20,9 +20,15 @@ import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import type { Ask, Backing, Endpoint } from "./endpoint.ts";
+import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { type Access, identify } from "./identify.ts";
-import { jsonContentTypes, parseJsonBody, unreadableContentType } from "./json-body.ts";
+import {
+  type BodyForm,
+  jsonContentTypes,
+  parseJsonBody,
+  unreadableContentType,
+} from "./json-body.ts";
 import { openApiDocument } from "./openapi.ts";
 import { answerAt } from "./positions.ts";
 import {
@@ -107,8 +113,8 @@ declare module "fastify" {
 
 /** A batch read names its urns in the target: this is about four hundred of them. */
 const headerBytesMax = 65_536;
-/** The longest are names of subjects, with each of their characters encoded. */
-const pathPartCharactersMax = 2_000;
+/** The longest are urns, with each of their characters encoded. */
+const pathPartCharactersMax = 8_000;
 /** A whole request must arrive in this time: enough for a full body on a slow line. */
 const requestMillisMax = 120_000;
 
@@ -135,13 +141,14 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       return openApi;
     },
     docs: (host, path) => docs(host, path),
+    entities: config.entities,
     graphql,
     schemaRegistry,
   });
   // Large, and seldom asked for.
   let openApi: string | undefined;
   const docs = createDocsPage(table, config);
-  const plan = createRoutePlan(table);
+  const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger);
   const rules: ReceptionRules = { ...config, table, admitsOperator: options.admitsOperator };
@@ -302,7 +309,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const noted = beginNotes(request.raw, endpoint);
       request.noted = noted;
       // A request without a body and without a content type never comes to a parser.
-      if (body !== undefined) request.body = {};
+      if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
         refuseUnserved(endpoint, around.servesApi);
         noted.ask = receive(request.raw, noted, rules, subject);
@@ -337,7 +344,10 @@ function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parser = { parseAs: "buffer" } as const;
   const read = (request: FastifyRequest, body: Buffer, done: Done): void =>
-    attempt(() => (request.is404 ? undefined : parseJsonBody(body, request.headers)), done);
+    attempt(
+      () => (request.is404 ? undefined : parseJsonBody(body, request.headers, formOf(request))),
+      done,
+    );
   app.addContentTypeParser<Buffer>("application/json", parser, read);
   app.addContentTypeParser<Buffer>(jsonContentTypes, parser, read);
   // What is left: no content type at all, and those that are not read.
@@ -347,6 +357,9 @@ function addBodyParsers(app: FastifyInstance): void {
     else done(unreadableContentType(type));
   });
 }
+
+const formOf = ({ noted }: FastifyRequest): BodyForm =>
+  noted?.endpoint === undefined ? "object" : (noted.endpoint.body?.type ?? "any");
 
 type Done = (error: Error | null, value?: unknown) => void;
 

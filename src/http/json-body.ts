@@ -11,9 +11,16 @@ import { readJson } from "../core/json-text.ts";
 export const jsonContentTypes =
   /^(?:application\/json|application\/[\w.+-]+\+json|text\/json|text\/plain|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
 
+/** What the endpoint takes; `any`: it does not look at its body. */
+export type BodyForm = "object" | "array" | "any";
+
 /** Throws `malformed` with what is wrong and where. */
-export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unknown {
-  if (body.length === 0) return {};
+export function parseJsonBody(
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+  form: BodyForm = "object",
+): unknown {
+  if (body.length === 0) return form === "array" ? [] : {};
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     throw refused(`Content-Encoding "${encoding.slice(0, 40)}" is not read; send the body plain`);
@@ -23,6 +30,8 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
   const read = readJson(body.toString("utf8", start));
   if (!read.ok) throw refused(read.fault);
   const { value } = read;
+  if (form === "any" || (form === "array" && Array.isArray(value))) return value;
+  if (form === "array") throw refused("The body must be a list: [<member>, …]");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refused('The body must be an object: {"<parameter>": <value>}');
   }

@@ -48,6 +48,10 @@ export function openApiDocument(
       ...table.resources.map(({ name, about }) => ({ name, description: about })),
       { name: "changes", description: "What happens, as it happens." },
       { name: "schema registry", description: "What producers and consumers of events ask." },
+      {
+        name: "OpenAPI",
+        description: "The catalog for clients that speak the reference's OpenAPI.",
+      },
       { name: "service", description: "The service itself." },
     ],
     paths,
@@ -99,7 +103,7 @@ function readOperation(endpoint: Endpoint): Schema {
       },
     }),
     responses: {
-      200: {
+      [endpoint.status ?? 200]: {
         description: "Done.",
         ...(endpoint.reply !== undefined && {
           content: {

@@ -73,13 +73,16 @@ export function receive(
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
     const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters, headers);
-    const reads = endpoint === undefined || endpoint.method === "GET";
+    const reads = endpoint === undefined || endpoint.method === "GET" || endpoint.method === "HEAD";
     if (!reads) refuseForeignPages(headers, rules);
     // Who reads an open page is nobody's business.
     const anyone = endpoint === undefined || (reads && endpoint.open === true);
     const caller = anyone ? {} : readCaller(request, rules, subject);
     const { accept } = headers;
-    return { ...NO_KEY, parameters, body: undefined, caller, dialect: "interface", host, accept };
+    const conditions =
+      endpoint?.conditional === true ? readConditions(headers, endpoint) : undefined;
+    const asked = { parameters, conditions, host, accept };
+    return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
   if (endpoint.method !== "GET") refuseForeignPages(headers, rules);

@@ -58,6 +58,9 @@ export function createReplies(
   return {
     succeed(reply, answer, endpoint, protocol) {
       speak(reply, protocol);
+      const status = answer.status ?? endpoint.status;
+      if (status !== undefined) reply.code(status);
+      if (answer.headers !== undefined) reply.headers(answer.headers);
       if (endpoint.writes === true || answer.position !== undefined) {
         reply.header("x-annals-position", String(answer.position ?? 0));
       }

@@ -4,6 +4,7 @@
  * for the endpoint; requests that have none get a path that no endpoint has.
  */
 import type { Address } from "./address.ts";
+import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -13,6 +14,7 @@ import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
+import { openApiRoutes } from "./routes/openapi.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
 import { type SchemaRegistryOptions, schemaRegistryRoutes } from "./routes/schema-registry.ts";
@@ -31,6 +33,8 @@ export interface RouteOptions extends ServicePagesOptions {
   /** Absent: there is no GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
   /** Absent: there is no schema registry. */
+  /** Entity types of the model and their aspects. */
+  readonly entities?: readonly EntityOutline[] | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
 }
 
@@ -60,6 +64,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...servicePages(options),
+    ...openApiRoutes(options.entities ?? []),
   ],
 });
 
@@ -96,6 +101,7 @@ export function createRoutePlan(
 ): (address: Address, method: string | undefined) => string {
   const keyed = new Set<string>();
   const keyless = new Set<string>();
+  pagePath: (path: string) => string = (path) => path,
   for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "page")) {
     (hasKey(endpoint) ? keyed : keyless).add(routerPath(endpoint));
   }
@@ -110,7 +116,7 @@ export function createRoutePlan(
     const { resource, action, rawKey, rawQuery, path } = address;
     if (resource === undefined) {
       if (!path.startsWith("/")) return NOWHERE;
-      return rawQuery === "" ? path : `${path}?${rawQuery}`;
+      return rawQuery === "" ? pagePath(path) : `${pagePath(path)}?${rawQuery}`;
     }
     if (action !== undefined) {
       if (method !== "POST" || rawKey !== undefined) return NOWHERE;

@@ -223,6 +223,7 @@ describe("every endpoint of the route table", () => {
         const without = await service.client.call(method, prefix + example.path, example.body);
         const registry = endpoint.errorForm === "registry";
         expect(without.status).toBe(401);
+        if (method === "HEAD") continue;
         expect(without.body).toMatchObject(
           registry ? { error_code: 401 } : { code: "unauthenticated" },
         );

@@ -73,7 +73,7 @@ describe("the OpenAPI document", () => {
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       for (const [method, { requestBody, responses }] of Object.entries<any>(methods)) {
         note(`to ${method} ${path}`, requestBody?.content["application/json"]);
-        note(`from ${method} ${path}`, responses["200"].content?.["application/json"]);
+        note(`from ${method} ${path}`, responses["200"]?.content?.["application/json"]);
       }
     }
     const faults: string[] = [];

@@ -45,6 +45,19 @@ const told: ToldChange = {
   },
 };
 
+const foundAspect = {
+  ...{ name: "status", version: 1, value: '{"removed":false}' },
+  ...{ time: 1, actor: "urn:li:corpuser:mira", system: { lastObserved: 1, runId: "r" } },
+};
+const foundEntity = {
+  ...{ urn: "urn:li:tag:tides", entityType: "tag", exists: true, aspects: [foundAspect] },
+};
+
+const runRow = {
+  ...{ runId: "r", urn: "urn:li:tag:tides", aspectName: "status", timestamp: 5, version: 1 },
+  keyAspect: false,
+};
+
 const text = { json: '{"answered":true}' };
 
 export function createRecordingCatalog(): RecordingCatalog {
@@ -95,6 +108,17 @@ export function createRecordingCatalog(): RecordingCatalog {
     countAspect: answering("countAspect", 5),
     queryUsage: answering("queryUsage", { buckets: [], aggregations: {} }),
     listRelationships: answering("listRelationships", {
+    findEntities: answering("findEntities", [foundEntity]),
+    findAspect: answering("findAspect", foundAspect),
+    scrollRelationships: answering("scrollRelationships", {
+      relationships: [
+        {
+          ...{ type: "DownstreamOf", source: "urn:li:dataset:b", destination: "urn:li:dataset:a" },
+          upstream: "destination" as const,
+        },
+      ],
+      scrollId: "next",
+    }),
       start: 0,
       count: 1,
       total: 1,

@@ -1,6 +1,7 @@
 import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
+import type { Endpoint, Schema } from "../../src/http/endpoint.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 
@@ -19,8 +20,8 @@ const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceT
 for (const [i, { reply }] of table.endpoints.entries()) {
   if (reply !== undefined) checker.post(`/${i}`, { schema: { body: reply } }, () => "fits");
 }
-const act = (path: string, payload: object) =>
-  app.inject({ method: "POST", url: path, payload, headers: asOperator });
+const act = (path: string, payload: object, method: Endpoint["method"] = "POST") =>
+  app.inject({ method, url: path, payload, headers: asOperator });
 const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
 
 describe.each(
@@ -37,7 +38,7 @@ describe.each(
       headers: asOperator,
       ...(example.body === undefined ? {} : { payload: example.body }),
     });
-    expect(reply.statusCode).toBe(200);
+    expect(reply.statusCode).toBe(endpoint.status ?? 200);
     expect(reply.headers["x-annals-position"] === undefined).toBe(
       endpoint.writes !== true && endpoint.reads === undefined,
     );
@@ -65,9 +66,10 @@ describe.each(
   });
 
   test("goes without no parameter that is required", async () => {
-    for (const name of endpoint.body?.required ?? []) {
-      const { [name]: _dropped, ...rest } = example.body ?? {};
-      expect((await act(example.path, rest)).json()).toEqual(
+    const required = endpoint.body?.type === "object" ? endpoint.body.required : undefined;
+    for (const name of required ?? []) {
+      const { [name]: _dropped, ...rest } = (example.body ?? {}) as Schema;
+      expect((await act(example.path, rest, endpoint.method)).json()).toEqual(
         refusal(400, "malformed", `Parameter '${name}' is required`),
       );
     }

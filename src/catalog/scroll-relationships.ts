@@ -1,0 +1,280 @@
+/**
+ * All edges of the graph, or those between certain ends, page after page.
+ *
+ * The graph tells the edges of an entity; so this goes from entity to entity at one end (the anchors):
+ * those that were named, else those that a search finds, by urn. What is asked of the other end is judged
+ * edge by edge. A page ends when it is full or when enough anchors were looked at; its scroll id names
+ * the anchor and how many of its edges were told.
+ */
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Criterion, Filter } from "../core/filter.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { GraphReader, Neighbour } from "../graph/graph.ts";
+import type { Model } from "../model/model.ts";
+import { unknownEntityType } from "./address.ts";
+import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "./catalog.ts";
+import type { LineageSteps } from "./lineage.ts";
+import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
+import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import type { SearchCatalog } from "./search-requests.ts";
+
+const countDefault = 10;
+const countMax = 1_000;
+/** Anchors of one page: a few dozen milliseconds. */
+const anchorsMax = 1_000;
+/** Found by one search. */
+const foundMax = 200;
+/** Edges of one anchor that are read at once. */
+const edgesMax = 500;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly reader: Pick<GraphReader, "neighbours">;
+  readonly states: { read(urns: readonly string[]): Promise<readonly EntityState[]> };
+  readonly search: Pick<SearchCatalog, "scroll" | "filter">;
+  readonly steps: LineageSteps;
+  readonly relationshipTypes: readonly string[];
+  /** Waits until the graph has every write that was answered. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+type Pass = "OUTGOING" | "INCOMING";
+
+interface Plan {
+  readonly types: readonly string[];
+  /** Directions in which the edges of an anchor are read. */
+  readonly passes: readonly Pass[];
+  /** Named anchors; undefined: those that a search with `own` finds. */
+  readonly anchors: readonly string[] | undefined;
+  readonly own: EndFilter;
+  readonly other: EndFilter;
+  readonly query: RelationshipScroll;
+}
+
+/** Where a page begins: a page of the search, an anchor in it, a pass, how many edges of it were told. */
+interface Place {
+  readonly scrollId: string | undefined;
+  readonly anchor: number;
+  readonly pass: number;
+  readonly told: number;
+}
+
+const BEGINNING: Place = { scrollId: undefined, anchor: 0, pass: 0, told: 0 };
+
+export function createRelationshipScroll(
+  dependencies: Dependencies,
+): Pick<Catalog, "scrollRelationships"> {
+  const { model, reader, states, search, steps } = dependencies;
+
+  const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";
+
+  function planOf(query: RelationshipScroll): Plan {
+    const types = query.types?.length ? query.types : dependencies.relationshipTypes;
+    const source = endOf(query.source);
+    const destination = endOf(query.destination);
+    if (query.around?.length) {
+      const { urns: anchors } = endOf({ urns: query.around });
+      return { types, passes: ["OUTGOING", "INCOMING"], anchors, own: {}, other: {}, query };
+    }
+    const fromSource =
+      source.urns !== undefined ||
+      (destination.urns === undefined && !onlySecond(source, destination));
+    return fromSource
+      ? {
+          types,
+          passes: ["OUTGOING"],
+          anchors: source.urns,
+          own: source,
+          other: destination,
+          query,
+        }
+      : {
+          types,
+          passes: ["INCOMING"],
+          anchors: destination.urns,
+          own: destination,
+          other: source,
+          query,
+        };
+  }
+
+  /** With names as the model has them; a filter that names urns and nothing else becomes urns. */
+  function endOf(end: EndFilter = {}): EndFilter {
+    const types = end.types?.map((name) => {
+      const entity = model.findEntity(name);
+      if (entity === undefined) throw unknownEntityType(model, name, "invalid");
+      return entity.name;
+    });
+    const named = end.urns ?? urnsIn(end.filter);
+    const urns = named?.map((text) => {
+      const urn = withNamespace(text, dependencies.namespace);
+      parseUrn(urn, dependencies.urnLimits);
+      return urn;
+    });
+    return {
+      types: types?.length ? types : undefined,
+      urns,
+      filter: urns === undefined ? end.filter : undefined,
+    };
+  }
+
+  async function anchorsAt(
+    { anchors, own, query }: Plan,
+    scrollId: string | undefined,
+  ): Promise<{ readonly urns: readonly string[]; readonly next: string | undefined }> {
+    if (anchors !== undefined) return { urns: anchors, next: undefined };
+    const flags = {
+      ...{ skipAggregates: true, skipHighlighting: true },
+      includeSoftDeleted: query.includeSoftDeleted,
+    };
+    const sort = [{ field: "urn", order: "ASCENDING" }] as const;
+    const request = { entities: own.types, filter: own.filter, sort, flags };
+    const page = await search.scroll(request, { scrollId, count: foundMax });
+    return { urns: page.hits.map(({ urn }) => urn), next: page.scrollId };
+  }
+
+  /** Which of these other ends are asked for. */
+  async function accepted(urns: readonly string[], plan: Plan): Promise<ReadonlySet<string>> {
+    const { other, query } = plan;
+    let left = [...new Set(urns)].filter(
+      (urn) => other.types?.includes(typeOf(urn)) !== false && other.urns?.includes(urn) !== false,
+    );
+    if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
+    if (other.filter === undefined || left.length === 0) return new Set(left);
+    const flags = { skipHighlighting: true, includeSoftDeleted: true };
+    const filter = withUrns(other.filter, left);
+    const page = await search.filter({ filter, flags }, { start: 0, count: left.length });
+    return new Set(page.hits.map(({ urn }) => urn));
+  }
+
+  async function withoutRemoved(urns: readonly string[]): Promise<string[]> {
+    const found = await states.read(urns);
+    return urns.filter((_, i) => {
+      const status = found[i] && currentAspect(found[i], "status");
+      return status === undefined || JSON.parse(status.value).removed !== true;
+    });
+  }
+
+  function edgeOf(anchor: string, pass: Pass, { type, urn }: Neighbour): FoundRelationship {
+    const [source, destination] = pass === "OUTGOING" ? [anchor, urn] : [urn, anchor];
+    const leads = (direction: keyof LineageSteps) =>
+      steps[direction]
+        .get(typeOf(source))
+        ?.some(
+          (step) =>
+            step.direction === "OUTGOING" && step.type === type && step.to.has(typeOf(destination)),
+        ) === true;
+    const upstream = leads("UPSTREAM") ? "destination" : leads("DOWNSTREAM") ? "source" : undefined;
+    return { type, source, destination, upstream };
+  }
+
+  function wanted({ query, anchors }: Plan, edge: FoundRelationship, pass: Pass): boolean {
+    const both = query.around?.length ? (anchors ?? []) : [];
+    // Of two anchors the edge is told where it begins.
+    if (pass === "INCOMING" && both.includes(edge.source)) return false;
+    if (query.lineage !== true) return true;
+    if (edge.upstream === undefined) return false;
+    if (query.direction === undefined || both.length === 0) return true;
+    const end = query.direction === "UPSTREAM" ? otherEnd(edge.upstream) : edge.upstream;
+    return both.includes(edge[end]);
+  }
+
+  return {
+    async scrollRelationships(query) {
+      const plan = planOf(query);
+      if (query.direction !== undefined) oneOf("direction", query.direction, lineageDirections);
+      const count = Math.min(atLeast("count", query.count ?? countDefault, 1), countMax);
+      // What decides which edges there are; their number may change from page to page.
+      const { scrollId, count: _, ...request } = query;
+      let at = scrollId ? placeIn(readScrollId(scrollId, request)) : BEGINNING;
+      await dependencies.caughtUp();
+      const found: FoundRelationship[] = [];
+      const left = (place: Place) => ({
+        relationships: found,
+        scrollId: writeScrollId(cursorOf(place), request),
+      });
+
+      let looked = 0;
+      for (;;) {
+        const { urns, next } = await anchorsAt(plan, at.scrollId);
+        const own =
+          plan.anchors === undefined
+            ? undefined
+            : await accepted(urns, { ...plan, other: plan.own });
+        while (at.anchor < urns.length) {
+          const anchor = urns[at.anchor] ?? "";
+          if (own?.has(anchor) === false || at.pass === plan.passes.length) {
+            at = { ...at, anchor: at.anchor + 1, pass: 0, told: 0 };
+            continue;
+          }
+          if (found.length >= count || looked >= anchorsMax) return left(at);
+          looked++;
+          const direction = plan.passes[at.pass] ?? "OUTGOING";
+          const { neighbours, total } = await reader.neighbours({
+            ...{ urn: anchor, direction, types: plan.types, start: at.told, count: edgesMax },
+          });
+          const others = await accepted(
+            neighbours.map(({ urn }) => urn),
+            plan,
+          );
+          let { told } = at;
+          for (const neighbour of neighbours) {
+            if (found.length >= count) break;
+            told++;
+            const edge = edgeOf(anchor, direction, neighbour);
+            if (others.has(neighbour.urn) && wanted(plan, edge, direction)) found.push(edge);
+          }
+          const done = told >= total || neighbours.length === 0;
+          at = done ? { ...at, pass: at.pass + 1, told: 0 } : { ...at, told };
+        }
+        if (next === undefined) return { relationships: found };
+        at = { ...BEGINNING, scrollId: next };
+      }
+    },
+  };
+}
+
+const otherEnd = (end: "source" | "destination") => (end === "source" ? "destination" : "source");
+
+/**
+ * Whether a search tells the second end and nothing is asked of the first. Types alone are no such
+ * search: what they name may be the end of edges without being there.
+ */
+const onlySecond = (first: EndFilter, second: EndFilter): boolean =>
+  first.types === undefined && first.filter === undefined && second.filter !== undefined;
+
+const partsOf = (filter: Filter): readonly { readonly and?: readonly Criterion[] | undefined }[] =>
+  filter.or ?? [{ and: filter.criteria ?? [] }];
+
+function urnsIn(filter: Filter | undefined): readonly string[] | undefined {
+  const [part, ...others] = filter === undefined ? [] : partsOf(filter);
+  const [criterion, ...more] = part?.and ?? [];
+  if (criterion?.field !== "urn" || others.length + more.length > 0) return undefined;
+  const { condition = "EQUAL", negated, value, values = [] } = criterion;
+  if (negated === true || !/^(?:EQUAL|IN)$/.test(condition)) return undefined;
+  return value === undefined || value === "" ? values : [...values, value];
+}
+
+const withUrns = (filter: Filter, urns: readonly string[]): Filter => ({
+  or: partsOf(filter).map(({ and = [] }) => ({ and: [...and, { field: "urn", values: urns }] })),
+});
+
+const cursorOf = ({
+  scrollId = null,
+  anchor,
+  pass,
+  told,
+}: Omit<Place, "scrollId"> & { scrollId?: string | null | undefined }) =>
+  [scrollId, anchor, pass, told] as const;
+
+function placeIn(cursor: readonly unknown[]): Place {
+  const [scrollId, ...numbers] = cursor;
+  const [anchor = 0, pass = 0, told = 0] = numbers.map(Number);
+  const sound = [anchor, pass, told].every((number) => Number.isSafeInteger(number) && number >= 0);
+  if (sound)
+    return { scrollId: typeof scrollId === "string" ? scrollId : undefined, anchor, pass, told };
+  throw new CatalogError("malformed", "the scroll id is not of this request");
+}

@@ -1,0 +1,169 @@
+/**
+ * Entities and proposals in the forms of the OpenAPI doors: `{urn, <aspect>: {value}}` (v3) and
+ * `{urn, aspects: {<aspect>: {value}}}` (v2). Texts of values are passed through as they are stored.
+ */
+import type {
+  Catalog,
+  FoundAspect,
+  FoundEntity,
+  Proposal,
+  ProposedChange,
+} from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../core/json.ts";
+import type { EntityOutline } from "./docs-model.ts";
+
+export type Version = "v2" | "v3";
+
+/** Names as the model has them: clients write them in any letter case here. */
+export interface ModelNames {
+  entity(name: string): string;
+  aspect(entityType: string, name: string): string;
+  isTimeseries(entityType: string, aspect: string): boolean;
+  /** The aspect that says that an entity is there. */
+  keyOf(entityType: string): string | undefined;
+}
+
+export function createModelNames(entities: readonly EntityOutline[]): ModelNames {
+  const types = new Map(entities.map((entity) => [entity.name.toLowerCase(), entity]));
+  const outline = (name: string) => types.get(name.toLowerCase());
+  const aspectOf = (entityType: string, name: string) => {
+    const lower = name.toLowerCase();
+    return outline(entityType)?.aspects.find((aspect) => aspect.name.toLowerCase() === lower);
+  };
+  return {
+    entity: (name) => outline(name)?.name ?? name,
+    aspect: (entityType, name) => aspectOf(entityType, name)?.name ?? name,
+    isTimeseries: (entityType, name) => aspectOf(entityType, name)?.timeseries === true,
+    keyOf: (entityType) => outline(entityType)?.aspects[0]?.name,
+  };
+}
+
+interface Shown {
+  readonly version: Version;
+  readonly systemMetadata: boolean;
+}
+
+/** `{"value": …}`, with who wrote it and where it comes from where that is asked for. */
+export function aspectText(aspect: FoundAspect, systemMetadata: boolean): string {
+  if (!systemMetadata) return `{"value":${aspect.value}}`;
+  const { time, actor, system } = aspect;
+  const stamp = JSON.stringify({ time, actor });
+  return `{"value":${aspect.value},"systemMetadata":${JSON.stringify(system)},"auditStamp":${stamp}}`;
+}
+
+export function entityText({ urn, aspects }: Pick<FoundEntity, "urn" | "aspects">, shown: Shown) {
+  const members = aspects.map(
+    (aspect) => `${JSON.stringify(aspect.name)}:${aspectText(aspect, shown.systemMetadata)}`,
+  );
+  const head = `{"urn":${JSON.stringify(urn)}`;
+  if (shown.version === "v2") return `${head},"aspects":{${members.join(",")}}}`;
+  return `${[head, ...members].join(",")}}`;
+}
+
+export const entitiesText = (entities: readonly FoundEntity[], shown: Shown): string =>
+  `[${entities.map((entity) => entityText(entity, shown)).join(",")}]`;
+
+/** Aspects named in a query: canonical, undefined where none are. */
+export const namedAspects = (
+  names: ModelNames,
+  entityType: string,
+  { aspects, aspectNames }: { aspects?: readonly string[]; aspectNames?: readonly string[] },
+): readonly string[] | undefined => {
+  const named = [...(aspects ?? []), ...(aspectNames ?? [])].flatMap((one) => one.split(","));
+  return named.length === 0 ? undefined : named.map((name) => names.aspect(entityType, name));
+};
+
+/** The change that the members of a list stand for. */
+export interface Asked {
+  readonly entityType: string;
+  readonly changeType: ProposedChange;
+  /** Put before the index of a member in messages. */
+  readonly place?: string;
+}
+
+/** Throws `malformed` with the member that is wrong. */
+export function proposalsIn(
+  body: readonly JsonObject[],
+  asked: Asked,
+  names: ModelNames,
+): readonly Proposal[] {
+  const place = asked.place ?? "";
+  return body.flatMap((member, i) => {
+    const { urn, ...rest } = member;
+    if (typeof urn !== "string") throw unfit(`${place}[${i}].urn`, urn, "Send the entity's urn");
+    // `aspects` of v2 holds them all; none of the model is called so.
+    const { aspects, ...flat } = rest;
+    const all = jsonObject(aspects) ? { ...flat, ...aspects } : rest;
+    return Object.entries(all).map(([name, aspect]) =>
+      proposalOf(aspect, {
+        ...{ urn, entityType: asked.entityType, changeType: asked.changeType },
+        ...{ aspectName: names.aspect(asked.entityType, name), place: `${place}[${i}].${name}` },
+      }),
+    );
+  });
+}
+
+interface Place {
+  readonly urn: string;
+  readonly entityType: string;
+  readonly changeType: ProposedChange;
+  readonly aspectName: string;
+  readonly place: string;
+}
+
+/** From `{value, systemMetadata?, headers?}`. */
+export function proposalOf(aspect: unknown, about: Place): Proposal {
+  const { urn: entityUrn, entityType, changeType, aspectName, place } = about;
+  const { value, systemMetadata, headers } = jsonObject(aspect) ? aspect : {};
+  const patch = changeType === "PATCH";
+  if (!jsonObject(value) && !(patch && Array.isArray(value))) {
+    throw unfit(`${place}.value`, value, 'Send {"value": {…}}');
+  }
+  if (!absent(systemMetadata) && !jsonObject(systemMetadata)) {
+    throw unfit(`${place}.systemMetadata`, systemMetadata, "Send an object");
+  }
+  return {
+    ...{ entityType, entityUrn, changeType, aspectName },
+    aspect: { value, contentType: patch ? "application/json-patch+json" : "application/json" },
+    ...(jsonObject(systemMetadata) && { systemMetadata: systemOf(systemMetadata) }),
+    ...(!absent(headers) && { headers: headersOf(headers, place) }),
+  };
+}
+
+/** Members that a client left empty were not said. */
+const systemOf = (told: JsonObject): Proposal["systemMetadata"] =>
+  Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
+
+function headersOf(told: unknown, place: string): Readonly<Record<string, string>> {
+  const entries = jsonObject(told) ? Object.entries(told) : undefined;
+  if (entries?.every(([, value]) => typeof value === "string") !== true) {
+    throw unfit(`${place}.headers`, told, "Send texts by name");
+  }
+  return Object.fromEntries(entries) as Readonly<Record<string, string>>;
+}
+
+const absent = (value: unknown): boolean => value === undefined || value === null;
+
+export function unfit(place: string, found: unknown, hint: string): CatalogError {
+  const shown = (JSON.stringify(found) ?? "nothing").slice(0, 60);
+  return new CatalogError("malformed", `${place.replace(/^\./, "")} is ${shown}`, { hint });
+}
+
+/** What was written, as it is now: each entity once, with the aspects that the request named. */
+export async function written(
+  proposals: readonly Proposal[],
+  catalog: Pick<Catalog, "findEntities">,
+): Promise<readonly FoundEntity[]> {
+  const named = new Map<string, Set<string>>();
+  for (const { entityUrn = "", aspectName = "" } of proposals) {
+    named.set(entityUrn, (named.get(entityUrn) ?? new Set()).add(aspectName));
+  }
+  const urns = [...named.keys()];
+  const all = [...new Set(proposals.map(({ aspectName = "" }) => aspectName))];
+  const found = await catalog.findEntities(urns, all);
+  return found.map((entity, i) => ({
+    ...entity,
+    aspects: entity.aspects.filter(({ name }) => named.get(urns[i] ?? "")?.has(name)),
+  }));
+}

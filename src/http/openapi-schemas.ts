@@ -1,0 +1,157 @@
+/** What requests to the OpenAPI doors are made of, and their replies. */
+import type { ListSchema, Parameter, Schema } from "./endpoint.ts";
+import * as schemas from "./schemas.ts";
+
+const { properties: systemProperties } = schemas.systemMetadata as {
+  readonly properties: Readonly<Record<string, Schema>>;
+};
+
+/** Clients send what they do not know as null. */
+const orNull = (schema: Schema): Schema => ({
+  ...schema,
+  type: [schema.type, "null"].flat(),
+});
+
+const headers: Schema = {
+  type: ["object", "null"],
+  description:
+    "Conditions, as with a proposal: `If-Version-Match` and the others. `X-DataHub-Sync-Index-Update: true` lets the answer wait until searches show the write",
+  additionalProperties: { type: "string" },
+};
+
+export const aspectIn: Schema = {
+  type: "object",
+  description: "A value of an aspect; a patch `{patch: […]}` with PATCH.",
+  required: ["value"],
+  properties: {
+    value: { type: ["object", "array"] },
+    systemMetadata: {
+      type: ["object", "null"],
+      properties: Object.fromEntries(
+        Object.entries(systemProperties).map(([name, schema]) => [name, orNull(schema)]),
+      ),
+    },
+    headers,
+  },
+};
+
+/** Most members of one list; the catalog bounds how many aspects they have in all. */
+const membersMax = 20_000;
+/** Most entities of one question. */
+const askedMax = 10_000;
+
+export const entitiesIn: ListSchema = {
+  type: "array",
+  maxItems: membersMax,
+  items: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      aspects: { type: "object", additionalProperties: aspectIn },
+    },
+    additionalProperties: aspectIn,
+  },
+};
+
+export const entitiesAsked: ListSchema = {
+  type: "array",
+  maxItems: askedMax,
+  items: {
+    type: "object",
+    required: ["urn"],
+    properties: { urn: schemas.urn },
+    additionalProperties: { type: "object", properties: { headers } },
+  },
+};
+
+export const aspectOut: Schema = {
+  type: "object",
+  required: ["value"],
+  properties: {
+    value: { type: "object" },
+    systemMetadata: { type: "object" },
+    auditStamp: schemas.auditStamp,
+  },
+};
+
+export const entityOut = {
+  v3: {
+    type: "object",
+    description: "An entity with its aspects as members.",
+    required: ["urn"],
+    properties: { urn: schemas.urn },
+    additionalProperties: aspectOut,
+  },
+  v2: {
+    type: "object",
+    description: "An entity with its aspects.",
+    required: ["urn", "aspects"],
+    properties: {
+      urn: schemas.urn,
+      aspects: { type: "object", additionalProperties: aspectOut },
+    },
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+export const listOf = (items: Schema): Schema => ({ type: "array", items });
+
+export const entity: Parameter = {
+  name: "entity",
+  in: "path",
+  type: "string",
+  required: true,
+  about: "Entity type, in any letter case",
+};
+
+export const urn: Parameter = {
+  name: "urn",
+  in: "path",
+  type: "string",
+  required: true,
+  about: "The entity; raw or percent-encoded",
+};
+
+export const aspect: Parameter = {
+  name: "aspect",
+  in: "path",
+  type: "string",
+  required: true,
+  about: "Name of an aspect, in any letter case",
+};
+
+export const systemMetadata: Parameter = {
+  name: "systemMetadata",
+  in: "query",
+  type: "boolean",
+  about: "With the system metadata and the stamp of each aspect; `false` when absent",
+};
+
+export const aspects: readonly Parameter[] = [
+  {
+    name: "aspects",
+    in: "query",
+    type: "strings",
+    about: "Only these; all versioned ones when absent. Unknown names are passed over",
+  },
+  { name: "aspectNames", in: "query", type: "strings", about: "The same by its older name" },
+];
+
+export const asynchronous = (standard: boolean): Parameter => ({
+  name: "async",
+  in: "query",
+  type: "boolean",
+  about: `${standard} when absent. Either way the write is in the log when it is answered; true is answered with 202`,
+});
+
+export const includeSoftDelete: Parameter = {
+  name: "includeSoftDelete",
+  in: "query",
+  type: "boolean",
+  about: "Those whose status says removed, too; `false` when absent",
+};
+
+export const notThere = [
+  { code: "malformed", when: "the urn does not parse" },
+  { code: "not_found", when: "there is no such entity or aspect" },
+] as const;

@@ -1,0 +1,234 @@
+/** /openapi/v3/entity and /openapi/v2/entity: entities and aspects, read one by one or several at once. */
+import type { FoundEntity } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { jsonObject } from "../../core/json.ts";
+import type { Ask, Backing, Endpoint } from "../endpoint.ts";
+import {
+  aspectText,
+  entitiesText,
+  entityText,
+  type ModelNames,
+  namedAspects,
+  unfit,
+  type Version,
+} from "../openapi-forms.ts";
+import * as forms from "../openapi-schemas.ts";
+import { orders, ordersKey } from "./samples.ts";
+
+const removed = { status: { value: { removed: false } } };
+export const sampleEntity = {
+  v3: { urn: orders, ...removed },
+  v2: { urn: orders, aspects: removed },
+};
+
+interface Asked {
+  readonly aspects?: readonly string[];
+  readonly aspectNames?: readonly string[];
+  readonly systemMetadata?: boolean;
+  readonly includeSoftDelete?: boolean;
+  readonly version?: number;
+}
+
+export function entityReads(version: Version, names: ModelNames): readonly Endpoint[] {
+  const base = `/openapi/${version}/entity`;
+  const suffix = version === "v3" ? "" : "V2";
+  const row = {
+    kind: "page",
+    group: "OpenAPI",
+    reads: "entities",
+    errors: forms.notThere,
+  } as const;
+  const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
+  const ofAspect = { ...row, path: `${base}/{entity}/{urn}/{aspect}` } as const;
+  const sample = `${base}/dataset/${ordersKey}`;
+
+  return [
+    {
+      ...ofEntity,
+      method: "HEAD",
+      name: `entityExists${suffix}`,
+      summary: "Whether an entity is there",
+      parameters: [forms.entity, forms.urn, forms.includeSoftDelete],
+      status: 204,
+      example: { path: sample },
+      async handle(ask, { catalog }) {
+        const { urn } = placeOf(ask, names);
+        const { includeSoftDelete = false } = ask.parameters as Asked;
+        if (!(await catalog.exists(urn, { includeSoftDelete }))) throw noEntity(urn);
+        return {};
+      },
+    },
+    {
+      ...ofEntity,
+      method: "GET",
+      name: `readEntity${suffix}`,
+      summary: "Read an entity",
+      parameters: [forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
+      reply: forms.entityOut[version],
+      missing: true,
+      example: { path: `${sample}?aspects=status`, reply: sampleEntity[version] },
+      async handle(ask, { catalog }) {
+        const { urn, entityType } = placeOf(ask, names);
+        const asked = ask.parameters as Asked;
+        const aspects = namedAspects(names, entityType, asked);
+        const [found] = await catalog.findEntities([urn], aspects);
+        if (found?.exists !== true) throw noEntity(urn);
+        const { systemMetadata = false } = asked;
+        return { json: entityText(found, { version, systemMetadata }) };
+      },
+    },
+    {
+      ...ofAspect,
+      method: "HEAD",
+      name: `aspectExists${suffix}`,
+      summary: "Whether an entity has an aspect",
+      parameters: [forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
+      status: 204,
+      example: { path: `${sample}/ownership` },
+      async handle(ask, { catalog }) {
+        const { urn, aspect } = placeOf(ask, names);
+        const { includeSoftDelete = false } = ask.parameters as Asked;
+        const there = await catalog.findAspect(urn, aspect, 0);
+        if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
+          throw noAspect(urn, aspect);
+        }
+        return {};
+      },
+    },
+    {
+      ...ofAspect,
+      method: "GET",
+      name: `readAspect${suffix}`,
+      summary: "Read one aspect in one version",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect, forms.systemMetadata],
+        {
+          name: "version",
+          in: "query",
+          type: "long",
+          about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
+        },
+      ],
+      reply: forms.aspectOut,
+      missing: true,
+      example: {
+        path: `${sample}/ownership`,
+        reply: { value: { owners: [{ owner: "urn:li:corpuser:mira", type: "DATAOWNER" }] } },
+      },
+      async handle(ask, { catalog }) {
+        const { urn, aspect } = placeOf(ask, names);
+        const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
+        const found = await catalog.findAspect(urn, aspect, number);
+        if (found === undefined) throw noAspect(urn, aspect, number);
+        return { json: aspectText(found, systemMetadata) };
+      },
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${base}/{entity}/batchGet`,
+      name: `batchGetEntities${suffix}`,
+      summary: "Read several entities",
+      about:
+        'Each member names its urn, and as further members (`{}`) the aspects that it asks for: all without any. With `headers: {"If-Version-Match": "3"}` in it, that value of the aspect. Entities that are not there are left out.',
+      parameters: [forms.entity, forms.systemMetadata],
+      body: forms.entitiesAsked,
+      reply: forms.listOf(forms.entityOut[version]),
+      errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+      example: {
+        path: `${base}/dataset/batchGet`,
+        body: [{ urn: orders, status: {} }],
+        reply: [sampleEntity[version]],
+      },
+      async handle(ask, { catalog }) {
+        const entityType = names.entity(ask.path.entity ?? "");
+        const found = await batchOf(ask.body as readonly Member[], { entityType, names, catalog });
+        const { systemMetadata = false } = ask.parameters as Asked;
+        return { json: entitiesText(found, { version, systemMetadata }) };
+      },
+    },
+  ];
+}
+
+export type Member = Readonly<Record<string, unknown>> & { readonly urn: string };
+
+/** Entities that are there, with the aspects that each member asks for. */
+export async function batchOf(
+  members: readonly Member[],
+  around: { readonly entityType: string; readonly names: ModelNames } & Pick<Backing, "catalog">,
+): Promise<readonly FoundEntity[]> {
+  const { entityType, names, catalog } = around;
+  for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
+  const named = members.map(({ urn: _, ...aspects }) =>
+    Object.entries(aspects).map(([name, about]) => ({
+      name: names.aspect(entityType, name),
+      version: versionIn(about, name),
+    })),
+  );
+  const all = named.some((one) => one.length === 0)
+    ? undefined
+    : [...new Set(named.flatMap((one) => one.map(({ name }) => name)))];
+  const found = await catalog.findEntities(
+    members.map(({ urn }) => urn),
+    all,
+  );
+  const chosen = found.map(async (entity, i) => {
+    const asked = named[i] ?? [];
+    if (asked.length === 0 || !entity.exists) return entity;
+    const aspects = await Promise.all(
+      asked.map(async ({ name, version }) => {
+        const latest = entity.aspects.find((aspect) => aspect.name === name);
+        return version === 0 || latest === undefined
+          ? latest
+          : catalog.findAspect(entity.urn, name, version);
+      }),
+    );
+    return { ...entity, aspects: aspects.filter((one) => one !== undefined) };
+  });
+  return (await Promise.all(chosen)).filter(({ exists }) => exists);
+}
+
+function versionIn(about: unknown, name: string): number {
+  const headers = jsonObject(about) && jsonObject(about.headers) ? about.headers : {};
+  const [, text] =
+    Object.entries(headers).find(([key]) => key.toLowerCase() === "if-version-match") ?? [];
+  if (text === undefined) return 0;
+  if (/^\d{1,15}$/.test(String(text))) return Number(text);
+  throw unfit(`${name}.headers.If-Version-Match`, text, "Send the number of a value");
+}
+
+interface Place {
+  readonly entityType: string;
+  readonly urn: string;
+  readonly aspect: string;
+}
+
+/** What the path names. Throws `malformed` where its two parts contradict each other. */
+export function placeOf({ path }: Ask, names: ModelNames): Place {
+  const entityType = names.entity(path.entity ?? "");
+  const urn = path.urn ?? "";
+  refuseOtherType(urn, entityType, "the path");
+  return { entityType, urn, aspect: names.aspect(entityType, path.aspect ?? "") };
+}
+
+function refuseOtherType(urn: string, entityType: string, place: string): void {
+  const own = /^urn:[^:]+:([^:]+):/.exec(urn)?.[1];
+  // What does not parse is refused with its reason by the catalog.
+  if (own === undefined || own === entityType) return;
+  throw new CatalogError(
+    "malformed",
+    `${place} names "${urn.slice(0, 120)}", which is no ${entityType.slice(0, 60)}`,
+    { hint: `Ask for it among entities of type ${own.slice(0, 60)}` },
+  );
+}
+
+export const noEntity = (urn: string): CatalogError =>
+  new CatalogError("not_found", `there is no "${urn.slice(0, 600)}"`);
+
+export const noAspect = (urn: string, aspect: string, version = 0): CatalogError =>
+  new CatalogError(
+    "not_found",
+    version === 0
+      ? `"${urn.slice(0, 600)}" has no "${aspect.slice(0, 120)}"`
+      : `"${aspect.slice(0, 120)}" of "${urn.slice(0, 600)}" has no version ${version}`,
+  );

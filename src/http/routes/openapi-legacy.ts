@@ -1,0 +1,374 @@
+/**
+ * OpenAPI doors: several entity types in one request, and the older forms that scripts and the Java
+ * emitter still send.
+ */
+import type { Proposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
+import {
+  aspectText,
+  entitiesText,
+  type ModelNames,
+  proposalsIn,
+  written,
+} from "../openapi-forms.ts";
+import * as forms from "../openapi-schemas.ts";
+import * as schemas from "../schemas.ts";
+import { eachOf, openSystemMetadata } from "../system-metadata.ts";
+import { batchOf, type Member, sampleEntity } from "./openapi-entities.ts";
+import { write } from "./openapi-writes.ts";
+import { orders, ordersKey, ordersProposal } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+const sampleList = [{ urn: orders, status: { value: { removed: false } } }];
+
+interface Asked {
+  readonly async?: boolean;
+  readonly systemMetadata?: boolean;
+}
+
+const byType = (items: unknown): BodySchema => ({
+  ...{ type: "object", properties: {}, additionalProperties: items },
+  description: "Lists as of one type, by entity type",
+});
+
+/** /openapi/v3/entity/generic: what the doors of one type take, under the name of each. */
+function genericRoutes(names: ModelNames): readonly Endpoint[] {
+  const path = "/openapi/v3/entity/generic";
+  const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
+
+  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+    const { async = true, systemMetadata = false } = ask.parameters as Asked;
+    const lists = Object.entries(ask.body as Readonly<Record<string, readonly JsonObject[]>>);
+    const proposals = lists.map(([name, list]) =>
+      proposalsIn(list, { entityType: names.entity(name), changeType, place: name }, names),
+    );
+    const answer = await write(proposals.flat(), ask, backing);
+    if (async && changeType === "PATCH") return { ...answer, status: 202 };
+    const members: string[] = [];
+    for (const [i, [name]] of lists.entries()) {
+      const found = await written(proposals[i] ?? [], backing.catalog);
+      const text = entitiesText(found, { version: "v3", systemMetadata });
+      members.push(`${JSON.stringify(name)}:${text}`);
+    }
+    return { ...answer, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
+  }
+
+  const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
+  const parameters = [forms.asynchronous(true), forms.systemMetadata];
+  const example = { path: `${path}?async=false`, reply: { dataset: sampleList } };
+  return [
+    {
+      ...change,
+      method: "POST",
+      name: "upsertGenericEntities",
+      summary: "Write aspects of entities of several types",
+      about: "All or none.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      example: { ...example, body: { dataset: sampleList } },
+      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+    },
+    {
+      ...change,
+      method: "PATCH",
+      name: "patchGenericEntities",
+      summary: "Change aspects of entities of several types",
+      about: "All or none. With `async=true`, which is usual, the answer has no body.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      example: {
+        ...example,
+        body: {
+          dataset: [
+            {
+              urn: orders,
+              status: { value: { patch: [{ op: "add", path: "/removed", value: false }] } },
+            },
+          ],
+        },
+      },
+      handle: (ask, backing) => many(ask, backing, "PATCH"),
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${path}/batchGet`,
+      name: "batchGetGenericEntities",
+      summary: "Read several entities of several types",
+      parameters: [forms.systemMetadata],
+      body: byType(forms.entitiesAsked),
+      reply,
+      reads: "entities",
+      errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+      example: {
+        path: `${path}/batchGet`,
+        body: { dataset: [{ urn: orders, status: {} }] },
+        reply: { dataset: sampleList },
+      },
+      async handle({ body, parameters }, { catalog }) {
+        const { systemMetadata = false } = parameters as Asked;
+        const members: string[] = [];
+        for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
+          const found = await batchOf(list, { entityType: names.entity(name), names, catalog });
+          const text = entitiesText(found, { version: "v3", systemMetadata });
+          members.push(`${JSON.stringify(name)}:${text}`);
+        }
+        return { json: `{${members.join(",")}}` };
+      },
+    },
+  ];
+}
+
+const batchV2 = (names: ModelNames): Endpoint => ({
+  ...row,
+  method: "POST",
+  path: "/openapi/v2/entity/batch/{entity}",
+  name: "batchGetByNames",
+  summary: "Read some aspects of several entities",
+  parameters: [forms.entity],
+  body: {
+    type: "object",
+    required: ["urns"],
+    properties: {
+      urns: { type: "array", maxItems: 10_000, items: { type: "string" } },
+      aspectNames: {
+        type: ["array", "null"],
+        items: { type: "string" },
+        description: "All when absent or none",
+      },
+      withSystemMetadata: { type: ["boolean", "null"] },
+    },
+  },
+  reply: {
+    type: "object",
+    required: ["entities"],
+    properties: { entities: forms.listOf(forms.entityOut.v2) },
+  },
+  reads: "entities",
+  errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+  example: {
+    path: "/openapi/v2/entity/batch/dataset",
+    body: { urns: [orders], aspectNames: ["status"] },
+    reply: { entities: [sampleEntity.v2] },
+  },
+  async handle({ path, body }, { catalog }) {
+    const { urns, aspectNames, withSystemMetadata } = body as {
+      urns: readonly string[];
+      aspectNames?: readonly string[] | null;
+      withSystemMetadata?: boolean | null;
+    };
+    const named = Object.fromEntries((aspectNames ?? []).map((name) => [name, {}]));
+    const members = urns.map((urn): Member => ({ ...named, urn }));
+    const entityType = names.entity(path.entity ?? "");
+    const found = await batchOf(members, { entityType, names, catalog });
+    const shown = { version: "v2", systemMetadata: withSystemMetadata === true } as const;
+    return { json: `{"entities":${entitiesText(found, shown)}}` };
+  },
+});
+
+/** /openapi/entities/v1: aspects carry the name of their record as `__type`. */
+function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
+  const path = "/openapi/entities/v1";
+
+  function proposalIn(told: unknown, i: number): Proposal {
+    const { entityType, entityUrn, aspect, ...rest } = told as FirstVersion;
+    const { __type: record, ...value } = aspect;
+    const type = names.entity(entityType);
+    const aspectName = names.aspect(type, rest.aspectName ?? String(record ?? ""));
+    if (aspectName === "") {
+      throw new CatalogError("malformed", `[${i}].aspect has no __type`, {
+        hint: 'Name its record: {"__type": "Ownership", …}',
+      });
+    }
+    const changeType =
+      rest.createEntityIfNotExists === true
+        ? "CREATE_ENTITY"
+        : rest.createIfNotExists === true
+          ? "CREATE"
+          : "UPSERT";
+    return {
+      ...{ entityType: type, entityUrn, changeType, aspectName },
+      aspect: { value, contentType: "application/json" },
+    };
+  }
+
+  return [
+    {
+      ...row,
+      method: "GET",
+      path: `${path}/latest`,
+      name: "readLatest",
+      summary: "Read several entities, as the first version of this door tells them",
+      parameters: [
+        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
+        ...[...forms.aspects].reverse(),
+      ],
+      reply: {
+        type: "object",
+        required: ["responses"],
+        properties: { responses: { type: "object" } },
+      },
+      reads: "entities",
+      errors: [{ code: "malformed", when: "`urns` is missing, or one does not parse" }],
+      example: {
+        path: `${path}/latest?urns=${ordersKey}&aspectNames=status`,
+        reply: {
+          responses: {
+            [orders]: {
+              entityName: "dataset",
+              urn: orders,
+              aspects: { status: { value: { removed: false } } },
+            },
+          },
+        },
+      },
+      async handle({ parameters }, { catalog }) {
+        const { urns, aspects, aspectNames } = parameters as Record<string, readonly string[]>;
+        const named = [...(aspects ?? []), ...(aspectNames ?? [])].flatMap((one) => one.split(","));
+        const wanted = named.length === 0 ? undefined : named;
+        const found = await catalog.findEntities(urns ?? [], wanted);
+        const members = found
+          .filter(({ exists }) => exists)
+          .map(({ urn, entityType, aspects: values }) => {
+            const texts = values.map(
+              (one) => `${JSON.stringify(one.name)}:${aspectText(one, false)}`,
+            );
+            const quoted = JSON.stringify(urn);
+            return `${quoted}:{"entityName":${JSON.stringify(entityType)},"urn":${quoted},"aspects":{${texts.join(",")}}}`;
+          });
+        return { json: `{"responses":{${members.join(",")}}}` };
+      },
+    },
+    {
+      ...row,
+      method: "POST",
+      path,
+      name: "writeEntities",
+      summary: "Write aspects, as the first version of this door takes them",
+      about:
+        "The aspect's `__type` names its record, or `aspectName` the aspect. All or none; the answer has the urns.",
+      parameters: [forms.asynchronous(false)],
+      body: {
+        type: "array",
+        maxItems: 20_000,
+        items: {
+          type: "object",
+          required: ["entityType", "entityUrn", "aspect"],
+          properties: {
+            entityType: { type: "string" },
+            entityUrn: schemas.urn,
+            aspectName: { type: "string" },
+            aspect: { type: "object" },
+            createIfNotExists: { type: ["boolean", "null"] },
+            createEntityIfNotExists: { type: ["boolean", "null"] },
+          },
+        },
+      },
+      reply: { type: "array", items: schemas.urn },
+      writes: true,
+      conditional: true,
+      errors: writeErrors,
+      example: {
+        path,
+        body: [
+          {
+            entityType: "dataset",
+            entityUrn: orders,
+            aspect: { __type: "Status", removed: false },
+          },
+        ],
+        reply: [orders],
+      },
+      async handle(ask, backing) {
+        const proposals = (ask.body as readonly unknown[]).map(proposalIn);
+        const answer = await write(proposals, ask, backing);
+        const urns = [...new Set(proposals.map(({ entityUrn }) => entityUrn))];
+        return { ...answer, json: JSON.stringify(urns) };
+      },
+    },
+    {
+      ...row,
+      method: "DELETE",
+      path,
+      name: "deleteEntities",
+      summary: "Delete entities, softly unless told otherwise",
+      parameters: [
+        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
+        {
+          ...{ name: "soft", in: "query", type: "boolean" },
+          about: "`true` when absent: their status says removed. `false`: for good",
+        },
+      ],
+      reply: { type: "array", items: { type: "object" } },
+      writes: true,
+      errors: writeErrors,
+      example: { path: `${path}?urns=${ordersKey}`, reply: [{ urn: orders, rows: 1 }] },
+      async handle(ask, backing) {
+        const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
+        if (soft) {
+          const proposals = urns.map((entityUrn) => ({
+            ...{ entityType: entityUrn.split(":", 3)[2] ?? "", entityUrn },
+            ...{ changeType: "UPSERT" as const, aspectName: "status" },
+            aspect: { value: { removed: true }, contentType: "application/json" },
+          }));
+          const answer = await write(proposals, ask, backing);
+          return { ...answer, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
+        }
+        const deleted = [];
+        let position: Answer["position"];
+        for (const urn of urns) {
+          const gone = await backing.catalog.delete({ urn }, ask.caller);
+          position = gone.position ?? position;
+          deleted.push({ urn: gone.urn, rows: gone.rows ?? 0 });
+        }
+        return { position, json: JSON.stringify(deleted) };
+      },
+    },
+  ];
+}
+
+interface FirstVersion {
+  readonly entityType: string;
+  readonly entityUrn: string;
+  readonly aspectName?: string;
+  readonly aspect: JsonObject;
+  readonly createIfNotExists?: boolean | null;
+  readonly createEntityIfNotExists?: boolean | null;
+}
+
+/** Proposals as /aspects takes them, in a list. */
+const platformRoute = (path: string, name: string): Endpoint => ({
+  ...row,
+  method: "POST",
+  path,
+  name,
+  summary: "Write proposals",
+  about: "As `POST /aspects?action=ingestProposalBatch`: all or none. The answer has the urns.",
+  parameters: [forms.asynchronous(false)],
+  body: { type: "array", maxItems: 20_000, items: schemas.proposal },
+  reply: { type: "array", items: schemas.urn },
+  writes: true,
+  conditional: true,
+  errors: writeErrors,
+  example: { path, body: [ordersProposal], reply: [orders] },
+  async handle(ask, backing) {
+    const told = ask.body as readonly Proposal[];
+    eachOf(told, openSystemMetadata);
+    const answer = await write(told, ask, backing);
+    const urns = new Set(told.flatMap(({ entityUrn }) => entityUrn ?? []));
+    return { ...answer, json: JSON.stringify([...urns]) };
+  },
+});
+
+export const legacyRoutes = (names: ModelNames): readonly Endpoint[] => [
+  ...genericRoutes(names),
+  batchV2(names),
+  ...firstVersionRoutes(names),
+  platformRoute("/openapi/platform/entities/v1", "writePlatformProposals"),
+  platformRoute("/openapi/v2/platform/entities/v1", "writePlatformProposalsV2"),
+];

@@ -1,0 +1,128 @@
+/** /openapi/v1/trace: what became of a write. */
+import type { Backing, Endpoint } from "../endpoint.ts";
+import { positionOfTrace } from "../trace-id.ts";
+import { orders } from "./samples.ts";
+
+interface Traced {
+  readonly success: boolean;
+  readonly primaryStorage: Storage;
+  readonly searchStorage: Storage;
+}
+
+interface Storage {
+  readonly writeStatus: "ACTIVE_STATE" | "HISTORIC_STATE" | "PENDING" | "ERROR";
+  readonly writeMessage?: string;
+}
+
+const namedMax = 20_000;
+
+export const traceRoutes: readonly Endpoint[] = [
+  {
+    method: "POST",
+    kind: "page",
+    group: "OpenAPI",
+    path: "/openapi/v1/trace/write/{traceId}",
+    name: "traceWrite",
+    summary: "What became of a write",
+    about:
+      "The trace id is in the header `traceparent` of the answer to a write of these doors. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error.",
+    parameters: [
+      {
+        ...{ name: "traceId", in: "path", type: "string", required: true },
+        about: "32 hexadecimal digits",
+      },
+      {
+        ...{ name: "onlyIncludeErrors", in: "query", type: "boolean" },
+        about: "Only what went wrong; `true` when absent",
+      },
+      {
+        ...{ name: "detailed", in: "query", type: "boolean" },
+        about: "With messages; `false` when absent",
+      },
+    ],
+    body: {
+      type: "object",
+      description: "Names of aspects, by urn",
+      properties: {},
+      maxProperties: namedMax,
+      additionalProperties: { type: "array", maxItems: namedMax, items: { type: "string" } },
+    },
+    reply: {
+      type: "object",
+      additionalProperties: {
+        type: "object",
+        additionalProperties: {
+          type: "object",
+          required: ["success", "primaryStorage", "searchStorage"],
+        },
+      },
+    },
+    reads: "entities",
+    example: {
+      path: "/openapi/v1/trace/write/000651f3c6d580000a2900000000007e?onlyIncludeErrors=false",
+      body: { [orders]: ["status"] },
+      reply: {
+        [orders]: {
+          status: {
+            success: true,
+            primaryStorage: { writeStatus: "ACTIVE_STATE" },
+            searchStorage: { writeStatus: "ACTIVE_STATE" },
+          },
+        },
+      },
+    },
+    errors: [
+      { code: "malformed", when: "a urn does not parse" },
+      { code: "not_found", when: "an entity type is unknown" },
+    ],
+    async handle({ path, parameters, body }, { catalog }) {
+      const { onlyIncludeErrors = true, detailed = false } = parameters as {
+        onlyIncludeErrors?: boolean;
+        detailed?: boolean;
+      };
+      const position = positionOfTrace(path.traceId ?? "");
+      const shown = position === undefined || catalog.positionOf("search") >= position;
+      const traced: Record<string, Record<string, Traced>> = {};
+      for (const [urn, aspects] of Object.entries(body as Readonly<Record<string, string[]>>)) {
+        const found = await statesOf(urn, aspects, catalog);
+        const told = aspects.flatMap((aspect, i) => {
+          const one = tracedOf(found[i] ?? "ERROR", { shown, detailed });
+          return onlyIncludeErrors && one.success ? [] : [[aspect, one] as const];
+        });
+        if (told.length > 0) traced[urn] = Object.fromEntries(told);
+      }
+      return { json: JSON.stringify(traced) };
+    },
+  },
+];
+
+type State = "ACTIVE_STATE" | "HISTORIC_STATE" | "ERROR";
+
+async function statesOf(
+  urn: string,
+  aspects: readonly string[],
+  catalog: Backing["catalog"],
+): Promise<readonly State[]> {
+  const [found] = await catalog.findEntities([urn], aspects);
+  const current = new Set(found?.aspects.map(({ name }) => name));
+  return Promise.all(
+    aspects.map(async (aspect) => {
+      if (current.has(aspect)) return "ACTIVE_STATE";
+      const earlier = await catalog.findAspect(urn, aspect, 1);
+      return earlier === undefined ? "ERROR" : "HISTORIC_STATE";
+    }),
+  );
+}
+
+function tracedOf(state: State, about: { shown: boolean; detailed: boolean }): Traced {
+  const { shown, detailed } = about;
+  const storage = (writeStatus: Storage["writeStatus"]): Storage => ({
+    writeStatus,
+    ...(detailed && writeStatus === "ERROR" && { writeMessage: "the aspect never had a value" }),
+  });
+  return {
+    success: state !== "ERROR",
+    primaryStorage: storage(state),
+    searchStorage: storage(shown || state === "ERROR" ? state : "PENDING"),
+  };
+}

@@ -1,0 +1,271 @@
+/** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
+import type { Proposal } from "../../catalog/catalog.ts";
+import { jsonObject } from "../../core/json.ts";
+import { withConditions } from "../conditions.ts";
+import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
+import {
+  aspectText,
+  entitiesText,
+  type ModelNames,
+  proposalOf,
+  proposalsIn,
+  type Version,
+  written,
+} from "../openapi-forms.ts";
+import * as forms from "../openapi-schemas.ts";
+import { traceParent } from "../trace-id.ts";
+import { noAspect, placeOf, sampleEntity } from "./openapi-entities.ts";
+import { orders, ordersKey } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+interface Asked {
+  readonly async?: boolean;
+  readonly systemMetadata?: boolean;
+  readonly createIfNotExists?: boolean;
+  readonly createIfEntityNotExists?: boolean;
+  readonly aspects?: readonly string[];
+  readonly clear?: boolean;
+}
+
+const removed = { status: { value: { removed: false } } };
+const notRemoved = { value: { removed: false } };
+
+const writeAbout =
+  "All or none. The answer comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
+
+export function entityWrites(version: Version, names: ModelNames): readonly Endpoint[] {
+  const base = `/openapi/${version}/entity`;
+  const suffix = version === "v3" ? "" : "V2";
+  const row = {
+    kind: "page",
+    group: "OpenAPI",
+    writes: true,
+    errors: writeErrors,
+  } as const;
+  const change = { ...row, conditional: true } as const;
+  const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
+  const sample = `${base}/dataset/${ordersKey}`;
+  const patch = [{ op: "add", path: "/removed", value: false }];
+
+  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+    const entityType = names.entity(ask.path.entity ?? "");
+    const { systemMetadata = false, async = true } = ask.parameters as Asked;
+    const body = ask.body as readonly Schema[];
+    const proposals = proposalsIn(body, { entityType, changeType }, names);
+    const answer = await write(proposals, ask, backing);
+    if (async && changeType === "PATCH") return { ...answer, status: 202 };
+    const json = entitiesText(await written(proposals, backing.catalog), {
+      ...{ version, systemMetadata },
+    });
+    return { ...answer, ...(async && { status: 202 }), json };
+  }
+
+  async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
+    const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+    const { systemMetadata = false, async = false } = ask.parameters as Asked;
+    const place = "";
+    const told = proposalOf(ask.body, { urn, entityType, changeType, aspectName, place });
+    const answer = await write([told], ask, backing);
+    const found = names.isTimeseries(entityType, aspectName)
+      ? undefined
+      : await backing.catalog.findAspect(urn, aspectName, 0);
+    const value = jsonObject(ask.body) ? ask.body.value : {};
+    const json =
+      found === undefined ? JSON.stringify({ value }) : aspectText(found, systemMetadata);
+    return { ...answer, ...(async && { status: 202 }), json };
+  }
+
+  return [
+    {
+      ...change,
+      method: "POST",
+      path: `${base}/{entity}`,
+      name: `upsertEntities${suffix}`,
+      summary: "Write aspects of entities of one type",
+      about: writeAbout,
+      parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
+      body: forms.entitiesIn,
+      reply: forms.listOf(forms.entityOut[version]),
+      example: {
+        path: `${base}/dataset?async=false`,
+        body: [{ urn: orders, ...removed }],
+        reply: [sampleEntity[version]],
+      },
+      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+    },
+    {
+      ...change,
+      method: "PATCH",
+      path: `${base}/{entity}`,
+      name: `patchEntities${suffix}`,
+      summary: "Change aspects of entities of one type",
+      about: `Each value is a patch: \`{patch: […], arrayPrimaryKeys?, forceGenericPatch?}\`. ${writeAbout} With \`async=true\`, which is usual, the answer has no body.`,
+      parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
+      body: forms.entitiesIn,
+      reply: forms.listOf(forms.entityOut[version]),
+      example: {
+        path: `${base}/dataset?async=false`,
+        body: [{ urn: orders, status: { value: { patch } } }],
+        reply: [sampleEntity[version]],
+      },
+      handle: (ask, backing) => many(ask, backing, "PATCH"),
+    },
+    {
+      ...row,
+      method: "DELETE",
+      path: `${base}/{entity}/{urn}`,
+      name: `deleteEntity${suffix}`,
+      summary: "Delete an entity, or some of its aspects",
+      about: "For good, as `POST /entities?action=delete`. One that is not there is deleted.",
+      parameters: [
+        ...[forms.entity, forms.urn],
+        {
+          name: "aspects",
+          in: "query",
+          type: "strings",
+          about: "Only these aspects, of which those that are not there are passed over",
+        },
+        {
+          name: "clear",
+          in: "query",
+          type: "boolean",
+          about: "All versioned aspects but the key; `false` when absent",
+        },
+      ],
+      example: { path: `${base}/tag/urn%3Ali%3Atag%3Agone` },
+      async handle(ask, backing) {
+        const { urn, entityType } = placeOf(ask, names);
+        const { aspects = [], clear = false } = ask.parameters as Asked;
+        const named = aspects.flatMap((one) => one.split(","));
+        if (!clear && named.length === 0) {
+          const { position } = await backing.catalog.delete({ urn }, ask.caller);
+          return answerTo(position, backing);
+        }
+        const [found] = await backing.catalog.findEntities(
+          [urn],
+          clear ? undefined : named.map((name) => names.aspect(entityType, name)),
+        );
+        const key = names.keyOf(entityType);
+        const gone = (found?.aspects ?? []).filter(({ name }) => !clear || name !== key);
+        const proposals = gone.map(({ name: aspectName }) => ({
+          ...{ entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName },
+        }));
+        if (proposals.length === 0) return {};
+        return write(proposals, ask, backing);
+      },
+    },
+    {
+      ...ofAspect,
+      method: "POST",
+      name: `writeAspect${suffix}`,
+      summary: "Write one aspect",
+      about:
+        "Usually refused when the aspect is there already: `createIfNotExists=false` writes in any case.",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect],
+        ...[forms.asynchronous(false), forms.systemMetadata],
+        {
+          name: "createIfNotExists",
+          in: "query",
+          type: "boolean",
+          about: "Only where the aspect is not there; `true` when absent",
+        },
+        {
+          name: "createIfEntityNotExists",
+          in: "query",
+          type: "boolean",
+          about: "Only where the entity is not there; `false` when absent",
+        },
+      ],
+      body: { ...forms.aspectIn, type: "object", required: ["value"], properties: aspectMembers },
+      reply: forms.aspectOut,
+      example: {
+        path: `${sample}/ownership?createIfNotExists=false`,
+        body: { value: { owners: [] } },
+        reply: { value: { owners: [] } },
+      },
+      handle(ask, backing) {
+        const asked = ask.parameters as Asked;
+        const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
+        const { entityType, aspect } = placeOf(ask, names);
+        const kind = createIfEntityNotExists
+          ? "CREATE_ENTITY"
+          : createIfNotExists && !names.isTimeseries(entityType, aspect)
+            ? "CREATE"
+            : "UPSERT";
+        return one(ask, backing, kind);
+      },
+    },
+    {
+      ...ofAspect,
+      method: "PATCH",
+      name: `patchAspect${suffix}`,
+      summary: "Change one aspect",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect],
+        ...[forms.asynchronous(false), forms.systemMetadata],
+      ],
+      body: {
+        type: "object",
+        required: ["patch"],
+        properties: {
+          patch: { type: "array", items: { type: "object" } },
+          arrayPrimaryKeys: { type: ["object", "null"] },
+          forceGenericPatch: { type: ["boolean", "null"] },
+        },
+      },
+      reply: forms.aspectOut,
+      example: { path: `${sample}/status`, body: { patch }, reply: notRemoved },
+      handle(ask, backing) {
+        const told = Object.entries(ask.body as Schema).filter(([, value]) => value !== null);
+        return one({ ...ask, body: { value: Object.fromEntries(told) } }, backing, "PATCH");
+      },
+    },
+    {
+      ...ofAspect,
+      method: "DELETE",
+      name: `deleteAspect${suffix}`,
+      summary: "Delete one aspect",
+      about: "The key aspect stands for the whole entity.",
+      parameters: [forms.entity, forms.urn, forms.aspect],
+      errors: [...writeErrors, { code: "not_found", when: "there is no such aspect" }],
+      example: { path: `${sample}/ownership` },
+      async handle(ask, backing) {
+        const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+        if (names.aspect(entityType, aspectName) === names.keyOf(entityType)) {
+          const { position, rows } = await backing.catalog.delete({ urn }, ask.caller);
+          if (rows === 0) throw noAspect(urn, aspectName);
+          return answerTo(position, backing);
+        }
+        const told = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
+        return write([told], ask, backing);
+      },
+    },
+  ];
+}
+
+const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
+
+const SYNC = "x-datahub-sync-index-update";
+
+const waitsForSearch = ({ headers = {} }: Proposal): boolean =>
+  Object.entries(headers).some(([name, value]) => name.toLowerCase() === SYNC && value === "true");
+
+/** Writes; waits until searches show it where that is asked for. */
+export async function write(
+  proposals: readonly Proposal[],
+  { caller, conditions }: Pick<Ask, "caller" | "conditions">,
+  backing: Backing,
+): Promise<Answer> {
+  const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
+  const { position } = await backing.catalog.ingest(conditioned, caller);
+  if (position !== undefined && proposals.some(waitsForSearch)) {
+    await backing.catalog.reach("search", position);
+  }
+  return answerTo(position, backing);
+}
+
+export const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
+  position === undefined
+    ? {}
+    : { position, headers: { traceparent: traceParent(position, now()) } };

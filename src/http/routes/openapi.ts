@@ -1,0 +1,27 @@
+/** The rows of the OpenAPI doors. HEAD comes before GET, which would answer it otherwise. */
+import type { EntityOutline } from "../docs-model.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { createModelNames } from "../openapi-forms.ts";
+import { entityReads } from "./openapi-entities.ts";
+import { legacyRoutes } from "./openapi-legacy.ts";
+import { entityLists } from "./openapi-lists.ts";
+import { modelRoutes } from "./openapi-models.ts";
+import { relationshipScrolls } from "./openapi-relationships.ts";
+import { traceRoutes } from "./openapi-trace.ts";
+import { entityWrites } from "./openapi-writes.ts";
+
+export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
+  const names = createModelNames(entities);
+  return [
+    ...entityReads("v3", names),
+    ...entityLists("v3", names),
+    ...entityWrites("v3", names),
+    ...traceRoutes,
+    ...modelRoutes(entities),
+    ...relationshipScrolls,
+    ...entityReads("v2", names),
+    ...entityLists("v2", names),
+    ...entityWrites("v2", names),
+    ...legacyRoutes(names),
+  ];
+}

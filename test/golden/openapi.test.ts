@@ -1,0 +1,526 @@
+/** The OpenAPI doors on a whole service: what is written there is read there, and everywhere else. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+  service.client.call(method, path, body, headers);
+const datasetOf = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:s3,${name},PROD)`;
+const properties = (name: string, more: object = {}) => ({
+  datasetProperties: { value: { name, ...more } },
+});
+const seen = (path: string, position: number | undefined) =>
+  call("GET", path, undefined, { "X-Annals-Min-Position": String(position) });
+const pages = async <T>(path: string, body: unknown, items: (reply: unknown) => readonly T[]) => {
+  const all: T[] = [];
+  for (let scrollId: string | undefined, i = 0; i < 100; i++) {
+    const more = scrollId === undefined ? "" : `&scrollId=${encodeURIComponent(scrollId)}`;
+    const { status, body: page } = await call("POST", path + more, body);
+    expect(status, JSON.stringify(page)).toBe(200);
+    all.push(...items(page));
+    scrollId = page.scrollId;
+    if (scrollId === undefined) return all;
+  }
+  throw new Error("there is no end");
+};
+
+describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
+  const base = `/openapi/${version}/entity`;
+  const aspectsOf = (entity: Record<string, unknown>) =>
+    (version === "v3" ? entity : entity.aspects) as Record<string, { value: unknown }>;
+
+  test("what is written is answered, read, and there for other doors", async () => {
+    const urn = datasetOf(`${version}/written`);
+    const reply = await call("POST", `${base}/dataset?async=false`, [
+      { urn, ...properties("one"), status: { value: { removed: false } } },
+    ]);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    expect(aspectsOf(reply.body[0]).datasetProperties?.value).toMatchObject({ name: "one" });
+    expect(reply.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+
+    const read = await call("GET", `${base}/dataset/${encoded(urn)}`);
+    expect(Object.keys(aspectsOf(read.body))).toEqual(
+      expect.arrayContaining(["datasetKey", "status", "datasetProperties", "browsePathsV2"]),
+    );
+    expect(aspectsOf(read.body).status).toEqual({ value: { removed: false } });
+    const other = await call("GET", `/aspects/${encoded(urn)}?aspect=datasetProperties&version=0`);
+    expect(other.body.aspect["com.linkedin.dataset.DatasetProperties"].name).toBe("one");
+    // As it is, with its slash and its brackets, and in any letter case of the names.
+    const raw = await call("GET", `${base}/DATASET/${urn}/datasetproperties?systemMetadata=true`);
+    expect(raw.body).toMatchObject({
+      value: { name: "one" },
+      systemMetadata: { version: "1" },
+      auditStamp: { time: expect.any(Number) },
+    });
+    expect((await call("GET", `${base}/dataset/${urn}`)).body.urn).toBe(urn);
+  });
+
+  test("asynchronous writes are answered with 202, and are there", async () => {
+    const urn = datasetOf(`${version}/async`);
+    expect((await call("POST", `${base}/dataset`, [{ urn, ...properties("a") }])).status).toBe(202);
+    const patch = [{ op: "add", path: "/description", value: "patched" }];
+    const patched = await call("PATCH", `${base}/dataset`, [
+      { urn, datasetProperties: { value: { patch } } },
+    ]);
+    expect([patched.status, patched.body]).toEqual([202, ""]);
+    const read = await call("GET", `${base}/dataset/${encoded(urn)}/datasetProperties`);
+    expect(read.body.value).toMatchObject({ name: "a", description: "patched" });
+  });
+
+  test("HEAD tells whether there is one, soft-deleted ones only when asked", async () => {
+    const urn = datasetOf(`${version}/head`);
+    const head = (rest: string) => call("HEAD", `${base}/dataset/${encoded(urn)}${rest}`);
+    expect((await head("")).status).toBe(404);
+    expect((await head("/status")).status).toBe(404);
+    await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: true } } }]);
+    expect((await head("")).status).toBe(404);
+    expect((await head("?includeSoftDelete=true")).status).toBe(204);
+    expect((await head("/status?includeSoftDelete=true")).status).toBe(204);
+    expect((await head("/ownership?includeSoftDelete=true")).status).toBe(404);
+  });
+
+  test("an aspect is created, written anew, patched, told in its versions, and deleted", async () => {
+    const urn = datasetOf(`${version}/aspect`);
+    const path = `${base}/dataset/${encoded(urn)}/datasetProperties`;
+    expect((await call("POST", path, { value: { name: "one" } })).body.value.name).toBe("one");
+    const again = await call("POST", path, { value: { name: "two" } });
+    expect([again.status, again.body.code]).toEqual([422, "invalid"]);
+    const written = await call("POST", `${path}?createIfNotExists=false`, {
+      value: { name: "two" },
+    });
+    expect(written.body.value.name).toBe("two");
+    const patch = [{ op: "add", path: "/name", value: "three" }];
+    expect((await call("PATCH", path, { patch })).body.value.name).toBe("three");
+    const versions = [1, 2, 0, -1].map(
+      async (n) => (await call("GET", `${path}?version=${n}`)).body,
+    );
+    expect((await Promise.all(versions)).map(({ value }) => value.name)).toEqual([
+      ...["one", "two", "three", "two"],
+    ]);
+    expect((await call("GET", `${path}?version=9`)).status).toBe(404);
+    expect((await call("DELETE", path)).status).toBe(200);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("DELETE", path)).status).toBe(404);
+  });
+
+  test("conditions hold in a member's headers and in those of the request", async () => {
+    const urn = datasetOf(`${version}/conditions`);
+    const write = (headers: object, own: Record<string, string> = {}) =>
+      call(
+        "POST",
+        `${base}/dataset?async=false`,
+        [{ urn, datasetProperties: { value: { name: "x" }, headers } }],
+        own,
+      );
+    expect((await write({ "If-Version-Match": "-1" })).status).toBe(200);
+    expect((await write({ "If-Version-Match": "-1" })).body.code).toBe("invalid");
+    expect((await write({}, { "If-Version-Match": "7" })).body.message).toContain("version 7");
+    expect((await write({}, { "If-Version-Match": "1" })).status).toBe(200);
+  });
+
+  test("an entity is deleted by parts, cleared, and as a whole", async () => {
+    const urn = datasetOf(`${version}/deleted`);
+    const path = `${base}/dataset/${urn}`;
+    const all = { ...properties("d"), status: { value: { removed: false } } };
+    await call("POST", `${base}/dataset`, [{ urn, ...all }]);
+    expect((await call("DELETE", `${path}?aspects=status&aspects=ownership`, [])).status).toBe(200);
+    expect((await call("GET", `${path}/status`)).status).toBe(404);
+    expect((await call("GET", `${path}/datasetProperties`)).status).toBe(200);
+    expect((await call("DELETE", `${path}?clear=true`)).status).toBe(200);
+    expect(Object.keys(aspectsOf((await call("GET", path)).body))).not.toContain(
+      "datasetProperties",
+    );
+    expect((await call("DELETE", path, [])).status).toBe(200);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("DELETE", path, [])).status).toBe(200);
+  });
+
+  test("a batch is read with the aspects that each member asks for, in its versions", async () => {
+    const urns = ["b1", "b2"].map((name) => datasetOf(`${version}/${name}`));
+    for (const name of ["first", "second"]) {
+      const members = urns.map((urn) => ({ urn, ...properties(name) }));
+      await call("POST", `${base}/dataset`, members);
+    }
+    const reply = await call("POST", `${base}/dataset/batchGet`, [
+      { urn: urns[0], datasetProperties: { headers: { "If-Version-Match": "1" } } },
+      { urn: urns[1], datasetproperties: {}, datasetKey: {} },
+      { urn: datasetOf("nowhere"), datasetProperties: {} },
+    ]);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    expect(reply.body).toHaveLength(2);
+    expect(aspectsOf(reply.body[0]).datasetProperties?.value).toMatchObject({ name: "first" });
+    expect(aspectsOf(reply.body[1]).datasetProperties?.value).toMatchObject({ name: "second" });
+    expect(aspectsOf(reply.body[1])).toHaveProperty("datasetKey");
+  });
+
+  test("a list goes on to its end, and has what is asked for", async () => {
+    const urns = Array.from({ length: 7 }, (_, i) => `urn:li:tag:${version}-list-${i}`);
+    const { position } = await call(
+      "POST",
+      `${base}/tag`,
+      urns.map((urn) => ({ urn, tagProperties: { value: { name: urn.slice(11) } } })),
+    );
+    const query = `query=${encodeURIComponent(`name:${version}-list-*`)}`;
+    const member = version === "v3" ? "entities" : "results";
+    const first = await seen(`${base}/tag?${query}&count=3&aspects=tagProperties`, position);
+    expect(first.body.totalCount).toBe(7);
+    expect(first.body[member]).toHaveLength(3);
+    expect(Object.keys(aspectsOf(first.body[member][0]))).not.toContain("tagKey");
+    const found = await pages(
+      `${base}/scroll?count=3&query=*`,
+      {
+        entities: ["tag"],
+        filter: {
+          and: [
+            { criteria: [{ field: "name", values: [`${version}-list`], condition: "START_WITH" }] },
+          ],
+        },
+      },
+      (page) => (page as Record<string, { urn: string }[]>)[member] ?? [],
+    );
+    expect(found.map(({ urn }) => urn)).toEqual(urns);
+    const slices = [0, 1].map((id) => call("GET", `${base}/tag?${query}&sliceId=${id}&sliceMax=2`));
+    const sizes = (await Promise.all(slices)).map(({ body }) => body[member].length);
+    expect(sizes).toEqual([7, 0]);
+  });
+
+  test.each([
+    ["no list", {}, "The body must be a list"],
+    ["no urn", [{ status: { value: {} } }], "/0/urn"],
+    ["an urn that is a number", [{ urn: 7 }], "/0/urn"],
+    ["an aspect that is text", [{ urn: datasetOf("x"), status: "removed" }], "/0/status"],
+    ["an aspect without a value", [{ urn: datasetOf("x"), status: {} }], "/0/status/value"],
+    ["a value that is text", [{ urn: datasetOf("x"), status: { value: "{}" } }], "/0/status/value"],
+    [
+      "a value that is a list",
+      [{ urn: datasetOf("x"), status: { value: [] } }],
+      "status.value is []",
+    ],
+    [
+      "system metadata that is nonsense",
+      [{ urn: datasetOf("x"), status: { value: {}, systemMetadata: { lastObserved: "soon" } } }],
+      "/0/status/systemMetadata/lastObserved",
+    ],
+    ["a urn that is none", [{ urn: "tag", status: { value: {} } }], "tag"],
+  ])("a body with %s is malformed", async (_, body, message) => {
+    const reply = await call("POST", `${base}/dataset?async=false`, body);
+    expect([reply.status, reply.body.code]).toEqual([400, "malformed"]);
+    expect(reply.body.message).toContain(message);
+  });
+
+  test.each([
+    ["an unknown aspect", "dataset", [{ urn: datasetOf("x"), __proto: { value: {} } }], 422],
+    [
+      "an unknown entity type",
+      "spaceship",
+      [{ urn: "urn:li:spaceship:x", status: { value: {} } }],
+      422,
+    ],
+    ["a urn of another type", "tag", [{ urn: datasetOf("x"), status: { value: {} } }], 422],
+    [
+      "a value that does not fit",
+      "dataset",
+      [{ urn: datasetOf("x"), status: { value: { removed: "maybe" } } }],
+      422,
+    ],
+  ])("a body with %s is refused, and changes nothing", async (_, type, body, status) => {
+    const good = { urn: datasetOf(`${version}/all-or-none`), ...properties("x") };
+    const reply = await call("POST", `${base}/${type}?async=false`, [...body, good]);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+    expect((await call("GET", `${base}/dataset/${encoded(good.urn)}`)).status).toBe(404);
+  });
+
+  test.each([
+    ["GET", "/dataset/urn:li:tag:a", 400],
+    ["GET", "/dataset/nonsense", 400],
+    ["GET", "/spaceship/urn:li:spaceship:a", 404],
+    ["GET", `/dataset/${encoded(datasetOf("x"))}/noSuchAspect`, 404],
+    ["GET", `/dataset/${encoded(datasetOf("x"))}/status?version=x`, 400],
+    ["GET", "/dataset/%E0%A4%A", 400],
+    ["GET", "/dataset?count=-1", 400],
+    ["GET", "/dataset?scrollId=nonsense", 400],
+    ["GET", "/dataset?sliceId=2&sliceMax=2", 400],
+    ["GET", "/dataset?sort=noSuchField", 400],
+    ["GET", "/spaceship", 422],
+    ["PUT", "/dataset", 405],
+  ])("%s %s is refused", async (method, path, status) => {
+    const reply = await call(method, base + path);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+  });
+});
+
+test("entities of several types are written and read in one request", async () => {
+  const tag = "urn:li:tag:generic";
+  const dataset = datasetOf("generic");
+  const path = "/openapi/v3/entity/generic";
+  const body = {
+    tag: [{ urn: tag, tagProperties: { value: { name: "generic" } } }],
+    dataset: [{ urn: dataset, status: { value: { removed: false } } }],
+  };
+  const reply = await call("POST", `${path}?async=false`, body);
+  expect(reply.body).toMatchObject({ tag: [{ urn: tag }], dataset: [{ urn: dataset }] });
+  const patch = [{ op: "add", path: "/description", value: "of all" }];
+  await call("PATCH", `${path}?async=false`, {
+    tag: [{ urn: tag, tagProperties: { value: { patch } } }],
+  });
+  const read = await call("POST", `${path}/batchGet`, { tag: [{ urn: tag, tagProperties: {} }] });
+  expect(read.body.tag[0].tagProperties.value).toEqual({ name: "generic", description: "of all" });
+});
+
+describe("traces", () => {
+  const traced = async (traceparent: string | null, body: unknown, more = "") =>
+    call(
+      "POST",
+      `/openapi/v1/trace/write/${traceparent?.split("-")[1]}?onlyIncludeErrors=false&detailed=true${more}`,
+      body,
+    );
+
+  test("tell that a write is there, and when searches show it", async () => {
+    const urn = "urn:li:tag:traced";
+    const body = [{ urn, tagProperties: { value: { name: "traced" } } }];
+    const write = await call("POST", "/openapi/v3/entity/tag?async=true", body);
+    const id = write.headers.get("traceparent");
+    expect(Math.abs(Number.parseInt(id?.slice(3, 19) ?? "", 16) / 1_000 - Date.now())).toBeLessThan(
+      60_000,
+    );
+    await expect
+      .poll(async () => (await traced(id, { [urn]: ["tagProperties"] })).body[urn].tagProperties, {
+        timeout: 15_000,
+      })
+      .toEqual({
+        success: true,
+        primaryStorage: { writeStatus: "ACTIVE_STATE" },
+        searchStorage: { writeStatus: "ACTIVE_STATE" },
+      });
+    await call("DELETE", `/openapi/v3/entity/tag/${urn}/tagProperties`);
+    const later = await traced(id, { [urn]: ["tagProperties", "ownership"] });
+    expect(later.body[urn]).toMatchObject({
+      tagProperties: { success: true, primaryStorage: { writeStatus: "HISTORIC_STATE" } },
+      ownership: { success: false, primaryStorage: { writeStatus: "ERROR" } },
+    });
+    const errors = await call("POST", `/openapi/v1/trace/write/${id?.split("-")[1]}`, {
+      [urn]: ["tagProperties"],
+    });
+    expect(errors.body).toEqual({});
+  });
+
+  test("a write that asks for it is in searches when it is answered", async () => {
+    const urn = "urn:li:tag:shown-at-once";
+    const headers = { "X-DataHub-Sync-Index-Update": "true" };
+    const value = { name: "shownatonce" };
+    await call("POST", "/openapi/v3/entity/tag?async=false", [
+      { urn, tagProperties: { value, headers } },
+    ]);
+    const found = await call("GET", "/openapi/v3/entity/tag?query=shownatonce");
+    expect(found.body.entities.map((one: { urn: string }) => one.urn)).toEqual([urn]);
+  });
+});
+
+describe("edges", () => {
+  const [a, b, c] = ["lineage-a", "lineage-b", "lineage-c"].map(datasetOf) as [
+    string,
+    string,
+    string,
+  ];
+  const owner = "urn:li:corpuser:edge";
+  const upstreams = (...urns: string[]) => ({
+    value: { upstreams: urns.map((dataset) => ({ dataset, type: "TRANSFORMED" })) },
+  });
+  const ownership = { value: { owners: [{ owner, type: "DATAOWNER" }] } };
+  interface Edge {
+    readonly relationshipType: string;
+    readonly source: { readonly urn: string };
+    readonly destination: { readonly urn: string };
+    readonly upstream?: string;
+    readonly downstream?: string;
+  }
+  const edges = (page: unknown): readonly Edge[] => (page as { results: readonly Edge[] }).results;
+  const ends = (found: readonly Edge[]) =>
+    found.map(({ source, destination }) => [source.urn, destination.urn]);
+
+  beforeAll(async () => {
+    const { position } = await call("POST", "/openapi/v3/entity/dataset?async=false", [
+      { urn: a, ownership },
+      { urn: b, upstreamLineage: upstreams(a), ownership },
+      { urn: c, upstreamLineage: upstreams(a, b) },
+    ]);
+    await seen("/openapi/v3/entity/dataset?count=0", position);
+  });
+
+  test("of a type, page by page", async () => {
+    const found = await pages(
+      "/openapi/v3/relationship/scroll?relationshipTypes=DownstreamOf&count=1",
+      {},
+      edges,
+    );
+    expect(ends(found)).toEqual([
+      [b, a],
+      [c, a],
+      [c, b],
+    ]);
+    const listed = await call("GET", "/openapi/v3/relationship/DownstreamOf?count=10");
+    expect(ends(listed.body.results)).toEqual([
+      [b, a],
+      [c, a],
+      [c, b],
+    ]);
+    expect(listed.body.scrollId).toBeUndefined();
+  });
+
+  test("between certain ends", async () => {
+    const filter = (urn: string) => ({
+      and: [{ criteria: [{ field: "urn", values: [urn], condition: "EQUAL" }] }],
+    });
+    const scroll = (query: string, body: object) =>
+      pages(`/openapi/v3/relationship/scroll?count=2&${query}`, body, edges);
+    const own = "relationshipTypes=DownstreamOf&relationshipTypes=OwnedBy";
+    expect(ends(await scroll(own, { sourceFilter: filter(b) }))).toEqual([
+      [b, a],
+      [b, owner],
+    ]);
+    expect(ends(await scroll(own, { destinationFilter: filter(a) }))).toEqual([
+      [b, a],
+      [c, a],
+    ]);
+    expect(ends(await scroll(`${own}&destinationTypes=corpuser`, {}))).toEqual(
+      expect.arrayContaining([
+        [a, owner],
+        [b, owner],
+      ]),
+    );
+    expect(ends(await scroll(`${own}&direction=INCOMING`, { sourceFilter: filter(a) }))).toEqual([
+      [b, a],
+      [c, a],
+    ]);
+    const named = {
+      and: [{ criteria: [{ field: "id", values: ["lineage-b"], condition: "EQUAL" }] }],
+    };
+    expect(ends(await scroll(own, { destinationFilter: named }))).toEqual([[c, b]]);
+  });
+
+  test("of one entity", async () => {
+    const path = `/openapi/v3/relationship/dataset/${encoded(a)}`;
+    const incoming = await call("GET", `${path}?direction=INCOMING&relationshipType=DownstreamOf`);
+    expect(ends(incoming.body.results)).toEqual([
+      [b, a],
+      [c, a],
+    ]);
+  });
+
+  test("of lineage, with the end that data comes from", async () => {
+    const scroll = (query: string) =>
+      pages(`/openapi/v3/lineage/scroll?count=1${query}`, { urns: [b] }, edges);
+    const both = (await scroll("")).map(({ upstream, downstream }) => [upstream, downstream]);
+    expect(both).toEqual([
+      [a, b],
+      [b, c],
+    ]);
+    expect((await scroll("&direction=UPSTREAM")).map(({ upstream }) => upstream)).toEqual([a]);
+    expect((await scroll("&direction=DOWNSTREAM")).map(({ downstream }) => downstream)).toEqual([
+      c,
+    ]);
+    const all = await pages("/openapi/v3/lineage/scroll?count=2", {}, edges);
+    expect(all.map(({ upstream, downstream }) => [upstream, downstream])).toEqual([
+      [a, b],
+      [a, c],
+      [b, c],
+    ]);
+  });
+
+  test("without those of entities that are soft-deleted, unless asked for", async () => {
+    const gone = datasetOf("lineage-gone");
+    const status = { value: { removed: true } };
+    const { position } = await call("POST", "/openapi/v3/entity/dataset?async=false", [
+      { urn: gone, status, upstreamLineage: upstreams(a) },
+    ]);
+    await seen("/openapi/v3/entity/dataset?count=0", position);
+    const path = `/openapi/v3/relationship/dataset/${encoded(a)}?direction=INCOMING&relationshipType=DownstreamOf`;
+    expect(ends((await call("GET", path)).body.results)).not.toContainEqual([gone, a]);
+    const all = await call("GET", `${path}&includeSoftDelete=true`);
+    expect(ends(all.body.results)).toContainEqual([gone, a]);
+  });
+
+  test.each([
+    ["/openapi/v3/relationship/scroll?direction=SIDEWAYS", {}, 400],
+    ["/openapi/v3/relationship/scroll?count=0", {}, 400],
+    ["/openapi/v3/relationship/scroll?scrollId=x", {}, 400],
+    ["/openapi/v3/relationship/scroll?sourceTypes=spaceship", {}, 422],
+    [
+      "/openapi/v3/relationship/scroll",
+      { edgeFilter: { and: [{ criteria: [{ field: "x" }] }] } },
+      422,
+    ],
+    [
+      "/openapi/v3/relationship/scroll",
+      { sourceFilter: { and: [{ criteria: [{ field: "nope", values: ["x"] }] }] } },
+      400,
+    ],
+    ["/openapi/v3/lineage/scroll", { urns: ["x"] }, 400],
+    ["/openapi/v3/lineage/scroll?direction=SIDEWAYS", { urns: [] }, 400],
+  ])("%s with %j is refused", async (path, body, status) => {
+    const reply = await call("POST", path, body);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+  });
+});
+
+describe("older forms", () => {
+  test("aspects with the names of their records", async () => {
+    const urn = datasetOf("first-version");
+    const aspect = { __type: "DatasetProperties", name: "first" };
+    const body = [{ entityType: "dataset", entityUrn: urn, aspect }];
+    expect((await call("POST", "/openapi/entities/v1/", body)).body).toEqual([urn]);
+    const path = `/openapi/entities/v1/latest?urns=${encoded(urn)}&aspectNames=datasetProperties`;
+    const { body: read } = await call("GET", path);
+    expect(read.responses[urn].aspects.datasetProperties.value.name).toBe("first");
+    await call("DELETE", `/openapi/entities/v1/?urns=${encoded(urn)}&soft=true`);
+    expect((await call("HEAD", `/openapi/v3/entity/dataset/${urn}`)).status).toBe(404);
+    await call("DELETE", `/openapi/entities/v1/?urns=${encoded(urn)}&soft=false`);
+    expect((await call("GET", `/openapi/v3/entity/dataset/${urn}`)).status).toBe(404);
+    const nameless = await call("POST", "/openapi/entities/v1/", [{ ...body[0], aspect: {} }]);
+    expect(nameless.status).toBe(400);
+  });
+
+  test("proposals in a list", async () => {
+    const entityUrn = "urn:li:tag:platform";
+    const value = JSON.stringify({ name: "platform" });
+    const aspect = { value, contentType: "application/json" };
+    const proposal = {
+      entityType: "tag",
+      entityUrn,
+      changeType: "UPSERT",
+      aspectName: "tagProperties",
+      aspect,
+    };
+    expect((await call("POST", "/openapi/platform/entities/v1/", [proposal])).body).toEqual([
+      entityUrn,
+    ]);
+    const read = await call("POST", "/openapi/v2/entity/batch/tag", {
+      urns: [entityUrn],
+      aspectNames: ["tagProperties"],
+      withSystemMetadata: true,
+    });
+    expect(read.body.entities[0].aspects.tagProperties).toMatchObject({
+      value: { name: "platform" },
+      systemMetadata: { version: "1" },
+    });
+  });
+});
+
+test("the model is told type by type", async () => {
+  const path = "/openapi/v1/registry/models/entity/specifications";
+  const { body } = await call("GET", `${path}?start=0&count=1000`);
+  expect(body.total).toBe(body.elements.length);
+  const dataset = body.elements.find((one: { name: string }) => one.name === "dataset");
+  expect(dataset).toMatchObject({ keyAspectName: "datasetKey" });
+  expect((await call("GET", `${path}/dataset`)).body).toEqual(dataset);
+  expect((await call("GET", `${path}/spaceship`)).status).toBe(404);
+  expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
+});
