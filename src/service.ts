@@ -340,9 +340,9 @@ const outlineOf = (model: Model): readonly EntityOutline[] =>
     aspects: [keyAspect, ...aspects].map((aspect) => ({
       name: aspect,
       timeseries: model.aspects.get(aspect)?.timeseries === true,
+      schemaVersion: model.aspects.get(aspect)?.schemaVersion,
     })),
   }));
-      schemaVersion: model.aspects.get(aspect)?.schemaVersion,
 
 const openToAll =
   "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";

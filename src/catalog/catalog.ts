@@ -251,6 +251,14 @@ export interface Catalog extends SearchCatalog {
   /** {value: {entityName, aspectName, limit, values: […], …}} (contract §2.5). */
   getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
 
+  /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */
+  findEntities(
+    urns: readonly string[],
+    aspects: readonly string[] | undefined,
+  ): Promise<readonly FoundEntity[]>;
+  /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
+  findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
+
   exists(urn: string, options: { readonly includeSoftDelete: boolean }): Promise<boolean>;
   filterExisting(
     urns: readonly string[],
@@ -289,19 +297,18 @@ export interface Catalog extends SearchCatalog {
     readonly total: number;
     readonly relationships: readonly Relationship[];
   }>;
+  /**
+   * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked
+   * for: there are more for as long as there is a scrollId.
+   */
+  scrollRelationships(
+    query: RelationshipScroll,
+  ): Promise<{ readonly relationships: readonly FoundRelationship[]; readonly scrollId?: string }>;
   /** What is up- or downstream, nearest first; `partial` when a bound of the service ended it. */
   getLineage(query: {
     readonly urn: string;
     /** UPSTREAM or DOWNSTREAM. */
     readonly direction: string;
-  /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */
-  findEntities(
-    urns: readonly string[],
-    aspects: readonly string[] | undefined,
-  ): Promise<readonly FoundEntity[]>;
-  /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
-  findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
-
     readonly start?: number | undefined;
     readonly count?: number | undefined;
     /** 1 when absent. */
@@ -340,13 +347,6 @@ export interface Catalog extends SearchCatalog {
   followChanges(
     query: ChangesFilter & { readonly after?: Position | undefined },
     signal: AbortSignal,
-  /**
-   * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked
-   * for: there are more for as long as there is a scrollId.
-   */
-  scrollRelationships(
-    query: RelationshipScroll,
-  ): Promise<{ readonly relationships: readonly FoundRelationship[]; readonly scrollId?: string }>;
   ): Promise<AsyncIterable<ToldChanges>>;
 
   /** The position that a read which begins now shows at least. */

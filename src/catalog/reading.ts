@@ -52,10 +52,10 @@ type Reading = Omit<
   | ("positionOf" | "reach" | "health")
 >;
 
-/** Most urns of one page of listUrns. */
 const namesOf = (references: CatalogParts["references"]): readonly string[] =>
   [...new Set([...references.values()].flat().map(({ name }) => name))].sort();
 
+/** Most urns of one page of listUrns. */
 const pageMax = 10_000;
 
 export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
@@ -64,12 +64,12 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
   const { states, aspects, timeseries, graph } = ports;
   const walk = createLineage({ reader: graph, steps: parts.lineage, now });
 
-  async function existing(
   const searches = createSearches({
     ...{ ...parts.search, reader: ports.search, fields: tools.fields },
     ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
   });
 
+  async function existing(
     urns: readonly string[],
     { includeSoftDelete }: { readonly includeSoftDelete: boolean },
   ): Promise<readonly boolean[]> {
@@ -91,8 +91,8 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
 
   return {
     ...createReads({ ...tools, states, reader: aspects }),
-    ...createTimeseriesReads({
     ...createFinds({ ...tools, states, reader: aspects }),
+    ...createTimeseriesReads({
       ...{ model, addresses, namespace },
       ...{ reader: timeseries, caughtUp: caughtUp("timeseries") },
     }),

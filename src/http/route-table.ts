@@ -32,9 +32,9 @@ export interface RouteTable {
 export interface RouteOptions extends ServicePagesOptions {
   /** Absent: there is no GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
-  /** Absent: there is no schema registry. */
   /** Entity types of the model and their aspects. */
   readonly entities?: readonly EntityOutline[] | undefined;
+  /** Absent: there is no schema registry. */
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
 }
 
@@ -61,10 +61,10 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...auditRoutes,
     ...statusRoutes,
     ...changesRoutes,
+    ...openApiRoutes(options.entities ?? []),
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...servicePages(options),
-    ...openApiRoutes(options.entities ?? []),
   ],
 });
 
@@ -98,10 +98,10 @@ const IDS = /(?:^|&)ids(?:\[\d*\])?=/;
 /** The router path of a request; of a path outside the resources: itself, with its query. */
 export function createRoutePlan(
   table: RouteTable,
+  pagePath: (path: string) => string = (path) => path,
 ): (address: Address, method: string | undefined) => string {
   const keyed = new Set<string>();
   const keyless = new Set<string>();
-  pagePath: (path: string) => string = (path) => path,
   for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "page")) {
     (hasKey(endpoint) ? keyed : keyless).add(routerPath(endpoint));
   }

@@ -101,13 +101,6 @@ export function createRecordingCatalog(): RecordingCatalog {
     getSnapshots: answering("getSnapshots", text),
     getAspect: answering("getAspect", text),
     getTimeseriesValues: answering("getTimeseriesValues", text),
-    exists: answering("exists", true),
-    filterExisting: answering("filterExisting", ["urn:li:tag:there"]),
-    listUrns: answering("listUrns", { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 }),
-    countEntities: answering("countEntities", { dataset: 12 }),
-    countAspect: answering("countAspect", 5),
-    queryUsage: answering("queryUsage", { buckets: [], aggregations: {} }),
-    listRelationships: answering("listRelationships", {
     findEntities: answering("findEntities", [foundEntity]),
     findAspect: answering("findAspect", foundAspect),
     scrollRelationships: answering("scrollRelationships", {
@@ -119,6 +112,13 @@ export function createRecordingCatalog(): RecordingCatalog {
       ],
       scrollId: "next",
     }),
+    exists: answering("exists", true),
+    filterExisting: answering("filterExisting", ["urn:li:tag:there"]),
+    listUrns: answering("listUrns", { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 }),
+    countEntities: answering("countEntities", { dataset: 12 }),
+    countAspect: answering("countAspect", 5),
+    queryUsage: answering("queryUsage", { buckets: [], aggregations: {} }),
+    listRelationships: answering("listRelationships", {
       start: 0,
       count: 1,
       total: 1,
