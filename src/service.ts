@@ -175,7 +175,13 @@ export async function openService(
           clear: (views) => clearEditions(config, views),
         }),
         ...{ views: viewNames, rounds: rebuildRounds(config), logger },
-        atStart: config.onModelChange === "rebuild" ? projector.stale() : [],
+        ofAnotherModel: config.onModelChange === "rebuild",
+        onStale(view, stale) {
+          // Of the others the model decides little, and operators are known by them.
+          if (config.onModelChange !== "refuse" || !annotatedViews.has(view)) return;
+          if (stale) editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
+          else editions.admit([view]);
+        },
         onRebuilt: editions.admit,
       },
       verifying: {
@@ -193,12 +199,6 @@ export async function openService(
         traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
     });
     opened.push(() => operations.close());
-    if (config.onModelChange === "refuse") {
-      // Of the others the model decides little, and operators are known by them.
-      for (const view of projector.stale().filter((name) => annotatedViews.has(name))) {
-        editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
-      }
-    }
     const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
     logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
 

@@ -168,8 +168,11 @@ export async function openViews(
     readonly next?: boolean;
     /** Called for a view that was made of something else, and is empty now. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
-    /** When given: called for a view of the data directory that another model made; it is kept. */
-    readonly onStale?: (view: ViewName) => void;
+    /**
+     * When given: called for a view that another model made, which is kept; of views in servers
+     * also when that has changed.
+     */
+    readonly onStale?: (view: ViewName, stale: boolean) => void;
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
@@ -178,16 +181,28 @@ export async function openViews(
   try {
     for (const name of names) {
       const shared = sharedView(config, name);
+      let stale = false;
+      const tell = (now: boolean) => {
+        if (now !== stale) onStale?.(name, now);
+        stale = now;
+      };
       const view = await openView(config, name, {
+        model: config.rules.fingerprint,
+        log: config.origin,
         // Who only watches a view has no say in what it is made of.
-        ...((leads || !shared) && { model: config.rules.fingerprint, log: config.origin }),
+        watched: shared && !leads,
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
-        onStale: onStale && (() => onStale(name)),
-        keptFrom: config.onModelChange === "rebuild" ? KEPT_MIN : 1,
+        // Others read what is in a server: it is never emptied for a model.
+        onStale: shared || onStale !== undefined ? tell : undefined,
+        keptFrom: shared || config.onModelChange === "refuse" ? 1 : KEPT_MIN,
         bulk,
         next,
       });
-      const follows = { shared: leads ? "led" : "watched", awaited: true } as const;
+      const follows = {
+        shared: leads ? "led" : "watched",
+        awaited: true,
+        ofAnotherModel: () => stale,
+      } as const;
       opened.push(shared ? { ...view, ...follows } : view);
     }
     if (options.names === undefined) opened.push(...(await openFeed(config)));

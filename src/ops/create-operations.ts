@@ -1,7 +1,7 @@
 /** The operations over a log, its views and its projector, put together from their parts. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { AuditTrail } from "../auth/audit.ts";
+import type { AuditNote, AuditTrail } from "../auth/audit.ts";
 import { keepText } from "../config/kept-text.ts";
 import type { Change } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -19,6 +19,7 @@ import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore.ts";
+import { watchStale } from "./stale-views.ts";
 import { createStatus, type StatusParts } from "./status.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
@@ -32,13 +33,16 @@ export interface OperationsParts {
   readonly projector: Progress &
     Restoration & {
       stale(): readonly string[];
+      fed(): readonly string[];
       emptied(): Readonly<Record<string, number>>;
     };
-  readonly audit: Pick<AuditTrail, "list">;
+  readonly audit: Pick<AuditTrail, "list" | "note">;
   readonly status: Pick<StatusParts, "version" | "health" | "figures">;
   readonly rebuilds: RebuildParts & {
-    /** Views that are to be rebuilt as soon as the operations are open. */
-    readonly atStart: readonly string[];
+    /** Whether views that another model made are rebuilt by themselves. */
+    readonly ofAnotherModel: boolean;
+    /** Called when a view was found to be of another model, and when it is not any more. */
+    readonly onStale: (view: string, stale: boolean) => void;
   };
   readonly verifying: Omit<VerifyParts, "restoration" | "logger">;
   readonly aroundJob?: JobsParts["around"];
@@ -95,11 +99,17 @@ export async function openOperations(
   });
 
   const endVerifying = verifications.watch();
-  const { atStart } = parts.rebuilds;
-  // One that the last process left has been taken up.
-  if (atStart.length > 0 && !rebuilds.underWay()) {
-    await rebuilds.rebuild({ views: atStart }, { actor: systemActor }, jobs);
-  }
+  const staleness = await watchStale({
+    ...{ stale: projector.stale, fed: projector.fed, underWay: rebuilds.underWay, logger },
+    onStale(view, stale) {
+      parts.rebuilds.onStale(view, stale);
+      // A record, which whoever feeds the view brings to it, and so is seen to do so.
+      if (stale) parts.audit.note(madeElsewhere(view, systemActor));
+    },
+    rebuild: parts.rebuilds.ofAnotherModel
+      ? (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs)
+      : undefined,
+  });
 
   const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
   const readiness = watchReadiness({ look, now: () => performance.now() });
@@ -160,6 +170,7 @@ export async function openOperations(
     getStatus,
     stalledViews: readiness.stalled,
     async close() {
+      staleness.close();
       await endVerifying();
       readiness.close();
       pace.close();
@@ -167,6 +178,11 @@ export async function openOperations(
     },
   };
 }
+
+const madeElsewhere = (view: string, actor: string): AuditNote => ({
+  ...{ action: "modelChange", outcome: "allowed", actor },
+  detail: `the view "${view}" was made by another model than this node has`,
+});
 
 /** Names the directory's jobs for ever; a copy of the directory is the same node. */
 function nodeId(data: string): string {

@@ -26,6 +26,8 @@ import { createRestores } from "./restores.ts";
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
   stale(): readonly string[];
+  /** Views that this process feeds. */
+  fed(): readonly string[];
   /** How often each view began anew, because it could not be read or was made of something else. */
   emptied(): Readonly<Record<string, number>>;
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
@@ -110,8 +112,12 @@ export async function startProjectorThread(
         return;
       }
       if (message.kind === "stale") {
-        if (!stale.has(message.view)) logger.warn({ view: message.view }, ofAnotherModel);
-        stale.add(message.view);
+        const { view } = message;
+        if (!message.stale) stale.delete(view);
+        else if (!stale.has(view)) {
+          logger.warn({ view }, ofAnotherModel);
+          stale.add(view);
+        }
         return;
       }
       if (message.kind === "replaced" || message.kind === "not replaced") {
@@ -232,6 +238,7 @@ export async function startProjectorThread(
     },
     stale: () => [...stale],
     emptied: () => emptied,
+    fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
     onRestored: restores.onRestored,
     poke: gathered.poke,

@@ -29,8 +29,8 @@ export interface ThreadStores<Config = unknown> {
     options: {
       /** Called for a view that was made of something else, and is empty now. */
       readonly onEmptied?: (view: string, why: string) => void;
-      /** Called for a view that another model made, and that is kept until it is regrown. */
-      readonly onStale?: (view: string) => void;
+      /** Called for a view that another model made, and that is kept until it is regrown; and after. */
+      readonly onStale?: (view: string, stale: boolean) => void;
       /** These alone; of views in files the next editions, which are there. */
       readonly names?: readonly string[];
       readonly next?: true;
@@ -76,7 +76,7 @@ export type FromThread =
   | { readonly kind: "progress"; readonly progress: ProjectorProgress }
   /** A view was made of something else; before the first progress. */
   | { readonly kind: "emptied"; readonly view: string; readonly why: string }
-  | { readonly kind: "stale"; readonly view: string }
+  | { readonly kind: "stale"; readonly view: string; readonly stale: boolean }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
   | {
@@ -131,9 +131,10 @@ async function open({ module, config }: ThreadData): Promise<void> {
   const stores: ThreadStores = await import(
     module ?? new URL("../stores.ts", import.meta.url).href
   );
+  const onStale = (view: string, stale: boolean) => tell({ kind: "stale", view, stale });
   const views = await stores.openViews(config, {
     onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
-    onStale: (view) => tell({ kind: "stale", view }),
+    onStale,
   });
   const log = await stores.openLogReader(config);
   const notes = createNotes(log);
@@ -148,7 +149,7 @@ async function open({ module, config }: ThreadData): Promise<void> {
     notes,
     sharing: createSharing(),
     editions: stores.putInPlace && {
-      open: (names) => stores.openViews(config, { names, next: true }),
+      open: (names) => stores.openViews(config, { names, next: true, onStale }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
     },
     onProgress: (progress) => tell({ kind: "progress", progress }),

@@ -40,7 +40,8 @@
  *   9. What a view has put off is done when the others have had their turn, with pauses. (tidy)
  *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
  *      up. Until it has it, nothing else is asked of it. (advance, settled)
- *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends.
+ *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends:
+ *      soon where it is of the view's model, later where it is of another. (isLeft)
  *      That two may try at once does no harm: a sink moves the checkpoint only from where it knows
  *      it to be, and says `conflict` else. (feed, look)
  *  12. A view that is held is at one position until it is released, by the edition that was there
@@ -57,23 +58,16 @@ import { cut, endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createMending } from "./mending.ts";
 import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
-import { asError, isConflict, stopped, textOf } from "./projector-errors.ts";
+import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions, type Replaced } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import { type Sharing, unshared } from "./sharing.ts";
 import type { View } from "./sink.ts";
-import { checkAhead, placeAtStart } from "./start-places.ts";
+import { beginsWatching, checkAhead, placeAtStart } from "./start-places.ts";
+import { type ProjectorProgress, progressOf } from "./told-progress.ts";
 
-export interface ViewProgress {
-  readonly position: Position;
-  /** Why it does not move on; it is tried again and again. */
-  readonly error?: string | undefined;
-  /** Entities that it passes over (parking.ts); absent when there are none. */
-  readonly parked?: number | undefined;
-}
-
-export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
+export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
 
 export interface ProjectorParts {
   readonly log: Pick<ChangeLog, "readAll" | "head"> & HistoryLog;
@@ -132,6 +126,8 @@ const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
+/** How much longer a process of another model leaves a view to others. */
+const PATIENCE = 2;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
@@ -157,7 +153,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const followers: readonly Follower[] = await Promise.all(
     parts.views.map(async (view) => {
       const { position, failure } = await placeAtStart(view, retryMs.first);
-      const movedAt = view.shared === "watched" ? Date.now() : undefined;
+      const movedAt = beginsWatching(view) ? Date.now() : undefined;
       const parking = await parkingOf(view);
       return {
         view,
@@ -190,21 +186,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     restore: (urns, view) => restoreEntities(urns, { log, decode, views: [view] }),
   });
 
-  function progress(): ProjectorProgress {
-    return Object.fromEntries(
-      followers.map(({ view, position, failure, parking }) => {
-        const parked = parking?.list().length ?? 0;
-        return [
-          view.name,
-          {
-            position,
-            ...(failure !== undefined && { error: textOf(failure.error) }),
-            ...(parked > 0 && { parked }),
-          },
-        ];
-      }),
-    );
-  }
+  const progress = (): ProjectorProgress => progressOf(followers);
 
   async function run(): Promise<void> {
     while (!stopping) {
@@ -244,8 +226,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     follower.failure = undefined;
     if (follower.position !== position) follower.movedAt = Date.now();
     else if (await isLeft(follower)) await takeOver(follower);
-    if (follower.position !== position || failure !== undefined) onProgress(progress());
-    if (follower.movedAt === undefined) wakeUp();
+    const feeds = follower.movedAt === undefined;
+    if (feeds || follower.position !== position || failure !== undefined) onProgress(progress());
+    if (feeds) wakeUp();
   }
 
   async function takeOver(follower: Follower): Promise<void> {
@@ -260,7 +243,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 
   /** Whether a view that this projector may feed is behind, and nobody feeds it. */
   async function isLeft({ view, position, movedAt = 0 }: Follower): Promise<boolean> {
-    if (view.shared !== "led" || Date.now() - movedAt < takeOverMs) return false;
+    const patience = view.ofAnotherModel?.() === true ? PATIENCE : 1;
+    if (view.shared !== "led" || Date.now() - movedAt < takeOverMs * patience) return false;
     try {
       return position < (await log.head());
     } catch {
@@ -356,7 +340,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   function recoverLater(follower: Follower): void {
     follower.feeding = recover(follower).then((recovered) => {
       follower.feeding = undefined;
-      follower.recovered = recovered;
+      if (recovered && beginsWatching(follower.view)) {
+        follower.movedAt = Date.now();
+        follower.failure = undefined;
+      } else follower.recovered = recovered;
       wakeUp();
     });
   }

@@ -67,6 +67,8 @@ export interface View<W = unknown> {
    * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.
    */
   readonly shared?: "led" | "watched" | undefined;
+  /** Of a shared view: whether another model made it. Processes of that one go on feeding it. */
+  readonly ofAnotherModel?: (() => boolean) | undefined;
   /**
    * Other processes wait for its position: its checkpoint moves over what it ignores, too, with
    * every batch.

@@ -44,3 +44,7 @@ export function checkAhead(
     },
   );
 }
+
+/** A process of the model that made a view goes on feeding it; without one, it is taken over. */
+export const beginsWatching = ({ shared, ofAnotherModel }: View): boolean =>
+  shared === "watched" || (shared === "led" && ofAnotherModel?.() === true);

@@ -17,11 +17,14 @@ export interface ViewOrigin {
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
    * When given, what another model made of `keptFrom` records or more is kept and goes on, and this
-   * is called: the view is to be regrown beside (regrow-beside.ts), and says until then that it is of
-   * another model. What is made of fewer is grown again sooner than a thread has started.
+   * is called with true: the view is to be regrown beside (regrow-beside.ts), and says until then
+   * that it is of another model. What is made of fewer is grown again sooner than a thread has
+   * started. In a server others may change that: it is called whenever the view is found anew.
    */
-  readonly onStale?: (() => void) | undefined;
+  readonly onStale?: ((stale: boolean) => void) | undefined;
   readonly keptFrom?: number | undefined;
+  /** Of a view in a server: whoever opens it has no say in what it is made of. */
+  readonly watched?: boolean | undefined;
   /** Regrow from nothing beside the view that is there, and take its place when closed. */
   readonly bulk?: boolean | undefined;
   /**
@@ -30,6 +33,34 @@ export interface ViewOrigin {
    */
   readonly next?: boolean | undefined;
 }
+
+/** What a view says of itself; null where nobody said. */
+export interface Made {
+  readonly model: string | null;
+  readonly log: string | null;
+  readonly position: Position;
+}
+
+/** Told as the model of a view that several have fed: it is none of them. */
+export const severalModels = "several";
+
+/**
+ * What is to become of a view: "own" goes on, "stale" goes on and is to be regrown, "ahead" stays
+ * as it is, the others begin anew.
+ */
+export function judge(made: Made, origin: ViewOrigin): "own" | "stale" | "ahead" | Emptied {
+  const { model, log, onStale, keptFrom = 1, watched } = origin;
+  if (watched !== true && made.log !== null && log !== undefined && made.log !== log.id) {
+    return made.position > log.head ? "ahead" : "another log";
+  }
+  if (made.model === null || model === undefined || made.model === model) return "own";
+  if (watched) return "stale";
+  return onStale !== undefined && made.position >= keptFrom ? "stale" : "another model";
+}
+
+/** The model that a view is of when this one has fed it. */
+export const modelAfter = (made: string | null, own: string | undefined): string | null =>
+  made === null || own === undefined || made === own ? made : severalModels;
 
 /** Where a view lies that a server keeps. */
 export interface ServerPlace {

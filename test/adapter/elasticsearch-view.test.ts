@@ -240,6 +240,38 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       expect(emptied).toEqual(["another log", "another model"]);
     });
 
+    test("that another model made are kept where that is wanted, until others take their place", async () => {
+      const openAs = (model: string, told: unknown[] = [], bulk = false) =>
+        open({
+          ...{ model, bulk, log: { id: "a", head: position(9) } },
+          onStale: (stale: boolean) => void told.push(stale),
+          onEmptied: (why: string) => void told.push(why),
+        });
+      const first = await openAs("m1");
+      await tell(first, event(1));
+      const told: unknown[] = [];
+      const second = await openAs("m2", told);
+      expect([await second.position(), new Set(told)]).toEqual([1, new Set([true])]);
+      // Its own process goes on with it.
+      await tell(first, event(2));
+      const grown = await openAs("m2", [], true);
+      await tell(grown, event(1), event(2));
+      await grown.close("keep");
+      expect(await times()).toEqual([1, 2]);
+      await expect(tell(first, event(3))).rejects.toMatchObject({ code: "conflict" });
+      await expect(tell(second, event(3))).rejects.toMatchObject({ code: "conflict" });
+      expect([await second.position(), told.at(-1)]).toEqual([2, false]);
+      expect([await first.position(), await (await openAs("m1", told)).position()]).toEqual([2, 2]);
+      expect(told.at(-1)).toBe(true);
+      // What both have fed is of neither.
+      await tell(first, event(3));
+      for (const model of ["m1", "m2"]) {
+        const again: unknown[] = [];
+        expect(await (await openAs(model, again)).position()).toBe(3);
+        expect(again.at(-1)).toBe(true);
+      }
+    });
+
     test("of another release are refused, and can be regrown", async () => {
       await tell(await open(), event(1));
       await place.client.update({

@@ -233,6 +233,37 @@ describe.skipIf("skipped" in store)(title, () => {
       expect(emptied).toEqual(["another model", "another log"]);
     });
 
+    test("of another model is kept where that is wanted, until one is grown beside it", async () => {
+      const openAs = (model: string, told: unknown[] = [], bulk = false) =>
+        place.openSink({
+          ...{ model, bulk, log: { id: "log", head: position(9) } },
+          onStale: (stale: boolean) => void told.push(stale),
+          onEmptied: (why: string) => void told.push(why),
+        });
+      const tell = (n: number) => tells(n, dataset(n), [ada]);
+      const first = await openAs("m1");
+      await first.apply([tell(1)], position(3));
+      const told: unknown[] = [];
+      const second = await openAs("m2", told);
+      expect([await second.position(), new Set(told)]).toEqual([3, new Set([true])]);
+      // Its own process goes on with it.
+      await first.apply([tell(4)], position(4));
+      const grown = await openAs("m2", [], true);
+      await grown.apply([tell(1), tell(4)], position(4));
+      await grown.close("keep");
+      await expect(first.apply([], position(5))).rejects.toMatchObject({ code: "conflict" });
+      expect([await second.position(), told.at(-1)]).toEqual([4, false]);
+      expect([await first.position(), await (await openAs("m1", told)).position()]).toEqual([4, 4]);
+      expect(told.at(-1)).toBe(true);
+      // What both have fed is of neither.
+      await first.apply([], position(6));
+      for (const model of ["m1", "m2"]) {
+        const again: unknown[] = [];
+        expect(await (await openAs(model, again)).position()).toBe(6);
+        expect(again.at(-1)).toBe(true);
+      }
+    });
+
     test("is regrown beside the live one and takes its place under readers", async () => {
       const live = await sinkOf();
       const many = Array.from({ length: 300 }, (_, i) => dataset(i));

@@ -451,6 +451,44 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
+    describe("what another model made", () => {
+      const origin = (model: string, told: unknown[] = []) => ({
+        ...{ model, log: { id: "l1", head: position(9) } },
+        onStale: (stale: boolean) => void told.push(stale),
+        onEmptied: (why: string) => void told.push(why),
+      });
+
+      test("is kept where that is wanted, and replaced by what is grown beside it", async () => {
+        const first = await place.openSink(origin("m1"));
+        await first.apply(tags(1, 3), position(3));
+        const told: unknown[] = [];
+        const second = await place.openSink(origin("m2", told));
+        expect([await second.position(), told]).toEqual([3, [true]]);
+        // Its own process goes on with it.
+        await first.apply(tags(4, 5), position(5));
+        const grown = await place.openSink({ ...origin("m2"), bulk: true });
+        await grown.apply(tags(1, 5), position(5));
+        await grown.close("keep");
+        await expect(first.apply(tags(6, 6), position(6))).rejects.toEqual(conflict);
+        const other = await place.openSink(origin("m1", told));
+        expect(await other.position()).toBe(5);
+        expect(told).toEqual([true, true]);
+        await expect(second.position()).rejects.toEqual(conflict);
+        expect(await second.position()).toBe(5);
+        expect(told).toEqual([true, true, false]);
+      });
+
+      test("and this one has fed is of neither", async () => {
+        await (await place.openSink(origin("m1"))).apply(tags(1, 3), position(3));
+        await (await place.openSink(origin("m2"))).apply(tags(4, 4), position(4));
+        for (const model of ["m1", "m2"]) {
+          const told: unknown[] = [];
+          const sink = await place.openSink(origin(model, told));
+          expect([await sink.position(), told]).toEqual([4, [true]]);
+        }
+      });
+    });
+
     describe("texts", () => {
       test("of urns are told apart and put in order, however long they are", async () => {
         const long = "\u{1F3D4}é".repeat(1_400);

@@ -146,8 +146,30 @@ describe("a view in a server", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.position()).toBe(0);
     await start(log, server.open("led"));
-    await soon(() => expect(watcher.progress()).toEqual({ graph: { position: 10 } }));
+    await soon(() => expect(watcher.progress()).toEqual({ graph: { position: 10, elsewhere: true } }));
     expect(watched.applied).toEqual([]);
+  });
+
+  test("that another model made is left to who feeds it, and taken over when nobody does", async () => {
+    const log = createArrayLog(10);
+    const server = createServer();
+    const own = await start(log, server.open("led"));
+    await soon(() => expect(server.position()).toBe(10));
+    const other = { ...server.open("led"), ofAnotherModel: () => true };
+    const projector = await start(log, other);
+    expect(projector.progress()).toEqual({ graph: { position: 10, elsewhere: true } });
+    for (let n = 0; n < 10; n++) {
+      log.grow(1);
+      own.poke();
+      await soon(() => expect(server.position()).toBe(11 + n));
+    }
+    expect([other.applied, server.counts.conflicts]).toEqual([[], 0]);
+    await own.stop();
+    // Who is not behind has no need to be fed.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(projector.progress()).toEqual({ graph: { position: 20, elsewhere: true } });
+    log.grow(5);
+    await soon(() => expect(projector.progress()).toEqual({ graph: { position: 25 } }));
   });
 
   test("tells others how far it is, whatever it ignores", async () => {

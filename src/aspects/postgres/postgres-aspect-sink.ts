@@ -80,7 +80,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         if (edition.position !== from.position) throw moved(edition.position);
         if (edition.turn !== from.turn) writer.forget();
         const next = { ...edition, ...(await work(connection, edition)), turn: edition.turn + 1 };
-        await saveEdition(connection, next);
+        await saveEdition(connection, next, view.model);
         return next;
       });
     } catch (error) {

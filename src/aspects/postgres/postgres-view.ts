@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
-import type { ServerView } from "../../projector/view-origin.ts";
+import { judge, type ServerView, severalModels } from "../../projector/view-origin.ts";
 import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
 import {
   tables as createTables,
@@ -57,10 +57,13 @@ export async function prepareView(connections: Connections, view: ServerView): P
     if (!(await isWhole(connection, live.tables))) {
       return { edition: await replace(connection, view, live), old: live, why: undefined };
     }
-    const { anew, why } = await originOf(connection, live, view);
-    if (!anew) return { edition: live, old: undefined, why: undefined };
+    const verdict = await judgeLive(connection, live, view);
+    if (verdict === "own" || verdict === "stale") view.onStale?.(verdict === "stale");
+    if (verdict === "own" || verdict === "stale" || verdict === "ahead") {
+      return { edition: live, old: undefined, why: undefined };
+    }
     const edition = await replace(connection, view, live);
-    return { edition, old: live, why: live.position > 0 ? why : undefined };
+    return { edition, old: live, why: live.position > 0 ? verdict : undefined };
   });
   if (prepared.old !== undefined) await dropLater(connections, view.name, prepared.old.tables);
   if (prepared.why !== undefined) view.onEmptied?.(prepared.why);
@@ -152,13 +155,22 @@ export async function lockEdition(
   return { live: row[6] === "t", edition: { ...editionOf("", row), tables } };
 }
 
-export async function saveEdition(connection: Connection, edition: Edition): Promise<void> {
+/** `model`: that of who wrote; a view that several have fed is of none of them. */
+export async function saveEdition(
+  connection: Connection,
+  edition: Edition,
+  model: string | undefined,
+): Promise<void> {
   const { tables, position, turn, lastEntity } = edition;
   await connection.query({
     name: "annals_save_edition",
-    text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5
+    text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5,
+      model = CASE WHEN $6::text IS NULL OR model = $6 THEN model ELSE $7 END
       WHERE name = $1 AND generation = $2`,
-    values: [VIEW, tables.generation, position, turn, lastEntity],
+    values: [
+      ...[VIEW, tables.generation, position, turn, lastEntity],
+      ...[model ?? null, severalModels],
+    ],
   });
 }
 
@@ -276,29 +288,21 @@ async function setLive(
   return rows.length > 0;
 }
 
-/** As in every store (projector/view-origin.ts): whether the view begins anew, and why. */
-async function originOf(
-  connection: Connection,
-  { tables, position }: Edition,
-  { model, log }: ServerView,
-) {
+/** As in every store (projector/view-origin.ts); what goes on remembers what it is made of. */
+async function judgeLive(connection: Connection, { tables, position }: Edition, view: ServerView) {
   const [made] = await connection.query({
     text: `SELECT model, log FROM ${tables.view} WHERE name = $1 AND generation = $2`,
     values: [VIEW, tables.generation],
   });
-  const [madeModel = null, madeLog = null] = made ?? [];
-  const ofAnotherModel = madeModel !== null && model !== undefined && madeModel !== model;
-  const ofAnotherLog = madeLog !== null && log !== undefined && madeLog !== log.id;
-  const ahead = ofAnotherLog && position > log.head;
-  const anew = !ahead && (ofAnotherModel || ofAnotherLog);
-  if (!ahead && !anew) {
-    await connection.query({
-      text: `UPDATE ${tables.view} SET model = coalesce($3, model), log = coalesce($4, log)
-        WHERE name = $1 AND generation = $2`,
-      values: [VIEW, tables.generation, model ?? null, log?.id ?? null],
-    });
-  }
-  return { anew, why: ofAnotherLog ? ("another log" as const) : ("another model" as const) };
+  const [model = null, log = null] = made ?? [];
+  const verdict = judge({ model, log, position }, view);
+  if (view.watched || (verdict !== "own" && verdict !== "stale")) return verdict;
+  await connection.query({
+    text: `UPDATE ${tables.view} SET model = coalesce(model, $3), log = coalesce($4, log)
+      WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation, view.model ?? null, view.log?.id ?? null],
+  });
+  return verdict;
 }
 
 async function leftovers(connection: Connection, name: string): Promise<readonly Tables[]> {

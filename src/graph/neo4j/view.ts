@@ -10,7 +10,12 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position, START } from "../../core/position.ts";
-import type { ServerView } from "../../projector/view-origin.ts";
+import {
+  type Emptied,
+  judge,
+  type ServerView,
+  severalModels,
+} from "../../projector/view-origin.ts";
 import { type Columns, type Neo4jServer, type Transaction, whole } from "./connection.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
 
@@ -55,6 +60,7 @@ const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, 
 
 export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
   const writer = randomUUID();
+  const model = view.watched ? undefined : view.model;
   const part: Part = view.bulk ? "regrown" : "live";
   const generations = createGenerations(server, names);
   async function open(): Promise<State> {
@@ -122,8 +128,10 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
 
     async position() {
       const found = await server.write((transaction) => stateIn(transaction, part));
-      if (found !== undefined) state = found;
-      else if (part === "live") state = await open();
+      if (found !== undefined) {
+        state = found;
+        if (part === "live") view.onStale?.(judge(found, view) === "stale");
+      } else if (part === "live") state = await open();
       else throw new CatalogError("conflict", `the view "${VIEW}" is regrown by another process`);
       return state.position;
     },
@@ -139,8 +147,9 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
           return true;
         });
         const moved = transaction.run(
-          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.commit = $token`,
-          { part, token, upTo: whole(upTo) },
+          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.commit = $token,
+             v.model = ${FED}`,
+          { part, token, upTo: whole(upTo), model: model ?? null },
         );
         await Promise.all([turn, moved, write(transaction, turn)]);
       });
@@ -183,6 +192,10 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     },
   };
 }
+
+/** The model of a view that the one of the parameter has fed. */
+const FED = `CASE WHEN $model IS NULL OR v.model IS NULL OR v.model = $model THEN v.model
+  ELSE '${severalModels}' END`;
 
 const takePlace = (names: Names): string => `
   MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer})
@@ -230,16 +243,17 @@ async function openLive(
   generations: Generations,
   view: ServerView,
 ): Promise<State> {
-  const { model, log } = view;
+  const { model, log } = view.watched ? {} : view;
   const next = await server.write((transaction) => readState(transaction, names, "live"));
   if (next !== undefined) checkVersion(next.version);
   const why = next && emptiedBy(next, view);
+  if (next !== undefined) view.onStale?.(judge(next, view) === "stale");
   // A new generation has its constraint before anything names it.
   const generation =
     next === undefined || why !== undefined
       ? await generations.begin({ reuse: next === undefined })
       : next.generation;
-  const ahead = next !== undefined && isAhead(next, view);
+  const ahead = next !== undefined && judge(next, view) === "ahead";
   const state = await server.write(async (transaction) => {
     await transaction.run(
       `MERGE (v:\`${names.view}\` {part: 'live'})
@@ -250,14 +264,15 @@ async function openLive(
     const now = await lockState(transaction, names, "live");
     if (why !== undefined && now !== undefined && emptiedBy(now, view) !== undefined) {
       await transaction.run(
-        `MATCH (v:\`${names.view}\` {part: 'live'}) SET v.generation = $generation, v.position = 0`,
-        { generation: whole(generation) },
+        `MATCH (v:\`${names.view}\` {part: 'live'})
+         SET v.generation = $generation, v.position = 0, v.model = $model`,
+        { generation: whole(generation), model: model ?? null },
       );
     }
     if (!ahead) {
       await transaction.run(
         `MATCH (v:\`${names.view}\` {part: 'live'})
-         SET v.model = coalesce($model, v.model), v.log = coalesce($log, v.log)`,
+         SET v.model = coalesce(v.model, $model), v.log = coalesce($log, v.log)`,
         { model: model ?? null, log: log?.id ?? null },
       );
     }
@@ -296,19 +311,9 @@ async function beginRegrown(
   return state;
 }
 
-const ofAnotherLog = (state: State, { log }: ServerView): boolean =>
-  state.log !== null && log !== undefined && state.log !== log.id;
-
-/** The other log ends before the view: the view may be all that is left of its own. */
-const isAhead = (state: State, view: ServerView): boolean =>
-  ofAnotherLog(state, view) && view.log !== undefined && state.position > view.log.head;
-
-function emptiedBy(state: State, view: ServerView): "another model" | "another log" | undefined {
-  if (isAhead(state, view)) return undefined;
-  if (ofAnotherLog(state, view)) return "another log";
-  const { model } = view;
-  const differs = state.model !== null && model !== undefined && state.model !== model;
-  return differs ? "another model" : undefined;
+function emptiedBy(state: State, view: ServerView): Emptied | undefined {
+  const verdict = judge(state, view);
+  return verdict === "another model" || verdict === "another log" ? verdict : undefined;
 }
 
 export function checkVersion(version: number): void {

@@ -7,7 +7,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import type { ServerView } from "../view-origin.ts";
+import { judge, modelAfter, type ServerView } from "../view-origin.ts";
 import { type BulkWrite, bulk, refuse } from "./bulk.ts";
 import { type Asker, connect, type SearchServer } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
@@ -66,7 +66,7 @@ export async function openElasticsearchView<Kept>(
   try {
     const parts: Parts<Kept> = partsOf(shape, view, server);
     const open = view.bulk ? growBeside(parts, view) : growOn(parts, view);
-    return viewOf(parts, await open);
+    return viewOf(parts, await open, view);
   } catch (error) {
     await server.close();
     throw error;
@@ -100,7 +100,11 @@ function partsOf<Kept>(shape: ViewShape<Kept>, view: ServerView, server: SearchS
   return { shape, server, names, generations, metadata };
 }
 
-function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): ElasticsearchView<Kept> {
+function viewOf<Kept>(
+  parts: Parts<Kept>,
+  standing: Standing<Kept>,
+  view: ServerView,
+): ElasticsearchView<Kept> {
   const { server, names, generations, shape } = parts;
   /** Places that have an index, by generation; those of the metadata have one, too. */
   const made = new Map<number, Set<string>>();
@@ -164,7 +168,8 @@ function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): Elasticsear
     },
     async reset() {
       const { generation, model, log } = await stateNow();
-      await standing.change({ ...emptyState(shape, generation + 1), model, log });
+      const own = ownModel(view) ?? model;
+      await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
       await generations.drop((one) => one.generation === generation);
     },
     async close(outcome) {
@@ -178,6 +183,10 @@ function viewOf<Kept>(parts: Parts<Kept>, standing: Standing<Kept>): Elasticsear
     },
   };
 }
+
+/** Whoever only watches a view has no say in what it is made of. */
+const ownModel = ({ model, watched }: ServerView): string | undefined =>
+  watched ? undefined : model;
 
 function* aliased(writes: readonly PlacedWrite[], aliases: ReadonlyMap<string, string>) {
   for (const write of writes) yield { ...write, alias: aliases.get(write.place) ?? "" };
@@ -203,9 +212,16 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     known = await metadata.replace(from, to);
   }
 
+  /** What is written in it now is of this writer's model. */
+  const fed = (to: ViewState<Kept>): ViewState<Kept> => ({
+    ...to,
+    model: modelAfter(to.model, ownModel(view)),
+  });
+
   /** Gives up what is there. */
   async function beginAnew({ state }: FoundState<Kept>): Promise<void> {
-    const { model, log, generation } = state;
+    const { log, generation } = state;
+    const model = ownModel(view) ?? state.model;
     await change({ ...emptyState(shape, generation + 1), model, log });
     await generations.drop((one) => one.generation === generation);
   }
@@ -230,6 +246,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
       const all = await generations.list();
       if (isWhole(found.state, all)) await settle(found.state, all);
       else await beginAnew(found);
+      if (known !== undefined) view.onStale?.(judge(known.state, view) === "stale");
     }
     return known;
   }
@@ -240,19 +257,17 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   /** As for views in files (projector/sqlite/sqlite-view.ts). */
   async function takeOrigin(): Promise<void> {
     const { state } = known ?? (await ask());
-    const { log, onEmptied } = view;
+    const verdict = judge(state, view);
     // A view that is only watched is not made of anything by whoever watches.
-    const model = view.model ?? state.model;
-    const ofAnotherModel = state.model !== null && model !== null && state.model !== model;
-    const ofAnotherLog = state.log !== null && log !== undefined && state.log !== log.id;
-    if (ofAnotherLog && state.position > log.head) return;
-    const origin = { model, log: log?.id ?? state.log };
-    if (ofAnotherModel || ofAnotherLog) {
+    if (verdict === "ahead" || view.watched) return;
+    const origin = { model: view.model ?? state.model, log: view.log?.id ?? state.log };
+    const kept = { model: state.model ?? origin.model, log: origin.log };
+    if (verdict !== "own" && verdict !== "stale") {
       await change({ ...emptyState(shape, state.generation + 1), ...origin });
       await generations.drop((one) => one.generation === state.generation);
-      if (state.position > START) onEmptied?.(ofAnotherLog ? "another log" : "another model");
-    } else if (state.model !== origin.model || state.log !== origin.log) {
-      await change({ ...state, ...origin });
+      if (state.position > START) view.onEmptied?.(verdict);
+    } else if (state.model !== kept.model || state.log !== kept.log) {
+      await change({ ...state, ...kept });
     }
   }
 
@@ -263,7 +278,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
       throw new CatalogError("conflict", notAsked);
     },
     ask: async () => (await ask()).state,
-    change,
+    change: (to) => change(fed(to)),
     async lost() {
       const before = known;
       const found = await metadata.find();

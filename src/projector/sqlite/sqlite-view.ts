@@ -17,7 +17,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
-import type { ViewOrigin } from "../view-origin.ts";
+import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
 
 /** The shape of one kind of view. */
@@ -252,25 +252,24 @@ function touchTables(db: DatabaseSync): void {
  * is left of it (the projector refuses to start).
  */
 function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
-  const { model, log, onEmptied } = file;
+  const { model, log } = file;
   const columns = db.prepare("SELECT name FROM pragma_table_info('view')").all();
   db.exec("BEGIN IMMEDIATE");
   if (!columns.some(({ name }) => name === "log")) db.exec("ALTER TABLE view ADD COLUMN log TEXT");
   const made = db.prepare("SELECT model, log, position FROM view").get();
-  const position = Number(made?.position);
-  const ofAnotherModel = made?.model != null && model !== undefined && made.model !== model;
-  const ofAnotherLog = made?.log != null && log !== undefined && made.log !== log.id;
-  const ahead = ofAnotherLog && position > log.head;
-  const kept = file.onStale !== undefined && position >= (file.keptFrom ?? 1);
-  const stale = ofAnotherModel && !ofAnotherLog && kept;
-  if (stale) file.onStale?.();
-  else if (!ahead && (ofAnotherModel || ofAnotherLog)) {
+  const at = position(Number(made?.position));
+  const text = (value: unknown): string | null => (value == null ? null : String(value));
+  const madeOf = { model: text(made?.model), log: text(made?.log), position: at };
+  const verdict = judge(madeOf, file);
+  if (verdict === "stale") file.onStale?.(true);
+  else if (verdict !== "own" && verdict !== "ahead") {
     empty(db, schema);
-    if (position > 0) onEmptied?.(ofAnotherLog ? "another log" : "another model");
+    if (at > 0) file.onEmptied?.(verdict);
   }
-  if (!ahead) {
+  if (verdict !== "ahead") {
+    const after = verdict === "stale" ? modelAfter(madeOf.model, model) : model;
     db.prepare("UPDATE view SET model = ?, log = coalesce(?, log)").run(
-      (stale ? String(made?.model) : model) ?? null,
+      after ?? null,
       log?.id ?? null,
     );
   }
