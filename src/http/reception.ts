@@ -72,7 +72,10 @@ export function receive(
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
-    const parameters = readParameters(parseQuery(rawQuery, false), endpoint?.parameters, headers);
+    // Clients of these doors write blanks as forms do.
+    const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
+    const query = parseQuery(rawQuery, plusIsBlank);
+    const parameters = readParameters(query, endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET" || endpoint.method === "HEAD";
     if (!reads) refuseForeignPages(headers, rules);
     // Who reads an open page is nobody's business.

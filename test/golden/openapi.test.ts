@@ -187,6 +187,8 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
       (page) => (page as Record<string, { urn: string }[]>)[member] ?? [],
     );
     expect(found.map(({ urn }) => urn)).toEqual(urns);
+    const either = `query=name:${version}-list-1+OR+name:${version}-list-2`;
+    expect((await call("GET", `${base}/tag?${either}`)).body.totalCount).toBe(2);
     const slices = [0, 1].map((id) => call("GET", `${base}/tag?${query}&sliceId=${id}&sliceMax=2`));
     const sizes = (await Promise.all(slices)).map(({ body }) => body[member].length);
     expect(sizes).toEqual([7, 0]);

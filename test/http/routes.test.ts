@@ -467,7 +467,7 @@ describe("the service's pages", () => {
       datahub: { serverEnv: "core" },
       telemetry: { enabledCli: false },
       versions: {
-        "acryldata/datahub": { version: "v1.0.0", commit: expect.stringMatching(/^[0-9a-f]{40}$/) },
+        "acryldata/datahub": { version: "v1.6.0", commit: expect.stringMatching(/^[0-9a-f]{40}$/) },
       },
       annals: { version: "0.1.0" },
     });

@@ -14,10 +14,10 @@ export interface ServicePagesOptions {
 }
 
 /**
- * Clients of the reference choose what they send by this: below 1.0.1 it is rest.li, which is what
- * this door speaks.
+ * Clients of the reference choose what they send by this: from 1.0.1 on OpenAPI and traces, from 1.3.1 on
+ * patches of all aspects.
  */
-const spokenVersion = "v1.0.0";
+const spokenVersion = "v1.6.0";
 
 export function servicePages(options: ServicePagesOptions): readonly Endpoint[] {
   const config = JSON.stringify(configOf(options));
