@@ -5,12 +5,12 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
-import { guardCatalog } from "./auth/guarded-catalog.ts";
+import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
-import { createReadAuthority } from "./auth/read-authority.ts";
 import { sightFields } from "./auth/sights.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
+import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -210,21 +210,15 @@ export async function openService(
       ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
       ...{ tokenDurationMax: config.tokenDurationMax, audit },
     });
-    const guarded = guardCatalog(catalog, {
-      ...{ authority: access.authority, model, namespace },
+    const judged = judgeCatalog({
+      ...{ catalog, access, model, namespace, required, now: Date.now },
+      urnOf: createProposalUrns(model, namespace),
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
+      sightFields: authorizesReads(config, required) ? sightFields(rules.search.rules) : undefined,
     });
-    const writable = required ? guarded : catalog;
-    const sighted = authorizesReads(config, required)
-      ? createReadAuthority({
-          ...{ catalog, guarded: writable, authority: access.authority, now: Date.now },
-          ...{ fields: sightFields(rules.search.rules), namespace },
-          systemActor: `urn:${namespace}:corpuser:__datahub_system`,
-        })
-      : undefined;
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
-      catalogFor: sighted?.catalogFor ?? (() => writable),
+      catalogFor: judged.catalogFor ?? (() => judged.catalog),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
 
@@ -239,7 +233,8 @@ export async function openService(
         open: () =>
           openIngestion(config, {
             ...{ codec: createEventCodec(schemaRegistry), logger },
-            ingest: (proposals, caller) => catalog.ingest(proposals, caller),
+            // Who may write to a topic may not say who may do what here.
+            ingest: (proposals, caller) => judged.catalog.ingest(proposals, caller),
           }),
         pauseMs: ingestionPauseMs,
         onFailure: (err) => logger.warn({ err }, "proposals in Kafka have to wait"),
@@ -249,7 +244,7 @@ export async function openService(
     const door = createHttpDoor({
       traces,
       ...{ metrics, audit },
-      ...{ catalog: writable, catalogFor: sighted?.catalogFor },
+      ...judged,
       access,
       graphql: {
         door: graphql,

@@ -10,7 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import type { Authority } from "./authority.ts";
-import { type Demand, shownDemand, toManageTokens } from "./privileges.ts";
+import { type Demand, shownDemand, toManageTokens, toManageUsers } from "./privileges.ts";
 
 interface Rule {
   readonly demand: Demand;
@@ -19,13 +19,14 @@ interface Rule {
 }
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
-const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
 
 /** By entity type. */
 export const guarded: Readonly<Record<string, Rule>> = {
   dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
   dataHubRole: { demand: [["MANAGE_POLICIES"]] },
   dataHubAccessToken: { demand: toManageTokens },
+  dataHubSecret: { demand: [["MANAGE_SECRETS"]] },
+  inviteToken: { demand: toManageUsers },
   corpuser: {
     demand: toManageUsers,
     aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],

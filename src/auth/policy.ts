@@ -127,9 +127,16 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ["RESOURCE_URN", "URN"],
 ]);
 
+export function criterionField(field: string): string {
+  const name = field.toUpperCase();
+  return RENAMED.get(name) ?? name;
+}
+
 function matches({ field, values, condition = "EQUALS" }: PolicyCriterion, of: Resource): boolean {
-  const name = RENAMED.get(field) ?? field;
-  const found = Object.hasOwn(of.fields, name) ? (of.fields[name] ?? []) : [];
+  const name = criterionField(field);
+  // Of what nobody knows nothing can be said, not even that it is not so.
+  if (!Object.hasOwn(of.fields, name)) return false;
+  const found = of.fields[name] ?? [];
   switch (condition) {
     case "EQUALS":
       return found.some((value) => values.includes(value));

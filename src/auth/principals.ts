@@ -20,13 +20,18 @@ export async function findPrincipal(
   const user = await entities.find(urn);
   const standing = standingOf(user);
   if (standing === "removed" || standing === "suspended") return undefined;
-  const groups = [
+  const told = [
     ...urnsIn(user, "groupMembership", "groups"),
     ...urnsIn(user, "nativeGroupMembership", "nativeGroups"),
   ];
+  const groups: string[] = [];
   const roles = [...urnsIn(user, "roleMembership", "roles")];
-  for (const group of groups) {
-    roles.push(...urnsIn(await entities.find(group), "roleMembership", "roles"));
+  for (const urn of new Set(told)) {
+    const group = await entities.find(urn);
+    // Who is in a group that was removed is in none.
+    if (standingOf(group) === "removed") continue;
+    groups.push(urn);
+    roles.push(...urnsIn(group, "roleMembership", "roles"));
   }
   return { urn, groups, roles };
 }

@@ -8,6 +8,7 @@ export const privileges = {
   MANAGE_SERVICE_ACCOUNTS: "Manage Service Accounts",
   MANAGE_POLICIES: "Manage Policies",
   MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
+  MANAGE_SECRETS: "Manage Secrets",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
   RESTORE_INDICES_PRIVILEGE: "Restore Indices",
   GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",
@@ -28,6 +29,8 @@ export type Demand = readonly (readonly Privilege[])[];
 
 /** To see, make and revoke the tokens of others. */
 export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+
+export const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
 
 /** To see an entity, where reads are authorised: any of these. */
 export const toRead = [

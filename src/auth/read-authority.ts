@@ -1,13 +1,16 @@
 /**
- * Who may see what, for each read: compiled from policies once for a user, and again as soon as
- * policies, users or groups are written here; of what other nodes write it knows within `knownMs`.
+ * The catalog as each user sees it. What is withheld is seen by those alone who manage it; and where
+ * reads are authorised, policies say the rest: compiled once for a user, and again as soon as policies,
+ * users, groups or domains are written here; of what other nodes write it knows within `knownMs`.
  */
 import { LRUCache } from "lru-cache";
-import type { Catalog, Proposal } from "../catalog/catalog.ts";
-import type { Look, Sight } from "../catalog/sight.ts";
+import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
+import type { Eyes, Sight } from "../catalog/sight.ts";
+import { CatalogError } from "../core/errors.ts";
 import { withNamespace } from "../core/urn.ts";
-import type { Authority } from "./authority.ts";
+import type { Authority, Standing } from "./authority.ts";
 import { type SightFields, seesNothing, sightOf } from "./sights.ts";
+import type { WithheldNames } from "./withheld.ts";
 
 export interface ReadAuthority {
   /** The catalog as the user sees it; the system (undefined) sees all of it. */
@@ -15,12 +18,18 @@ export interface ReadAuthority {
 }
 
 interface Dependencies {
-  /** What is seen through a look; writes of it are judged already. */
-  readonly catalog: Catalog & { seenThrough(look: Look): Catalog };
-  /** Writes go through it, where it is not the catalog itself. */
-  readonly guarded: Catalog;
-  readonly authority: Pick<Authority, "standing">;
-  readonly fields: SightFields;
+  readonly catalog: Catalog & { seenThrough(eyes: Eyes): Catalog };
+  /** Puts before a catalog what judges writes. */
+  readonly guard: (catalog: Catalog) => Catalog;
+  readonly authority: Authority;
+  /** Absent: nothing is withheld. */
+  readonly withheld?: WithheldNames | undefined;
+  /** Absent: policies do not say who reads what. */
+  readonly fields?: SightFields | undefined;
+  /** The urn that a proposal is about; undefined where it says none that could be. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** A snapshot is its proposals. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
@@ -30,40 +39,62 @@ interface Dependencies {
 export const knownMs = 1_000;
 const usersMax = 500;
 /** What decides about who sees what, beside the entities themselves. */
-const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup)$/i;
+const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup|domain)$/i;
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
-  const { catalog, authority, fields, now } = dependencies;
-  const sights = new LRUCache<string, { readonly sight: Promise<Sight>; readonly until: number }>({
-    max: usersMax,
-  });
+  const { catalog, fields, now } = dependencies;
+  const sights = createKnown(compile, now);
+  const clearances = createKnown(clearanceOf, now);
   const catalogs = new LRUCache<string, Catalog>({ max: usersMax });
 
-  async function compile(actor: string): Promise<Sight> {
-    const standing = await authority.standing(actor);
-    if (standing === undefined) return seesNothing;
-    return sightOf(standing.policies, standing.principal, fields);
+  async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
+    const standing = await dependencies.authority.standing(actor);
+    const text = JSON.stringify(standing);
+    // The same sight goes on knowing what it has judged.
+    if (before?.text === text) return before;
+    return { text, sight: sightIn(standing, fields ?? {}) };
   }
 
-  function look(actor: string): Promise<Sight> {
-    const known = sights.get(actor);
-    if (known !== undefined && known.until > now()) return known.sight;
-    const sight = compile(actor);
-    sights.set(actor, { sight, until: now() + knownMs });
-    sight.catch(() => sights.delete(actor));
-    return sight;
+  async function clearanceOf(key: string): Promise<boolean> {
+    const [actor = "", name = ""] = key.split(" ");
+    const { authority, withheld } = dependencies;
+    const about = withheld?.entityTypes.has(name) ? { entityType: name } : undefined;
+    return authority.allows(actor, withheld?.demandFor(name) ?? [], about);
   }
 
-  const writes = forgettingWrites(dependencies.guarded, () => sights.clear());
-  const whole = { ...dependencies.guarded, ...writes };
+  function look(actor: string): Promise<Sight> | Sight {
+    const found = sights.get(actor);
+    return found instanceof Promise ? found.then(({ sight }) => sight) : found.sight;
+  }
+
+  function eyesOf(actor: string): Eyes {
+    const { withheld } = dependencies;
+    const may = async (name: string) => clearances.get(`${actor} ${name}`);
+    return {
+      withheld: withheld && { ...withheld, may },
+      look: fields && (() => look(actor)),
+    };
+  }
+
+  const forget = (): void => {
+    sights.forget();
+    clearances.forget();
+  };
+  const guarded = (one: Catalog): Catalog => {
+    const judged = dependencies.guard(one);
+    return { ...judged, ...forgettingWrites(judged, forget) };
+  };
+  const whole = guarded(catalog);
 
   return {
     catalogFor(actor) {
       if (actor === undefined || actor === dependencies.systemActor) return whole;
       let own = catalogs.get(actor);
       if (own === undefined) {
-        const seen = catalog.seenThrough(() => look(actor));
-        own = { ...seen, ...writes, ...seenDeletes(seen, whole, dependencies.namespace) };
+        const seen = catalog.seenThrough(eyesOf(actor));
+        own = guarded(
+          fields === undefined ? seen : { ...seen, ...seenWrites(seen, catalog, dependencies) },
+        );
         catalogs.set(actor, own);
       }
       return own;
@@ -71,36 +102,115 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   };
 }
 
-/** Who may not see an entity deletes nothing of it, and is told of it as of one that is not there. */
-function seenDeletes(
-  seen: Catalog,
-  whole: Catalog,
-  namespace: string,
-): Pick<Catalog, "delete" | "deleteReferences"> {
-  const all = { includeSoftDelete: true };
-  const hidden = async (urn: string): Promise<boolean> =>
-    !(await seen.exists(urn, all)) && (await whole.exists(urn, all));
+interface Compiled {
+  readonly text: string | undefined;
+  readonly sight: Sight;
+}
+
+const sightIn = (standing: Standing | undefined, fields: SightFields): Sight =>
+  standing === undefined ? seesNothing : sightOf(standing.policies, standing.principal, fields);
+
+/** What is found out for a key, believed for `knownMs`; at once while it is known. */
+function createKnown<T>(
+  find: (key: string, before: T | undefined) => Promise<T>,
+  now: () => number,
+) {
+  interface Entry {
+    readonly until: number;
+    readonly finding: Promise<T>;
+    found: T | undefined;
+    known: boolean;
+  }
+  const entries = new LRUCache<string, Entry>({ max: usersMax });
+  let edition = 0;
 
   return {
+    get(key: string): T | Promise<T> {
+      const before = entries.get(key);
+      if (before !== undefined && before.until > now()) {
+        return before.known ? (before.found as T) : before.finding;
+      }
+      const begun = edition;
+      const finding = find(key, before?.found);
+      const entry: Entry = { until: now() + knownMs, finding, found: undefined, known: false };
+      entries.set(key, entry);
+      finding.then(
+        (found) => {
+          entry.found = found;
+          entry.known = edition === begun;
+        },
+        () => entries.delete(key),
+      );
+      return finding;
+    },
+    forget() {
+      edition++;
+      entries.clear();
+    },
+  };
+}
+
+const seenWriting = [
+  ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),
+  "forgetRelationships",
+] as const;
+const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"]);
+
+/**
+ * Who may not see an entity writes and deletes nothing of it: to be its owner, or to take a tag from
+ * it, might show it. Of a delete it is told as of one that is not there.
+ */
+function seenWrites(
+  seen: Catalog,
+  whole: Catalog,
+  { namespace, urnOf, proposalsOf }: Dependencies,
+): Pick<Catalog, (typeof seenWriting)[number]> {
+  const all = { includeSoftDelete: true };
+
+  async function hiddenAmong(urns: readonly string[]): Promise<string | undefined> {
+    try {
+      const there = await whole.filterExisting(urns, all);
+      if (there.length === 0) return undefined;
+      const visible = new Set(await seen.filterExisting(there, all));
+      return there.find((urn) => !visible.has(urn));
+    } catch (error) {
+      // One that is no urn of this catalog is refused by what follows, and the rest with it.
+      if (error instanceof CatalogError && NO_URN.has(error.code)) return undefined;
+      throw error;
+    }
+  }
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    const urns = new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []));
+    const hidden = await hiddenAmong([...urns]);
+    if (hidden === undefined) return whole.ingest(proposals, caller);
+    throw new CatalogError("forbidden", `"${hidden}" is not yours to write`, {
+      hint: "Who may not see an entity may not write it: ask an administrator for View Entity Page",
+    });
+  };
+
+  return {
+    ingest,
+    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
+
     async delete(request, caller) {
-      if (!(await hidden(request.urn))) return whole.delete(request, caller);
+      if ((await hiddenAmong([request.urn])) === undefined) return whole.delete(request, caller);
       const rows = request.aspectName === undefined ? { rows: 0 } : {};
       const urn = withNamespace(request.urn, namespace);
       return { urn, ...rows, timeseriesRows: 0, position: undefined };
     },
 
     async deleteReferences(request, caller) {
-      if (await hidden(request.urn)) return { total: 0, relatedAspects: [], position: undefined };
-      const answer = await whole.deleteReferences(request, caller);
-      const told = answer.relatedAspects;
-      const urns = told.map(({ entity }) => entity);
-      const visible = new Set(await seen.filterExisting(urns, all));
-      const relatedAspects = told.filter(({ entity }) => visible.has(entity));
-      return {
-        ...answer,
-        total: answer.total - told.length + relatedAspects.length,
-        relatedAspects,
-      };
+      const hidden = await hiddenAmong([request.urn]);
+      if (hidden !== undefined) return { total: 0, relatedAspects: [], position: undefined };
+      return seen.deleteReferences(request, caller);
+    },
+
+    async forgetRelationships(urn, caller) {
+      const hidden = await hiddenAmong([urn]);
+      return hidden === undefined
+        ? whole.forgetRelationships(urn, caller)
+        : { position: undefined };
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Sight } from "../catalog/sight.ts";
 import type { Condition } from "../search/search.ts";
 import {
   criteriaOf,
+  criterionField,
   holdsActor,
   holdsResource,
   type Policy,
@@ -32,6 +33,9 @@ const places: Readonly<Record<string, readonly [field: string, aspect: string, p
   CONTAINER: ["container", "container", "container"],
   DATA_PLATFORM_INSTANCE: ["platformInstance", "dataPlatformInstance", "instance"],
 };
+
+/** All that criteria may be about. */
+const criterionFields = new Set([...Object.keys(places), "TYPE", "URN", "GROUP_MEMBERSHIP"]);
 
 /** How the model fills the fields of documents: as far as it matters here. */
 export type FieldSources = Readonly<
@@ -148,7 +152,8 @@ function ofCriterion(
   { field, values, condition = "EQUALS" }: PolicyCriterion,
   fields: SightFields,
 ): Condition | undefined {
-  const name = fields[field.replace(/^RESOURCE_/, "")];
+  if (!criterionFields.has(criterionField(field))) return { kind: "any", any: [] };
+  const name = fields[criterionField(field)];
   if (name === undefined) return undefined;
   switch (condition) {
     case "EQUALS":

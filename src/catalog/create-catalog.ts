@@ -25,13 +25,13 @@ import { createIngestion } from "./ingest.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
 import { createEnvelopes } from "./read-entities.ts";
-import { createReading, createSeenReading, type ReadingTools } from "./reading.ts";
+import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
 import { createDeleteReferences, type ReferencePaths } from "./references.ts";
 import { createSearchFields } from "./search-fields.ts";
 import type { SearchParts } from "./searches.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import { createShownPositions } from "./shown-positions.ts";
-import type { Look } from "./sight.ts";
+import type { Eyes } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createStreamStates } from "./stream-states.ts";
 
@@ -76,8 +76,11 @@ const viewOf: Readonly<Record<ReadView, string>> = {
 
 /** A catalog, and what somebody sees of it who may not see everything. */
 export interface SightedCatalog extends Catalog {
-  /** The same, where what is hidden is not there for any read. Writes are as they were. */
-  seenThrough(look: Look): Catalog;
+  /**
+   * The same, where what is withheld, or hidden from a look, is not there for any read. Writes are as
+   * they were, but references are taken out of what is seen alone.
+   */
+  seenThrough(eyes: Eyes): Catalog;
   /** An entity with every write that is durable, if that is in memory. */
   peek(urn: string): EntityState | undefined;
 }
@@ -186,6 +189,13 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     answered: () => answered[ASPECTS] ?? START,
   });
 
+  const deletingReferences = (seen: ReadPorts) =>
+    createDeleteReferences({
+      ...{ model, addresses, namespace, urnLimits: parts.urnLimits, paths: parts.references },
+      ...{ states: seen.states, reader: seen.graph },
+      ...{ ingest: ingestion.ingest, caughtUp: complete(GRAPH) },
+    });
+
   const catalog: Catalog = {
     ingest: ingestion.ingest,
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
@@ -203,17 +213,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
         if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
       },
     }),
-    deleteReferences: createDeleteReferences({
-      model,
-      paths: parts.references,
-      addresses,
-      states,
-      reader: graph,
-      namespace,
-      urnLimits: parts.urnLimits,
-      ingest: ingestion.ingest,
-      caughtUp: complete(GRAPH),
-    }),
+    deleteReferences: deletingReferences(ports),
 
     ...createReading(tools, ports),
 
@@ -242,6 +242,15 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   return {
     ...catalog,
     peek: states.peek,
-    seenThrough: (look) => ({ ...catalog, ...createSeenReading(tools, ports, look) }),
+    seenThrough(eyes) {
+      const own = { ...catalog, ...createSeenReading(tools, ports, eyes) };
+      if (eyes.look !== undefined) {
+        const deleteReferences = deletingReferences(portsThrough(eyes, ports));
+        return { ...own, deleteReferences };
+      }
+      // What is withheld has none: what is remembered of them is everybody's.
+      const { listRelationships, getLineage, forgetRelationships } = catalog;
+      return { ...own, listRelationships, getLineage, forgetRelationships };
+    },
   };
 }

@@ -8,7 +8,7 @@ import type { Position } from "../core/position.ts";
 import { patternWithNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
-import type { Catalog, ToldChanges } from "./catalog.ts";
+import type { Catalog, ToldChange, ToldChanges } from "./catalog.ts";
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
 import { createFinds } from "./find-entities.ts";
@@ -21,8 +21,9 @@ import { createRelationshipScroll } from "./scroll-relationships.ts";
 import type { SearchFields } from "./search-fields.ts";
 import { createSearches } from "./searches.ts";
 import { type ReadPorts, seenPorts } from "./seen-ports.ts";
-import type { Look } from "./sight.ts";
+import type { Eyes } from "./sight.ts";
 import { createUsage } from "./usage.ts";
+import { tellable, withheldPorts } from "./withheld-ports.ts";
 
 export interface ReadingTools {
   readonly model: Model;
@@ -154,18 +155,37 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
   };
 }
 
-/** The same for somebody who may not see everything. */
-export function createSeenReading(tools: ReadingTools, ports: ReadPorts, look: Look): Reading {
+export function portsThrough({ withheld, look }: Eyes, ports: ReadPorts): ReadPorts {
+  const open = withheld === undefined ? ports : withheldPorts(ports, withheld);
+  return look === undefined ? open : seenPorts(open, look);
+}
+
+/** The same for somebody who may not see everything: what is withheld, and what a look hides. */
+export function createSeenReading(
+  tools: ReadingTools,
+  ports: ReadPorts,
+  { withheld, look }: Eyes,
+): Reading {
   // What neighbours there are depends on policies, too: none are remembered.
-  const reading = createReading({ ...tools, edition: undefined }, seenPorts(ports, look));
+  const edition = look === undefined ? tools.edition : undefined;
+  const reading = createReading({ ...tools, edition }, portsThrough({ withheld, look }, ports));
 
   async function seen<T extends ToldChanges>(told: T): Promise<T> {
-    const sight = await look();
-    if (sight.everything || told.changes.length === 0) return told;
+    if (told.changes.length === 0) return told;
+    const sight = await look?.();
     const urns = [...new Set(told.changes.map(({ change }) => change.urn))];
-    const states = await ports.states.read(urns);
-    const hidden = new Set(states.filter((one) => !sight.sees(one)).map(({ urn }) => urn));
-    return { ...told, changes: told.changes.filter(({ change }) => !hidden.has(change.urn)) };
+    const hidden = new Set<string>();
+    if (sight !== undefined && !sight.everything) {
+      for (const state of await ports.states.read(urns)) {
+        if (!sight.sees(state)) hidden.add(state.urn);
+      }
+    }
+    const changes: ToldChange[] = [];
+    for (const one of told.changes) {
+      const may = withheld === undefined || (await tellable(one.change, withheld));
+      if (may && !hidden.has(one.change.urn)) changes.push(one);
+    }
+    return { ...told, changes };
   }
 
   return {

@@ -25,7 +25,7 @@ interface Dependencies {
   readonly model: Model;
   readonly paths: ReferencePaths;
   readonly addresses: Addresses;
-  readonly states: EntityStates;
+  readonly states: Pick<EntityStates, "read">;
   readonly reader: Pick<GraphReader, "neighbours">;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;

@@ -49,12 +49,15 @@ export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
   return {
     states: {
       positionOf: states.positionOf,
-      // Whether it may be seen takes a look, which is not had at once.
-      peek: () => undefined,
+      peek(urn) {
+        const sight = look();
+        const state = sight instanceof Promise ? undefined : states.peek(urn);
+        return state === undefined ? undefined : shown(sight as Sight, state);
+      },
       async read(urns) {
         const sight = await look();
         const found = await states.read(urns);
-        return sight.everything ? found : found.map((state) => shown(sight, state));
+        return found.map((state) => shown(sight, state));
       },
     },
 
@@ -102,7 +105,7 @@ export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
 }
 
 const shown = (sight: Sight, state: EntityState): EntityState =>
-  sight.sees(state) ? state : unknownEntity(state.urn);
+  sight.everything || sight.sees(state) ? state : unknownEntity(state.urn);
 
 function seenGraph(
   reader: ReadPorts["graph"],

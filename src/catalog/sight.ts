@@ -20,5 +20,24 @@ export interface Sight {
   sees(state: EntityState): boolean;
 }
 
-/** Asked for each read: policies may have changed. */
-export type Look = () => Promise<Sight>;
+/** Asked for each read: policies may have changed. At once where it is known. */
+export type Look = () => Promise<Sight> | Sight;
+
+/** What is shown to those alone who manage it, whatever else they see. */
+export interface Withheld {
+  /** Names of entity types of which nothing is shown. */
+  readonly entityTypes: ReadonlySet<string>;
+  /** By other entity types: names of aspects that are not shown. */
+  readonly aspectsOf: ReadonlyMap<string, readonly string[]>;
+  /** All those aspects, and those that only the withheld types have. */
+  readonly aspects: ReadonlySet<string>;
+  /** Whether all the same who asks may see the entity type or the aspect of that name. */
+  may(name: string): Promise<boolean>;
+}
+
+/** Through what somebody sees who may not see everything. */
+export interface Eyes {
+  readonly withheld?: Withheld | undefined;
+  /** Absent: everything else is seen. */
+  readonly look?: Look | undefined;
+}

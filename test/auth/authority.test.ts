@@ -1,6 +1,7 @@
 /** What always holds is judged without looking at policies that are stored. */
 import { expect, test } from "vitest";
 import { createAuthority } from "../../src/auth/authority.ts";
+import type { Stored } from "../../src/auth/stored-entities.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 
 const away = () => Promise.reject(new CatalogError("unavailable", "the aspect view stands still"));
@@ -13,4 +14,32 @@ test("the root user may operate while the aspect view stands still", async () =>
 
 test("others are not let in by a view that cannot be asked", async () => {
   await expect(authority.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
+});
+
+test("a group that was removed makes nobody a member, nor gives roles", async () => {
+  const admins = "urn:li:corpGroup:admins";
+  const stored = (removed: boolean): Readonly<Record<string, Stored>> => ({
+    "urn:li:corpuser:ada": { groupMembership: { groups: [admins] } },
+    [admins]: { status: { removed }, roleMembership: { roles: ["urn:li:dataHubRole:Admin"] } },
+  });
+  const members = { actors: { groups: [admins] }, privileges: ["MANAGE_POLICIES"] };
+  const policy = {
+    ...members,
+    type: "PLATFORM",
+    state: "ACTIVE",
+    displayName: "",
+    description: "",
+  };
+  for (const removed of [false, true]) {
+    const of = createAuthority(
+      {
+        find: async (urn) => stored(removed)[urn],
+        list: async () => new Map([["urn:li:dataHubPolicy:x", { dataHubPolicyInfo: policy }]]),
+      },
+      { namespace: "li" },
+    );
+    // The one by the role, the other by the policy.
+    expect(await of.allows("urn:li:corpuser:ada", anyOf)).toBe(!removed);
+    expect(await of.allows("urn:li:corpuser:ada", [["MANAGE_POLICIES"]])).toBe(!removed);
+  }
 });

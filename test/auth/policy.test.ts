@@ -101,6 +101,8 @@ describe("resources", () => {
     ["not another tag", criteria(["TAG", ["urn:li:tag:Clay"], "NOT_EQUALS"]), true],
     ["a domain, which it has not", criteria(["DOMAIN", ["urn:li:domain:d"]]), false],
     ["a field that there is not", criteria(["__proto__", ["x"]], ["constructor", ["x"]]), false],
+    ["not a field that there is not", criteria(["TAGS", ["x"], "NOT_EQUALS"]), false],
+    ["its type in small letters", criteria(["type", ["dataset"]]), true],
     ["a condition that there is not", criteria(["TYPE", ["dataset"], "LIKE"]), false],
     ["its type, as it was told once", { type: "dataset", allResources: true }, true],
     ["its urn, as it was told once", { resources: dataset.fields.URN }, true],

@@ -1,23 +1,31 @@
 /**
  * What it costs to say who asks: the same requests with an access token, to a service that asks for
  * one, against those without, to one that does not; and where policies decide who reads what.
+ *
+ * The kinds take turns of some hundred milliseconds, so that whatever else the machine does falls on
+ * all alike. What is compared is the CPU time of the thread that answers: it is what bounds the rate,
+ * and does not depend on what is left for it by the client that asks.
  */
+import autocannon from "autocannon";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { tokenOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { threadTimes } from "./cpu.ts";
-import { load, type Measured, median } from "./load.ts";
+import { mainThreadTime } from "./cpu.ts";
+import { median } from "./load.ts";
 import { rate, report } from "./report.ts";
 import { batch, single, urnOf } from "./sample.ts";
 
 const connections = 64;
-const seconds = 3;
-const rounds = 3;
+/** Of one turn, and turns of each kind; the first ones warm up. */
+const amount = 3_000;
+const rounds = 24;
+const warmUps = 6;
 const entities = 5_000;
 /** Of the rate without tokens. */
 const target = 0.9;
+const OPENLY = "without tokens";
 const READER = "urn:li:corpuser:reader";
 
 interface Side {
@@ -51,18 +59,12 @@ const everyDataset = {
   resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
 };
 
-/** CPU microseconds of its main thread; 0 where the system does not tell. */
-const mainTimeOf = (pid: number): number => {
-  const [first] = threadTimes(pid)?.values() ?? [];
-  return first ?? 0;
-};
-
 export async function benchAuth(): Promise<void> {
   using openly = temporaryDirectory("annals-bench");
   using guarded = temporaryDirectory("annals-bench");
   using judged = temporaryDirectory("annals-bench");
   const sides = {
-    "without tokens": await open(openly.path, []),
+    [OPENLY]: await open(openly.path, []),
     "with tokens": await open(guarded.path, ["--auth", "on"]),
     "with tokens, reads by policy": await open(judged.path, [
       ...["--auth", "on", "--read-authorization", "on"],
@@ -94,33 +96,52 @@ export async function benchAuth(): Promise<void> {
     ["entity reads", "GET", reads],
     ["writes", "POST", writes],
   ] as const) {
-    const measured = new Map<string, Measured[]>();
+    const seen = new Map<string, number[]>();
     const spent = new Map<string, number[]>();
-    for (let round = 0; round < rounds; round++) {
-      // Each comes first once: others use the machine, too.
+    for (let round = 0; round < rounds + warmUps; round++) {
       const turns = Object.entries(sides);
       turns.push(...turns.splice(0, round % turns.length));
       for (const [name, { url, headers, pid }] of turns) {
-        const before = mainTimeOf(pid);
-        const one = await load({ url, method, requests, headers, connections, seconds });
-        measured.set(name, [...(measured.get(name) ?? []), one]);
-        const each = (mainTimeOf(pid) - before) / (one.perSecond * seconds);
-        spent.set(name, [...(spent.get(name) ?? []), each]);
+        const before = mainThreadTime(pid);
+        const perSecond = await take({ url, method, requests, headers });
+        const after = mainThreadTime(pid);
+        if (round < warmUps) continue;
+        seen.set(name, [...(seen.get(name) ?? []), perSecond]);
+        const us = before === undefined ? 1e6 / perSecond : ((after ?? 0) - before) / amount;
+        spent.set(name, [...(spent.get(name) ?? []), us]);
       }
     }
-    const rateOf = (name: string): number =>
-      median((measured.get(name) ?? []).map((one) => one.perSecond));
-    const base = rateOf("without tokens");
-    for (const name of measured.keys()) {
-      const against =
-        name === "without tokens"
-          ? undefined
-          : { ratio: rateOf(name) / base, target, of: "those without" };
-      report(`${what} ${name}`, rate(rateOf(name)), against);
-      // Says the same where others use the machine, too.
-      const us = median(spent.get(name) ?? []);
-      if (us > 0) report("  of its main thread, for each request", `${us.toFixed(0)} us`);
+    for (const [name, all] of seen) {
+      const us = (of: string): number => median(spent.get(of) ?? []);
+      const ratio = us(OPENLY) / us(name);
+      const against = name === OPENLY ? undefined : { ratio, target, of: "those without" };
+      report(`${what} ${name}`, `${us(name).toFixed(1)} us each`, against);
+      report("  as the client saw it", rate(median(all)));
     }
   }
   for (const { stop } of Object.values(sides)) await stop();
+}
+
+interface Turn {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  readonly requests: readonly { readonly path: string; readonly body?: string }[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Sends `amount` requests; gives how many were answered a second. */
+async function take({ url, method, requests, headers }: Turn): Promise<number> {
+  const all = requests.map(({ path, body }) => ({
+    ...{ method, path, body },
+    headers: { "content-type": "application/json", ...headers },
+  }));
+  const size = Math.floor(all.length / connections);
+  let next = 0;
+  const result = await autocannon({
+    ...{ url, connections, amount },
+    setupClient: (client) => client.setRequests(all.slice(size * next, size * ++next)),
+  });
+  const { non2xx, errors, duration } = result;
+  if (non2xx + errors > 0) throw new Error(`${non2xx} no success, ${errors} errors, at ${url}`);
+  return result["2xx"] / duration;
 }

@@ -31,3 +31,13 @@ export function shares(before: ThreadTimes, after: ThreadTimes, requests: number
     .sort(([, a], [, b]) => b - a);
   return `${each.map(([name, us]) => `${name} ${us}`).join(" + ")} us`;
 }
+
+/**
+ * CPU microseconds of a process's main thread so far, as finely as the scheduler counts them; undefined
+ * where the system does not tell.
+ */
+export function mainThreadTime(pid: number): number | undefined {
+  const file = `/proc/${pid}/task/${pid}/schedstat`;
+  if (!existsSync(file)) return undefined;
+  return Number(readFileSync(file, "utf8").split(" ")[0]) / 1_000;
+}

@@ -1,0 +1,51 @@
+/**
+ * Tokens end with their user: who deletes a user revokes what acts for them. A user who comes to be
+ * again later, by whatever is told of them, is nobody's whom an old token lets in.
+ */
+import type { Caller, Catalog, Proposal } from "../catalog/catalog.ts";
+import { withNamespace } from "../core/urn.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+
+interface Dependencies {
+  readonly tokens: Pick<AccessTokens, "list" | "revoke">;
+  /** The urn that a proposal is about. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  readonly namespace: string;
+  /** Who revokes where nobody is known to ask. */
+  readonly systemActor: string;
+}
+
+const KEY = "corpUserKey";
+
+export function endTokensWithUsers<C extends Pick<Catalog, "ingest" | "delete">>(
+  catalog: C,
+  { tokens, urnOf, namespace, systemActor }: Dependencies,
+): C {
+  const users = `urn:${namespace}:corpuser:`;
+
+  async function endTokens(gone: ReadonlySet<string>, { actor }: Caller): Promise<void> {
+    if (gone.size === 0) return;
+    for (const { id, actorUrn } of await tokens.list()) {
+      if (gone.has(actorUrn)) await tokens.revoke(id, actor ?? systemActor);
+    }
+  }
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    const written = await catalog.ingest(proposals, caller);
+    const ended = proposals.filter(
+      ({ changeType, aspectName }) => changeType === "DELETE" && aspectName === KEY,
+    );
+    await endTokens(new Set(ended.flatMap((proposal) => urnOf(proposal) ?? [])), caller);
+    return written;
+  };
+
+  const remove: Catalog["delete"] = async (request, caller) => {
+    const answer = await catalog.delete(request, caller);
+    const urn = withNamespace(request.urn, namespace);
+    const whole = request.aspectName === undefined || request.aspectName === KEY;
+    await endTokens(new Set(urn.startsWith(users) && whole ? [urn] : []), caller);
+    return answer;
+  };
+
+  return { ...catalog, ingest, delete: remove };
+}

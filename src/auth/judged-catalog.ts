@@ -1,0 +1,58 @@
+/**
+ * The catalog as those who ask may use it, put together: who deletes a user ends their tokens; where
+ * tokens are asked for, what decides about access is written by those who may, and what is withheld is
+ * seen by them; where reads are authorised, policies say who sees the rest.
+ */
+import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
+import type { Eyes } from "../catalog/sight.ts";
+import type { Model } from "../model/model.ts";
+import { endTokensWithUsers } from "./ended-users.ts";
+import { guardCatalog } from "./guarded-catalog.ts";
+import type { OpenedAccess } from "./open-access.ts";
+import { createReadAuthority } from "./read-authority.ts";
+import type { SightFields } from "./sights.ts";
+import { withheldNames } from "./withheld.ts";
+
+export interface JudgedCatalog {
+  /** For who is known to nobody: it sees everything. */
+  readonly catalog: Catalog;
+  /** As the user sees it; undefined where all see everything. */
+  readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
+}
+
+interface Parts {
+  readonly catalog: Catalog & { seenThrough(eyes: Eyes): Catalog };
+  readonly access: Pick<OpenedAccess, "authority" | "tokens">;
+  readonly model: Model;
+  /** The urn that a proposal is about; undefined where it says none that could be. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** A snapshot is its proposals. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  readonly namespace: string;
+  /** Whether tokens are asked for. */
+  readonly required: boolean;
+  /** Absent: policies do not say who reads what. */
+  readonly sightFields?: SightFields | undefined;
+  readonly now: () => number;
+}
+
+export function judgeCatalog(parts: Parts): JudgedCatalog {
+  const { access, model, namespace, required, sightFields, urnOf, proposalsOf } = parts;
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
+  const { authority, tokens } = access;
+  const ending = { tokens, urnOf, namespace, systemActor };
+  const catalog = endTokensWithUsers(parts.catalog, ending);
+  const guard = (one: Catalog): Catalog =>
+    required ? guardCatalog(one, { authority, model, namespace, proposalsOf }) : one;
+  if (!required && sightFields === undefined) return { catalog, catalogFor: undefined };
+  const { catalogFor } = createReadAuthority({
+    ...{ guard, authority, urnOf, namespace, systemActor, now: parts.now, proposalsOf },
+    catalog: {
+      ...catalog,
+      seenThrough: (eyes) => endTokensWithUsers(catalog.seenThrough(eyes), ending),
+    },
+    withheld: required ? withheldNames(model) : undefined,
+    fields: sightFields,
+  });
+  return { catalog: catalogFor(undefined), catalogFor };
+}

@@ -1,0 +1,70 @@
+/** The catalog as those use it who ask nothing by HTTP: what Kafka brings is nobody's. */
+import { expect, test } from "vitest";
+import { createAuthority } from "../../src/auth/authority.ts";
+import { judgeCatalog } from "../../src/auth/judged-catalog.ts";
+import type { Catalog, Proposal } from "../../src/catalog/catalog.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { position } from "../../src/core/position.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { modelOptions } from "../../src/offline.ts";
+import { asBearer, makeToken } from "../graphql/graphql-client.ts";
+import { proposal } from "../support/client.ts";
+import { tokenOf } from "../support/operator.ts";
+import { runningService } from "../support/running-service.ts";
+
+const model = loadModel(modelOptions(readConfig({}, {})));
+const entities = { find: async () => undefined, list: async () => new Map() };
+const unused = (): never => {
+  throw new Error("nothing else is asked");
+};
+
+test("proposals of a topic decide nothing about access where tokens are asked for", async () => {
+  const policy = {
+    ...{ displayName: "", description: "", type: "PLATFORM", state: "ACTIVE" },
+    ...{ privileges: ["MANAGE_POLICIES"], actors: { allUsers: true } },
+  };
+  const one = proposal("urn:li:dataHubPolicy:x", "dataHubPolicyInfo", policy);
+  const roles = proposal("urn:li:corpuser:x", "roleMembership", { roles: [] });
+  const tag = proposal("urn:li:tag:x", "tagProperties", { name: "x" });
+  const written: unknown[] = [];
+  const ingest: Catalog["ingest"] = async (proposals) => {
+    written.push(...proposals);
+    return { position: position(1) };
+  };
+  const base = { ingest, delete: unused } as unknown as Catalog;
+  const parts = {
+    catalog: { ...base, seenThrough: unused },
+    access: {
+      authority: createAuthority(entities, { namespace: "li" }),
+      tokens: { list: async () => [], revoke: unused } as never,
+    },
+    ...{ model, namespace: "li", now: Date.now },
+    urnOf: ({ entityUrn }: Proposal) => entityUrn,
+    proposalsOf: unused,
+  };
+  const guarded = judgeCatalog({ ...parts, required: true }).catalog;
+  for (const forbidden of [one, roles]) {
+    await expect(guarded.ingest([tag, forbidden] as never, {})).rejects.toThrow("privilege");
+  }
+  expect(written).toEqual([]);
+  await guarded.ingest([tag] as never, {});
+  const open = judgeCatalog({ ...parts, required: false }).catalog;
+  await open.ingest([one] as never, {});
+  expect(written).toEqual([tag, one]);
+});
+
+test("where calls are traced, a token is believed as often as it is shown", async () => {
+  await using service = await runningService({
+    ...{ logLevel: "silent", auth: "on", tracesEndpoint: "http://127.0.0.1:9" },
+  });
+  const { token } = await makeToken(service.client, {}, tokenOf(service.directory));
+  for (let again = 0; again < 3; again++) {
+    const reply = await service.client.call(
+      "GET",
+      "/entitiesV2/urn:li:tag:a",
+      undefined,
+      asBearer(token),
+    );
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  }
+});

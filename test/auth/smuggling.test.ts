@@ -1,0 +1,236 @@
+/**
+ * Requests that two readers may understand in two ways. What stands in front of the service may have
+ * looked at another request than the one that is answered, so whatever is not plain is refused.
+ */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+let service: GuardedService;
+let bearer: string;
+beforeAll(async () => {
+  service = await guardedService();
+  const { token } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
+  bearer = `Authorization: Bearer ${token}`;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+/** Sends bytes as they are, and gives all that is answered until the connection ends. */
+function exchange(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(service.address);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = connect(Number(port), hostname, () => socket.write(bytes, "latin1"));
+  let text = "";
+  const silent = setTimeout(() => socket.destroy(), 3_000);
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    clearTimeout(silent);
+    resolve(text);
+  });
+  return promise;
+}
+
+const lines = (...all: readonly string[]): string => `${all.join("\r\n")}\r\n\r\n`;
+const statuses = (text: string): readonly number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+const READ = "GET /entitiesV2/urn:li:tag:a HTTP/1.1";
+const CLOSE = "Connection: close";
+
+test("a plain request is answered: without that the rest would prove nothing", async () => {
+  expect(statuses(await exchange(lines(READ, "Host: h", bearer, CLOSE)))).toEqual([200]);
+});
+
+describe("a token is not taken from", () => {
+  test.each<[string, () => string]>([
+    ["a line that goes on", () => lines(READ, "Host: h", bearer.replace(": ", ":\r\n "), CLOSE)],
+    [
+      "a line that goes on with a tab",
+      () => lines(READ, "Host: h", `X-A: b\r\n\t${bearer}`, CLOSE),
+    ],
+    ["a line that ends with a return alone", () => lines(READ, `Host: h\r${bearer}`, CLOSE)],
+    [
+      "a name with a blank before its colon",
+      () => lines(READ, "Host: h", bearer.replace(":", " :"), CLOSE),
+    ],
+    ["a name with a blank in front", () => lines(READ, ` ${bearer}`, "Host: h", CLOSE)],
+    ["a name with a zero byte", () => lines(READ, "Host: h", bearer.replace(":", "\0:"), CLOSE)],
+    ["several values in one line", () => lines(READ, "Host: h", `${bearer}, Bearer x`, CLOSE)],
+    ["several tokens in one line", () => lines(READ, "Host: h", `${bearer} x`, CLOSE)],
+    [
+      "the end of a body in chunks",
+      () =>
+        lines(
+          ...["POST /entities?action=exists HTTP/1.1", "Host: h", "Transfer-Encoding: chunked"],
+          ...[
+            "Content-Type: application/json",
+            "Trailer: Authorization",
+            CLOSE,
+            "",
+            "2",
+            "{}",
+            "0",
+          ],
+          bearer,
+        ),
+    ],
+  ])("%s", async (_, bytes) => {
+    const text = await exchange(bytes());
+    for (const status of statuses(text)) expect([400, 401], text).toContain(status);
+    expect(text).not.toContain("urn:li:tag:a");
+  });
+
+  test("the request before on the same connection", async () => {
+    const text = await exchange(lines(READ, "Host: h", bearer) + lines(READ, "Host: h", CLOSE));
+    expect(statuses(text)).toEqual([200, 401]);
+  });
+});
+
+describe("a body has one end", () => {
+  const smuggled = lines(READ, "Host: h");
+  const post = "POST /entities?action=exists HTTP/1.1";
+  const json = "Content-Type: application/json";
+  test.each<[string, () => string]>([
+    [
+      "a length and chunks",
+      () =>
+        lines(post, "Host: h", bearer, json, "Content-Length: 4", "Transfer-Encoding: chunked") +
+        `0\r\n\r\n${smuggled}`,
+    ],
+    [
+      "two lengths",
+      () =>
+        lines(post, "Host: h", bearer, json, "Content-Length: 2", "Content-Length: 40") +
+        `{}${smuggled}`,
+    ],
+    [
+      "a length with a sign",
+      () => `${lines(post, "Host: h", bearer, json, "Content-Length: +2")}{}${smuggled}`,
+    ],
+    [
+      "a list of lengths",
+      () => `${lines(post, "Host: h", bearer, json, "Content-Length: 2, 2")}{}${smuggled}`,
+    ],
+    [
+      "chunks by another name",
+      () =>
+        `${lines(post, "Host: h", bearer, json, "Transfer-Encoding: xchunked")}0\r\n\r\n${smuggled}`,
+    ],
+    [
+      "chunks that are not last",
+      () =>
+        `${lines(post, "Host: h", bearer, json, "Transfer-Encoding: chunked, identity")}0\r\n\r\n${smuggled}`,
+    ],
+    [
+      "a size of a chunk that is none",
+      () =>
+        `${lines(post, "Host: h", bearer, json, "Transfer-Encoding: chunked")}0x2\r\n{}\r\n0\r\n\r\n${smuggled}`,
+    ],
+    [
+      "a chunk that is longer than it says",
+      () =>
+        `${lines(post, "Host: h", bearer, json, "Transfer-Encoding: chunked")}1\r\n{}\r\n0\r\n\r\n${smuggled}`,
+    ],
+  ])("%s", async (_, bytes) => {
+    const text = await exchange(bytes());
+    // Nothing of what follows is taken for a request: the connection ends.
+    expect(statuses(text), text).toEqual([400]);
+  });
+});
+
+describe("whatever is asked of the connection, a request is closed without a token", () => {
+  test.each<[string, string]>([
+    ["an upgrade", lines(READ, "Host: h", "Connection: upgrade, close", "Upgrade: websocket")],
+    [
+      "an upgrade to HTTP/2",
+      lines(
+        READ,
+        "Host: h",
+        "Connection: Upgrade, HTTP2-Settings, close",
+        "Upgrade: h2c",
+        "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+      ),
+    ],
+    ["HTTP/1.0", lines("GET /entitiesV2/urn:li:tag:a HTTP/1.0")],
+    [
+      "another authority in the target",
+      lines("GET http://localhost/config/../entitiesV2/urn:li:tag:a HTTP/1.1", "Host: h", CLOSE),
+    ],
+    [
+      "an authority with a user",
+      lines("GET http://config@h/entitiesV2/urn:li:tag:a HTTP/1.1", "Host: h", CLOSE),
+    ],
+    ["two hosts", lines(READ, "Host: h", "Host: localhost", CLOSE)],
+    ["no host", lines(READ, CLOSE)],
+    [
+      "a header that takes another away",
+      lines(READ, "Host: h", "Connection: close, Authorization"),
+    ],
+    [
+      "another path in a header",
+      lines(
+        "GET /config HTTP/1.1",
+        "Host: h",
+        "X-Original-URL: /entitiesV2/urn:li:tag:a",
+        "X-Rewrite-URL: /entitiesV2/urn:li:tag:a",
+        CLOSE,
+      ),
+    ],
+    [
+      "another method in a header",
+      lines(
+        "POST /entitiesV2/urn:li:tag:a HTTP/1.1",
+        "Host: h",
+        "X-HTTP-Method-Override: GET",
+        "Content-Length: 0",
+        CLOSE,
+      ),
+    ],
+  ])("%s", async (_, bytes) => {
+    const text = await exchange(bytes);
+    for (const status of statuses(text)) expect([200, 400, 401, 404], text).toContain(status);
+    // 200 is what /config says of itself.
+    expect(text).not.toContain('"aspects"');
+  });
+
+  test("CONNECT and what is older than HTTP/1.0 end the connection", async () => {
+    for (const bytes of [
+      lines("CONNECT 127.0.0.1:22 HTTP/1.1", "Host: h", bearer),
+      "GET /entitiesV2/urn:li:tag:a\r\n",
+      lines("PRI * HTTP/2.0", "", "SM"),
+    ]) {
+      const text = await exchange(bytes);
+      expect(statuses(text).filter((status) => status < 400)).toEqual([]);
+    }
+  });
+});
+
+test("an actor in the end of a body, or in a line that goes on, is nobody", async () => {
+  const audit = ["POST /api/graphql HTTP/1.1", "Host: h", bearer, "Content-Type: application/json"];
+  const query = JSON.stringify({ query: "{ me { corpUser { urn } } }" });
+  const size = query.length.toString(16);
+  const trailer = await exchange(
+    lines(
+      ...audit,
+      "Transfer-Encoding: chunked",
+      CLOSE,
+      "",
+      size,
+      query,
+      "0",
+      `X-Service-Actor: ${ROOT}`,
+    ),
+  );
+  expect(trailer).toContain(MINA);
+  const folded = await exchange(
+    lines(...audit, `X-Service-Actor:\r\n ${ROOT}`, `Content-Length: ${query.length}`, CLOSE) +
+      query,
+  );
+  expect(folded).not.toContain(`"urn":"${ROOT}"`);
+});

@@ -1,0 +1,152 @@
+/**
+ * Records of tokens, secrets and passwords are seen by those alone who manage them, whatever the way
+ * they are asked for; to everybody else they are not there.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withheldNames } from "../../src/auth/withheld.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { modelOptions } from "../../src/offline.ts";
+import { viewRules } from "../../src/view-rules.ts";
+import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { encoded, proposal } from "../support/client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const SECRET = "urn:li:dataHubSecret:warehouse";
+let service: GuardedService;
+let mina: Record<string, string>;
+/** The urn of a token that somebody else has. */
+let other: string;
+let position: number | undefined;
+
+const post = (path: string, body: object, headers = mina) =>
+  service.client.call("POST", path, body, headers);
+const get = (path: string, headers = mina) => service.client.call("GET", path, undefined, headers);
+/** Answered when every view has what was written. */
+const current = (headers: Record<string, string>) => ({
+  ...headers,
+  "X-Annals-Min-Position": String(position),
+});
+
+beforeAll(async () => {
+  service = await guardedService();
+  const { token } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
+  mina = asBearer(token);
+  const made = await makeToken(service.client, { name: "of the root" }, service.operator);
+  other = `urn:li:dataHubAccessToken:${made.id}`;
+  for (const one of [
+    proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "hunter2" }),
+    proposal(ROOT, "corpUserInfo", { active: true, displayName: "Root" }),
+    proposal(ROOT, "corpUserCredentials", { salt: "hunter2", hashedPassword: "hunter2" }),
+  ]) {
+    const reply = await post("/aspects?action=ingestProposal", { proposal: one }, service.operator);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    position = reply.position;
+  }
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const types = ["dataHubAccessToken", "dataHubSecret"];
+type Asked = readonly [name: string, request: () => readonly [path: string, body?: object]];
+const asked: readonly Asked[] = [
+  ["entitiesV2", () => [`/entitiesV2/${encoded(other)}`]],
+  ["entitiesV2 of several", () => [`/entitiesV2?ids=List(${encoded(other)},${encoded(SECRET)})`]],
+  ["entitiesV2 of a user", () => [`/entitiesV2/${encoded(ROOT)}`]],
+  ["an aspect", () => [`/aspects/${encoded(other)}?aspect=dataHubAccessTokenInfo&version=0`]],
+  ["its first version", () => [`/aspects/${encoded(SECRET)}?aspect=dataHubSecretValue&version=1`]],
+  ["a password", () => [`/aspects/${encoded(ROOT)}?aspect=corpUserCredentials&version=0`]],
+  ["its first number", () => [`/aspects/${encoded(ROOT)}?aspect=corpUserCredentials&version=1`]],
+  ["a snapshot", () => [`/entities/${encoded(ROOT)}`]],
+  ["existence", () => ["/entities?action=exists", { urn: other }]],
+  ...types.flatMap((entity): readonly Asked[] => [
+    [`a list of ${entity}`, () => ["/entities?action=listUrns", { entity, start: 0, count: 9 }]],
+    [
+      `a search of ${entity}`,
+      () => ["/entities?action=search", { entity, input: "*", start: 0, count: 9 }],
+    ],
+    [
+      `a filter of ${entity}`,
+      () => [
+        "/entities?action=filter",
+        { entity, filter: { or: [{ and: [] }] }, start: 0, count: 9 },
+      ],
+    ],
+    [
+      `suggestions of ${entity}`,
+      () => [
+        "/entities?action=autocomplete",
+        { entity, query: entity === types[0] ? "of" : "ware", limit: 9 },
+      ],
+    ],
+    [`a count of ${entity}`, () => ["/entities?action=getTotalEntityCount", { entity }]],
+  ]),
+  [
+    "a search of everything",
+    () => [
+      "/entities?action=searchAcrossEntities",
+      { entities: [...types, "tag"], input: "*", start: 0, count: 20 },
+    ],
+  ],
+  [
+    "a scroll",
+    () => ["/entities?action=scrollAcrossEntities", { entities: types, input: "*", count: 20 }],
+  ],
+  ["a count of aspects", () => ["/aspects?action=getCount", { aspect: "dataHubAccessTokenInfo" }]],
+  ["the feed", () => ["/changes?from=start&limit=1000&previous=true"]],
+];
+/** What nobody else is to find in an answer: names, makers, hashes, secrets. */
+const telling =
+  /of the root|hunter2|createdAt|"numEntities":[1-9]|"value":(?:[1-9]|true)|AccessToken:|Secret:/;
+
+describe("who does not manage it does not find it by", () => {
+  test.each(asked)("%s", async (_, request) => {
+    const [path, body] = request();
+    const method = body === undefined ? "GET" : "POST";
+    const whole = await service.client.call(method, path, body, current(service.operator));
+    expect(JSON.stringify(whole.body), "the operator finds it").toMatch(telling);
+    const own = await service.client.call(method, path, body, current(mina));
+    const text = JSON.stringify(own.body).replace(
+      /^\/(entitiesV2|aspects)\/?/.test(path)
+        ? /urn:li:dataHub(?:AccessToken|Secret):[\w-]+/g
+        : /$^/,
+      "",
+    );
+    expect(text).not.toMatch(telling);
+  });
+});
+
+test("the feed and reads of users tell the rest of them", async () => {
+  expect(
+    (await get(`/entitiesV2/${encoded(ROOT)}`)).body.aspects.corpUserInfo.value.displayName,
+  ).toBe("Root");
+  const { body } = await get("/changes?from=start&limit=1000");
+  expect(JSON.stringify(body)).toContain("corpUserInfo");
+});
+
+test("nor does GraphQL, or what is found by the name of a field", async () => {
+  const query = `{ searchAcrossEntities(input: {types: [ACCESS_TOKEN], query: "*"}) { total } }`;
+  const own = await ask(service.client, query, {}, current(mina));
+  expect(own.body.data?.searchAcrossEntities.total ?? 0).toBe(0);
+});
+
+test("who does not manage them writes no secrets", async () => {
+  const one = proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "mine" });
+  expect((await post("/aspects?action=ingestProposal", { proposal: one })).status).toBe(403);
+});
+
+test("what is withheld tells no relationships, so that none lead to it", () => {
+  const model = loadModel(modelOptions(readConfig({}, {})));
+  const { entityTypes, aspects } = withheldNames(model);
+  expect([...entityTypes].sort()).toEqual([...types, "inviteToken"].sort());
+  expect([...aspects].sort()).toEqual(
+    [
+      ...["corpUserCredentials", "dataHubAccessTokenInfo", "dataHubAccessTokenKey"],
+      ...["dataHubSecretKey", "dataHubSecretValue", "inviteToken", "inviteTokenKey"],
+    ].sort(),
+  );
+  const { graph } = viewRules(model);
+  expect([...aspects].filter((aspect) => graph.has(aspect))).toEqual([]);
+});
