@@ -1,7 +1,7 @@
 /**
  * Timeseries on Elasticsearch against the raw client in the same server: bulk requests of the same
  * documents for the projection, refreshed after each batch where the sink does that; the same
- * search for reads. Warm, in rounds by turns; medians.
+ * search for reads.
  */
 import type { Client } from "@elastic/elasticsearch";
 import { position } from "../../src/core/position.ts";
@@ -15,7 +15,8 @@ import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elastics
 import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
 import { reachStore, type StoreName, storeTitle } from "../support/stores.ts";
-import { rate, report } from "./report.ts";
+import { called, compareByTurns } from "./by-turns.ts";
+import { report } from "./report.ts";
 
 const BATCH = 2_000;
 const BATCHES_PER_ROUND = 5;
@@ -82,26 +83,23 @@ async function benchProjection(
   sink: Awaited<ReturnType<typeof openElasticsearchTimeseriesSink>>,
   raw: (batch: readonly Event[]) => Promise<void>,
 ) {
-  const ours: number[] = [];
-  const theirs: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const batches = Array.from({ length: BATCHES_PER_ROUND }, (_, n) =>
-      batchOf(round * BATCHES_PER_ROUND + n),
-    );
-    const apply = async () => {
-      for (const batch of batches) await sink.apply(batch, batch.at(-1)?.position ?? position(0));
-    };
-    const bulk = async () => {
-      for (const batch of batches) await raw(batch);
-    };
-    await byTurns(round, [apply, ours], [bulk, theirs]);
-  }
-  const events = BATCH * BATCHES_PER_ROUND;
-  report(`${title}, raw bulk`, rate(events / median(theirs)));
-  report(`${title} timeseries`, rate(events / median(ours)), {
-    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
-    target: TARGET,
-    of: "raw bulk",
+  let number = 0;
+  await compareByTurns({
+    ...{ raw: `${title}, raw bulk`, ours: `${title} timeseries`, of: "raw bulk" },
+    ...{ target: TARGET, rounds: ROUNDS, size: BATCH * BATCHES_PER_ROUND },
+    sides() {
+      const batches = Array.from({ length: BATCHES_PER_ROUND }, () => batchOf(number++));
+      return {
+        async ours() {
+          for (const batch of batches) {
+            await sink.apply(batch, batch.at(-1)?.position ?? position(0));
+          }
+        },
+        async raw() {
+          for (const batch of batches) await raw(batch);
+        },
+      };
+    },
   });
 }
 
@@ -127,31 +125,29 @@ async function benchReads(
   client: Client,
   index: string,
 ) {
-  const ours: number[] = [];
-  const theirs: number[] = [];
   const some = (n: number) => urnOf((n * 7_919) % SERIES);
-  for (let round = 0; round <= ROUNDS; round++) {
-    const list = () =>
-      called(async (n) => {
-        const events = await reader.list({ urn: some(n), aspect }, { limit: EVENTS_PER_READ });
-        if (events.length !== EVENTS_PER_READ) throw new Error("events are missing");
+  const calls = { calls: READS_PER_ROUND, callers: CALLERS };
+  const check = ({ length }: { readonly length: number }) => {
+    if (length !== EVENTS_PER_READ) throw new Error("events are missing");
+  };
+  const ours = () =>
+    called(calls, async (n) => {
+      check(await reader.list({ urn: some(n), aspect }, { limit: EVENTS_PER_READ }));
+    });
+  const raw = () =>
+    called(calls, async (n) => {
+      const found = await client.search({
+        ...{ index, size: EVENTS_PER_READ, track_total_hits: false },
+        query: { bool: { filter: [{ term: { urn: some(n) } }] } },
+        sort: [{ time: "desc" }, { key: "desc" }],
       });
-    const search = () =>
-      called(async (n) => {
-        const found = await client.search({
-          ...{ index, size: EVENTS_PER_READ, track_total_hits: false },
-          query: { bool: { filter: [{ term: { urn: some(n) } }] } },
-          sort: [{ time: "desc" }, { key: "desc" }],
-        });
-        if (found.hits.hits.length !== EVENTS_PER_READ) throw new Error("events are missing");
-      });
-    await byTurns(round, [list, ours], [search, theirs]);
-  }
-  report(`${title}: search of a series, raw`, rate(READS_PER_ROUND / median(theirs)));
-  report(`${title}: list of ${EVENTS_PER_READ} events`, rate(READS_PER_ROUND / median(ours)), {
-    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
-    target: TARGET,
-    of: "the raw search",
+      check(found.hits.hits);
+    });
+  await compareByTurns({
+    ...{ raw: `${title}: search of a series, raw`, of: "the raw search" },
+    ours: `${title}: list of ${EVENTS_PER_READ} events`,
+    ...{ target: TARGET, rounds: ROUNDS, size: READS_PER_ROUND },
+    sides: () => ({ ours, raw }),
   });
 }
 
@@ -170,29 +166,4 @@ function batchOf(number: number): readonly Event[] {
     const event = { op: "event" as const, urn: urnOf(at % SERIES), aspect, entityType: "dataset" };
     return { ...event, position: position(at), time, key: "[null,null,null]", value, system };
   });
-}
-
-/** Who begins changes from round to round; the first round warms up. */
-async function byTurns(
-  round: number,
-  ...sides: readonly (readonly [work: () => Promise<void>, seconds: number[]])[]
-): Promise<void> {
-  for (const [work, seconds] of round % 2 === 0 ? sides : sides.toReversed()) {
-    const begun = performance.now();
-    await work();
-    if (round > 0) seconds.push((performance.now() - begun) / 1_000);
-  }
-}
-
-async function called(read: (n: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      while (next < READS_PER_ROUND) await read(next++);
-    }),
-  );
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 }

@@ -1,7 +1,7 @@
 /**
  * Search on Elasticsearch against the raw client in the same server: bulk requests of the same
  * documents for the projection, made findable after each batch where the sink does that; the same
- * requests for questions. What the raw client sends is made beforehand. Warm, by turns; medians.
+ * requests for questions. What the raw client sends is made beforehand.
  */
 import type { Client } from "@elastic/elasticsearch";
 import { position } from "../../src/core/position.ts";
@@ -16,8 +16,8 @@ import { idOf, searchShape } from "../../src/search/elasticsearch/search-shape.t
 import type { SearchQuery, SearchSink, SearchWrite } from "../../src/search/search.ts";
 import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
-import { median } from "./load.ts";
-import { rate, report } from "./report.ts";
+import { called, compareByTurns } from "./by-turns.ts";
+import { report } from "./report.ts";
 import { asTyped, createDocuments, facetFields, query } from "./search.ts";
 
 const BATCH = 2_000;
@@ -75,34 +75,34 @@ async function benchProjection(
   raw: (batch: Prepared) => Promise<void>,
 ): Promise<void> {
   const documents = createDocuments();
-  const [ours, theirs]: [number[], number[]] = [[], []];
   let last = 0;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const batches = Array.from({ length: BATCHES_PER_ROUND }, () =>
-      Array.from({ length: BATCH }, (): SearchWrite & { readonly op: "put" } => {
-        last++;
-        return { op: "put", position: position(last), document: documents(last) };
-      }),
-    );
-    const prepared = batches.map((batch) =>
-      batch.flatMap(({ document, position: version }) => [
-        { index: { _id: idOf(document.urn), version, version_type: "external_gte" } },
-        JSON.parse(indexDocument(document, version)) as object,
-      ]),
-    );
-    const apply = async () => {
-      for (const batch of batches) await sink.apply(batch, batch.at(-1)?.position ?? position(0));
-    };
-    const bulk = async () => {
-      for (const batch of prepared) await raw(batch);
-    };
-    await byTurns(round, [apply, ours], [bulk, theirs]);
-  }
-  const size = BATCH * BATCHES_PER_ROUND;
-  report(`${title}, raw bulk`, rate(size / median(theirs)));
-  report(`${title} search documents`, rate(size / median(ours)), {
-    ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
-    ...{ target: TARGET, of: "raw bulk" },
+  await compareByTurns({
+    ...{ raw: `${title}, raw bulk`, ours: `${title} search documents`, of: "raw bulk" },
+    ...{ target: TARGET, rounds: ROUNDS, size: BATCH * BATCHES_PER_ROUND },
+    sides() {
+      const batches = Array.from({ length: BATCHES_PER_ROUND }, () =>
+        Array.from({ length: BATCH }, (): SearchWrite & { readonly op: "put" } => {
+          last++;
+          return { op: "put", position: position(last), document: documents(last) };
+        }),
+      );
+      const prepared = batches.map((batch) =>
+        batch.flatMap(({ document, position: version }) => [
+          { index: { _id: idOf(document.urn), version, version_type: "external_gte" } },
+          JSON.parse(indexDocument(document, version)) as object,
+        ]),
+      );
+      return {
+        async ours() {
+          for (const batch of batches) {
+            await sink.apply(batch, batch.at(-1)?.position ?? position(0));
+          }
+        },
+        async raw() {
+          for (const batch of prepared) await raw(batch);
+        },
+      };
+    },
   });
 }
 
@@ -134,24 +134,21 @@ async function benchQuestions(
   })) {
     const question = query({ ...asked, entityTypes: ["dataset"] });
     const request = await requestOf(question, kinds);
-    const [ours, theirs]: [number[], number[]] = [[], []];
     const { total } = await reader.search(question);
     const check = (found: unknown) => {
       if (found !== total) throw new Error(`${found} documents were found, not ${total}`);
     };
-    for (let round = 0; round <= ROUNDS; round++) {
-      const search = () => called(async () => check((await reader.search(question)).total));
-      const raw = () =>
-        called(async () => {
-          const { hits } = await client.search({ index, ...request });
-          check(typeof hits.total === "number" ? hits.total : hits.total?.value);
-        });
-      await byTurns(round, [search, ours], [raw, theirs]);
-    }
-    report(`${title}: ${what}, raw query`, rate(QUESTIONS_PER_ROUND / median(theirs)));
-    report(`${title}: ${what}`, rate(QUESTIONS_PER_ROUND / median(ours)), {
-      ratio: median(theirs.map((seconds, n) => seconds / (ours[n] ?? Infinity))),
-      ...{ target: TARGET, of: "the raw query" },
+    const calls = { calls: QUESTIONS_PER_ROUND, callers: CALLERS };
+    const ours = () => called(calls, async () => check((await reader.search(question)).total));
+    const raw = () =>
+      called(calls, async () => {
+        const { hits } = await client.search({ index, ...request });
+        check(typeof hits.total === "number" ? hits.total : hits.total?.value);
+      });
+    await compareByTurns({
+      ...{ raw: `${title}: ${what}, raw query`, ours: `${title}: ${what}`, of: "the raw query" },
+      ...{ target: TARGET, rounds: ROUNDS, size: QUESTIONS_PER_ROUND },
+      sides: () => ({ ours, raw }),
     });
   }
   await reader.close();
@@ -173,25 +170,4 @@ async function requestOf(question: SearchQuery, kinds: readonly string[]): Promi
     ...{ track_total_hits: true, aggs: facetAggregations(question.facets) },
   });
   return request;
-}
-
-/** Who begins changes from round to round; the first round warms up. */
-async function byTurns(
-  round: number,
-  ...sides: readonly (readonly [work: () => Promise<void>, seconds: number[]])[]
-): Promise<void> {
-  for (const [work, seconds] of round % 2 === 0 ? sides : sides.toReversed()) {
-    const begun = performance.now();
-    await work();
-    if (round > 0) seconds.push((performance.now() - begun) / 1_000);
-  }
-}
-
-async function called(ask: () => Promise<void>): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      while (next++ < QUESTIONS_PER_ROUND) await ask();
-    }),
-  );
 }

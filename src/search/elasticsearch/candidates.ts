@@ -17,7 +17,6 @@ export async function fetchCandidates(
     query: allOf([query]),
     size: CANDIDATES_MAX,
     track_total_hits: CANDIDATES_MAX + 1,
-    _source: ["urn", "document"],
   });
   if (totalOf(response) > CANDIDATES_MAX) {
     throw new CatalogError(

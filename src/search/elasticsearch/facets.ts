@@ -138,7 +138,7 @@ async function textOf(stored: string, field: string, indices: Indices): Promise<
   if (text !== undefined) return text;
   const { hits } = await indices.search({
     query: { bool: { filter: [...terms(fieldNames.text(field), [stored])] } },
-    ...{ size: 1, _source: ["urn", "document"] },
+    size: 1,
   });
   const source = hits.hits[0]?._source;
   const { values } = decodeDocument(fromUnitOrder(source?.urn ?? ""), source?.document ?? "");

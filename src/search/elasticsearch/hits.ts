@@ -42,14 +42,14 @@ export async function findPage(
   const count = Math.min(wanted, hitsMax);
   const from = after === undefined ? {} : { search_after: searchAfter(after, sort) };
   const request: Request = { query, sort: sortOf(sort), track_scores: sort.length > 0, ...from };
-  const source = { _source: ["urn", "document"] };
   if (count === 0 || start + count <= WINDOW_MAX) {
     // With a place to begin at, a server counts from there only.
     const [skip, size] = after === undefined ? [0, count] : [start, start + count];
     const response = await indices.search({
       ...(count === 0 ? { query } : request),
       ...(after === undefined && count > 0 && { from: start }),
-      ...{ size: count === 0 ? 0 : size, ...source, ...more },
+      size: count === 0 ? 0 : size,
+      ...more,
     });
     return { hits: response.hits.hits.slice(skip).map((hit) => hitOf(hit, sort)), response };
   }
@@ -66,7 +66,7 @@ export async function findPage(
     }
     const before = hits[start - passed - 1];
     if (before === undefined) return nothing;
-    const page = await search({ ...request, size: count, ...source, search_after: before.sort });
+    const page = await search({ ...request, size: count, search_after: before.sort });
     return { hits: page.hits.hits.map((hit) => hitOf(hit, sort)), response };
   });
 }
