@@ -85,7 +85,7 @@ export {
   viewFile,
   viewNames,
 } from "./places.ts";
-export { type ViewRules, viewRules } from "./view-rules.ts";
+export { timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
 /** Records of which views are grown again in a second or two, before the service answers. */
 const KEPT_MIN = 20_000;

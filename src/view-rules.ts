@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
+import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import type { Model } from "./model/model.ts";
 
 /** All that the projections know of the model. */
@@ -27,3 +28,7 @@ export function viewRules(model: Model): ViewRules {
     search,
   };
 }
+
+/** How the view of timeseries follows from the log. */
+export const timeseriesProjectionOf = ({ keyAspects }: Pick<ViewRules, "keyAspects">) =>
+  createTimeseriesProjection((type) => keyAspects[type]);

@@ -88,6 +88,8 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
       await admit(caller, askedOf(request.urn));
       return catalog.delete(request, caller);
     },
+    rollbackRun: (request, caller) =>
+      catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf))),
     async deleteReferences(request, caller) {
       await admit(caller, askedOf(request.urn));
       return catalog.deleteReferences(request, caller);

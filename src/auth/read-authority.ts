@@ -219,7 +219,7 @@ function seenWrites(
 function forgettingWrites(catalog: Catalog, forget: () => void) {
   const decides = (proposals: readonly Proposal[]): boolean =>
     proposals.some(({ entityType }) => DECIDES.test(entityType));
-  const { ingest, ingestSnapshots, delete: remove, deleteReferences } = catalog;
+  const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
 
   async function after<T>(write: Promise<T>, forgets: boolean): Promise<T> {
     try {
@@ -230,11 +230,14 @@ function forgettingWrites(catalog: Catalog, forget: () => void) {
     }
   }
 
-  const writes: Pick<Catalog, "ingest" | "ingestSnapshots" | "delete" | "deleteReferences"> = {
+  const writes: Pick<Catalog, Writes> = {
     ingest: (proposals, caller) => after(ingest(proposals, caller), decides(proposals)),
     ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), true),
     delete: (request, caller) => after(remove(request, caller), true),
     deleteReferences: (request, caller) => after(deleteReferences(request, caller), true),
+    rollbackRun: (request, caller, judge) => after(rollbackRun(request, caller, judge), true),
   };
   return writes;
 }
+
+type Writes = "ingest" | "ingestSnapshots" | "delete" | "deleteReferences" | "rollbackRun";

@@ -64,7 +64,7 @@ export interface Written {
 
 export interface Envelope {
   readonly name: string;
-  readonly type: "VERSIONED";
+  readonly type: "VERSIONED" | "TIMESERIES";
   readonly version: number;
   readonly value: unknown;
   readonly created: { readonly time: number; readonly actor: string };
@@ -195,6 +195,49 @@ export interface ToldChanges {
   readonly position: Position;
 }
 
+/** A run of ingestion, as the log tells of it. */
+export interface RunSummary {
+  readonly runId: string;
+  /** Records that it wrote and that nobody rolled back. */
+  readonly rows: number;
+  /** Of the last one, in epoch milliseconds. */
+  readonly timestamp: number;
+}
+
+/** What a run told of one aspect, at one time. */
+export interface RunRow {
+  readonly runId: string;
+  readonly urn: string;
+  readonly aspectName: string;
+  /** When it was told, in epoch milliseconds. */
+  readonly timestamp: number;
+  /** Number of the value; 0 of an event. */
+  readonly version: number;
+  readonly keyAspect: boolean;
+  readonly aspect?: Envelope | undefined;
+}
+
+export interface RollbackRequest {
+  readonly runId: string;
+  readonly dryRun: boolean;
+  /** Deletes the entities that the run brought into being, instead of hiding them. */
+  readonly hardDelete: boolean;
+}
+
+export interface Rollback extends Written {
+  /** Some of what is undone. */
+  readonly aspectRowSummaries: readonly RunRow[];
+  readonly entitiesAffected: number;
+  /** Entities that are deleted, or hidden. */
+  readonly entitiesDeleted: number;
+  readonly aspectsReverted: number;
+  /** Aspects that others told and that go with a deleted entity. */
+  readonly aspectsAffected: number;
+  /** Entities that the run brought into being and of which others told. */
+  readonly unsafeEntitiesCount: number;
+  readonly unsafeEntities: readonly { readonly urn: string }[];
+}
+
 /** What a read is made from. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";
 
@@ -313,6 +356,9 @@ export interface Catalog extends SearchCatalog {
     readonly count?: number | undefined;
     /** 1 when absent. */
     readonly maxHops?: number | undefined;
+    /** Only along edges of this time (lineage.ts); 0 is as good as absent. */
+    readonly startTimeMillis?: number | undefined;
+    readonly endTimeMillis?: number | undefined;
   }): Promise<{
     readonly start: number;
     readonly count: number;
@@ -348,6 +394,36 @@ export interface Catalog extends SearchCatalog {
     query: ChangesFilter & { readonly after?: Position | undefined },
     signal: AbortSignal,
   ): Promise<AsyncIterable<ToldChanges>>;
+
+  /** Runs, the one that told last first. `includeSoft`: those that were rolled back, too. */
+  listRuns(page: {
+    readonly pageOffset?: number | undefined;
+    /** 100 when absent. */
+    readonly pageSize?: number | undefined;
+    readonly includeSoft?: boolean | undefined;
+  }): Promise<readonly RunSummary[]>;
+  /**
+   * What a run told, in its order; without what was rolled back, and what is deleted or soft-deleted
+   * now, unless `includeSoft`. None of an unknown run.
+   */
+  describeRun(query: {
+    readonly runId: string;
+    readonly start: number;
+    readonly count: number;
+    readonly includeSoft?: boolean | undefined;
+    readonly includeAspect?: boolean | undefined;
+  }): Promise<readonly RunRow[]>;
+  /**
+   * Makes each entity what it would be if the run had told nothing of it, by further records: values
+   * that others told before are there again, what others told since stays. Entities that the run
+   * brought into being, and of which nobody else told anything, are hidden. An unknown run comes to
+   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first.
+   */
+  rollbackRun(
+    request: RollbackRequest,
+    caller: Caller,
+    admit?: (urns: readonly string[]) => Promise<void>,
+  ): Promise<Rollback>;
 
   /** The position that a read which begins now shows at least. */
   positionOf(view: ReadView): Position;

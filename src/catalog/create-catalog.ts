@@ -16,7 +16,8 @@ import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
 import { openParking, readParking } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
-import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { Projection } from "../projector/sink.ts";
+import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createAddresses } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
@@ -27,6 +28,9 @@ import { createPreparation } from "./prepare.ts";
 import { createEnvelopes } from "./read-entities.ts";
 import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
 import { createDeleteReferences, type ReferencePaths } from "./references.ts";
+import { createRollback } from "./rollback.ts";
+import { createRunLedger } from "./run-ledger.ts";
+import { createRuns, createSeenRuns } from "./runs.ts";
 import { createSearchFields } from "./search-fields.ts";
 import type { SearchParts } from "./searches.ts";
 import type { ReadPorts } from "./seen-ports.ts";
@@ -46,6 +50,8 @@ export interface CatalogParts {
   readonly graph: GraphReader;
   readonly lineage: LineageSteps;
   readonly references: ReferencePaths;
+  /** How the view of timeseries follows from the log. */
+  readonly projectTimeseries: Projection<TimeseriesWrite>;
   readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
@@ -189,6 +195,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     answered: () => answered[ASPECTS] ?? START,
   });
 
+  const runTools = { log, decode: parts.decode, project: parts.projectTimeseries };
+  const ledger = createRunLedger(runTools);
   const deletingReferences = (seen: ReadPorts) =>
     createDeleteReferences({
       ...{ model, addresses, namespace, urnLimits: parts.urnLimits, paths: parts.references },
@@ -217,6 +225,18 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
 
     ...createReading(tools, ports),
 
+    ...createRuns({ ...runTools, model, states, aspects, caughtUp: caughtUp(ASPECTS) }, ledger),
+    rollbackRun: createRollback(
+      {
+        ...runTools,
+        ...{ addresses, states, ingestion, namespace, systemActor, now },
+        onUndone(position) {
+          if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
+        },
+      },
+      ledger,
+    ),
+
     ...shown,
 
     async health() {
@@ -243,7 +263,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     ...catalog,
     peek: states.peek,
     seenThrough(eyes) {
-      const own = { ...catalog, ...createSeenReading(tools, ports, eyes) };
+      const own = {
+        ...{ ...catalog, ...createSeenReading(tools, ports, eyes) },
+        ...(eyes.look !== undefined && createSeenRuns(catalog, eyes.look)),
+      };
       if (eyes.look !== undefined) {
         const deleteReferences = deletingReferences(portsThrough(eyes, ports));
         return { ...own, deleteReferences };

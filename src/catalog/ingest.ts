@@ -55,6 +55,11 @@ export interface Ingestion {
   ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Written>;
   /** Appends one timeseries change as it is; the entity need not exist. */
   append(change: Change, caller: Caller, request?: unknown): Promise<Written>;
+  /**
+   * What a rollback makes of an entity. Undefined: somebody has written to it since it was read, and
+   * nothing is written.
+   */
+  undo(urn: string, undo: DecidedUndo, caller: Caller): Promise<Written | undefined>;
   /** The last change to the stream that the same request made before, under the caller's key. */
   earlier(
     stream: StreamName,
@@ -63,13 +68,28 @@ export interface Ingestion {
   ): Promise<(Written & Pick<Change, "headers">) | undefined>;
 }
 
+interface EventIntent {
+  readonly aspect: string;
+  readonly intent: Intent;
+}
+
+/** What is to become of an entity, and of its events, as they are at some revisions. */
+export interface DecidedUndo {
+  readonly revision: Revision;
+  readonly intents: readonly Intent[];
+  readonly events: readonly EventIntent[];
+  readonly eventRevisions: ReadonlyMap<string, Revision>;
+}
+
 /** What a request asks of one entity. */
 interface Demand {
   readonly urn: string;
   readonly entity: Entity;
   readonly intents: Intent[];
   /** Events of timeseries aspects, in order. */
-  readonly events: { readonly aspect: string; readonly intent: Intent }[];
+  readonly events: EventIntent[];
+  /** Where the streams of events end, if that matters. */
+  readonly eventRevisions?: ReadonlyMap<string, Revision>;
 }
 
 /** What was decided of an entity: nothing can be written. */
@@ -275,7 +295,8 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
     for (const [aspect, records] of eventRecords(demand, created)) {
       const stream = timeseriesStream(urn, aspect);
-      appends.push({ stream, expected: "any", records, id: appendId(key, stream) });
+      const expected = demand.eventRevisions?.get(aspect) ?? "any";
+      appends.push({ stream, expected, records, id: appendId(key, stream) });
     }
     return { entry, next, appends, timeseries: events.length > 0 };
   }
@@ -345,6 +366,29 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   return {
     ingest,
+    async undo(urn, { revision, intents, events, eventRevisions }, caller) {
+      await dependencies.admitted();
+      const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
+      const { entity } = addresses.known(urn);
+      const asked = { intents: [...intents], events: [...events], eventRevisions };
+      const demand: Demand = { urn, entity, ...asked };
+      const [entry] = await states.load([urn]);
+      if (entry?.state?.revision !== revision) {
+        // What is on its way will be in the log, or will have failed, when it is read again.
+        await entry?.appending?.catch(() => {});
+        states.doubt([urn]);
+        return undefined;
+      }
+      const request = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
+      const decided = decideEntity(demand, entry, request);
+      try {
+        return await appendAll([decided], undefined);
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+        await dependencies.afterLostRace();
+        return undefined;
+      }
+    },
     async append(change, caller, request = change.headers) {
       const stream = timeseriesStream(change.urn, change.aspect);
       const id = appendId(keyOf(caller, request), stream);

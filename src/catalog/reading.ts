@@ -50,6 +50,7 @@ export interface ReadingTools {
 type Reading = Omit<
   Catalog,
   | ("ingest" | "ingestSnapshots" | "delete" | "deleteReferences")
+  | ("listRuns" | "describeRun" | "rollbackRun")
   | ("positionOf" | "reach" | "health")
 >;
 

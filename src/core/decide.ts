@@ -146,7 +146,10 @@ function giveMissing(draft: Draft, intents: readonly Intent[], context: Decision
   if (draft.entityExists() || told === undefined) return;
   for (const { aspect, settled, schemaVersion } of context.given()) {
     if (draft.aspect(aspect) !== undefined) continue;
-    draft.put(aspect, settled, schemaVersion, { system: told }, aspect === context.keyAspect);
+    const first = aspect === context.keyAspect;
+    // Whoever told the key itself brought the entity into being.
+    const own = first ? intents.findLast((one) => one.aspect === aspect) : undefined;
+    draft.put(aspect, settled, schemaVersion, own ?? { system: told }, first);
   }
 }
 

@@ -15,6 +15,7 @@ const demands: Readonly<Record<string, Demand>> = {
   "/operations restoreIndices": ownOrAll([["RESTORE_INDICES_PRIVILEGE"]]),
   "/operations getEsTaskStatus": ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]),
   "/operations getIndexSizes": ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]),
+  "/runs rollback": ownOrAll([["DELETE_ENTITY"]]),
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
 };
 

@@ -17,6 +17,7 @@ import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
+import { runsResource, runsRoutes } from "./routes/runs.ts";
 import { type SchemaRegistryOptions, schemaRegistryRoutes } from "./routes/schema-registry.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { searchLineageRoutes } from "./routes/search-lineage.ts";
@@ -46,6 +47,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     relationshipsResource,
     usageStatsResource,
     operationsResource,
+    runsResource,
   ],
   endpoints: [
     ...aspectRoutes,
@@ -56,6 +58,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...browseRoutes,
     ...entityV2Routes,
     ...relationshipRoutes,
+    ...runsRoutes,
     ...usageStatsRoutes,
     ...operationRoutes,
     ...auditRoutes,

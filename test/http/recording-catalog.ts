@@ -87,6 +87,13 @@ export function createRecordingCatalog(): RecordingCatalog {
         { entity: "urn:li:dataset:d", aspect: "globalTags", relationship: "TaggedWith" },
       ],
     }),
+    listRuns: answering("listRuns", [{ runId: "r", rows: 3, timestamp: 5 }]),
+    describeRun: answering("describeRun", [runRow]),
+    rollbackRun: answering("rollbackRun", {
+      ...{ aspectRowSummaries: [runRow], entitiesAffected: 1, entitiesDeleted: 0 },
+      ...{ aspectsReverted: 1, aspectsAffected: 0, unsafeEntitiesCount: 0, unsafeEntities: [] },
+      position: position(13),
+    }),
     readChanges: answering("readChanges", { changes: [told], position: position(9), end: true }),
     followChanges: answering(
       "followChanges",

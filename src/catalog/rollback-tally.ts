@@ -1,0 +1,58 @@
+/** What a rollback comes to, counted entity by entity, in the form of its answer (contract §7.2). */
+import type { Position } from "../core/position.ts";
+import type { Rollback, RunRow } from "./catalog.ts";
+import type { EntityUndo, UndoneRow } from "./undo-entity.ts";
+
+export interface Tally {
+  add(urn: string, undo: EntityUndo, written: Position | undefined): void;
+  /** The answer holds for everything up to there. */
+  reach(position: Position): void;
+  answer(): Rollback;
+}
+
+/** Of an answer: rows, and entities of which others told. */
+const rowsMax = 100;
+const unsafeMax = 1_000;
+
+export function createTally({
+  runId,
+  hardDelete,
+}: {
+  readonly runId: string;
+  readonly hardDelete: boolean;
+}): Tally {
+  const aspectRowSummaries: RunRow[] = [];
+  const unsafeEntities: { readonly urn: string }[] = [];
+  const counts = {
+    ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
+    unsafeEntitiesCount: 0,
+  };
+  let position: Position | undefined;
+
+  function show(urn: string, row: UndoneRow, keyAspect: boolean): void {
+    counts.aspectsReverted++;
+    if (aspectRowSummaries.length === rowsMax) return;
+    const { aspect: aspectName, version, timestamp } = row;
+    aspectRowSummaries.push({ runId, urn, aspectName, version, timestamp, keyAspect });
+  }
+
+  function reach(reached: Position): void {
+    if (position === undefined || reached > position) position = reached;
+  }
+
+  return {
+    reach,
+    add(urn, { rows, key, others, ends }, written) {
+      if (written !== undefined) reach(written);
+      for (const row of rows) show(urn, row, false);
+      if (key !== undefined && ends === "deleted") show(urn, key, true);
+      if (rows.length > 0 || ends !== undefined) counts.entitiesAffected++;
+      if (ends !== undefined) counts.entitiesDeleted++;
+      if (others === 0) return;
+      counts.unsafeEntitiesCount++;
+      if (hardDelete) counts.aspectsAffected += others;
+      if (unsafeEntities.length < unsafeMax) unsafeEntities.push({ urn });
+    },
+    answer: () => ({ ...counts, aspectRowSummaries, unsafeEntities, position }),
+  };
+}

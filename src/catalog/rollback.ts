@@ -1,0 +1,149 @@
+/**
+ * Undoing a run of ingestion (contract §7.2). It writes what each entity would be if the run had told nothing, as further
+ * records: the log keeps what was told, and every view follows. It notes first that the run is undone, so that
+ * what the run tells meanwhile stays, and that nothing later brings back what it told. A rollback that
+ * was cut short is asked for again: what is undone already comes to nothing.
+ */
+import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";
+import { currentAspect } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { openHistories } from "../projector/history.ts";
+import type { Addresses } from "./address.ts";
+import type { Caller, Catalog, RollbackRequest } from "./catalog.ts";
+import type { EntityStates } from "./entity-states.ts";
+import type { Ingestion } from "./ingest.ts";
+import { createTally, type Tally } from "./rollback-tally.ts";
+import { executionOf, type Run, type RunLedger, recordsOfRun, rollbackNote } from "./run-ledger.ts";
+import { type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
+
+export interface RollbackDependencies extends UndoTools {
+  readonly log: ChangeLog;
+  readonly addresses: Addresses;
+  readonly states: Pick<EntityStates, "read">;
+  readonly ingestion: Pick<Ingestion, "undo" | "append" | "ingest">;
+  readonly namespace: string;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** A rollback has written at a position. */
+  readonly onUndone: (position: Position) => void;
+}
+
+type Rollback = Catalog["rollbackRun"];
+
+/** Entities that are undone side by side: their appends share a commit. */
+const lanesMax = 16;
+/** How often an entity that others write to is looked at again. */
+const attemptsMax = 10;
+
+export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
+  const { log, addresses, states, ingestion, namespace } = dependencies;
+
+  /** Entities that the run told of, in the order in which it did. */
+  async function toldBy(run: Run, upTo: Position): Promise<readonly string[]> {
+    const urns = new Set<string>();
+    for await (const change of recordsOfRun(dependencies, run)) {
+      if (change.position > upTo) break;
+      if (change.urn !== "" && isKnown(change.urn)) urns.add(change.urn);
+    }
+    return [...urns];
+  }
+
+  /** What the model has no type for cannot be written. */
+  function isKnown(urn: string): boolean {
+    try {
+      return addresses.known(urn).urn === urn;
+    } catch (error) {
+      if (error instanceof CatalogError) return false;
+      throw error;
+    }
+  }
+
+  async function undo(
+    urns: readonly string[],
+    request: UndoRequest,
+    caller: Caller,
+    dryRun: boolean,
+  ): Promise<Tally> {
+    const tally = createTally(request);
+    const histories = await openHistories(log, dependencies.decode);
+    const left = urns.values();
+
+    async function undoOne(urn: string): Promise<void> {
+      for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+        const address = addresses.known(urn);
+        const changes = histories.changes(urn, await log.head());
+        const found = await undoEntity(dependencies, address, changes, request);
+        const nothing = found.intents.length + found.events.length === 0;
+        const written =
+          dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
+        if (written === undefined) continue;
+        return tally.add(urn, found, written.position);
+      }
+      throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
+        hint: "Send the request again: what is undone already stays so",
+      });
+    }
+
+    const lane = async (): Promise<void> => {
+      for (const urn of left) await undoOne(urn);
+    };
+    await Promise.all(Array.from({ length: lanesMax }, lane));
+    return tally;
+  }
+
+  async function noteRollback(runId: string, caller: Caller): Promise<Position> {
+    const actor = caller.actor ?? dependencies.systemActor;
+    const created: AuditStamp = { time: dependencies.now(), actor };
+    const note = rollbackNote(runId, namespace, created);
+    const { position } = await ingestion.append(note, { actor: caller.actor });
+    return position ?? START;
+  }
+
+  /** Where a client tells of its runs, it is told there, too, what becomes of this one. */
+  async function tellExecution(runId: string, status: string, caller: Caller): Promise<void> {
+    const urn = executionOf(runId, namespace);
+    if (!isKnown(urn)) return;
+    const [state] = await states.read([urn]);
+    const result = state && currentAspect(state, "dataHubExecutionRequestResult")?.value;
+    if (result === undefined) return;
+    const proposal = {
+      ...{ entityType: "dataHubExecutionRequest", entityUrn: urn, changeType: "UPSERT" as const },
+      aspectName: "dataHubExecutionRequestResult",
+      aspect: { value: { ...JSON.parse(result), status } },
+    };
+    const { position } = await ingestion.ingest([proposal], { actor: caller.actor });
+    if (position !== undefined) dependencies.onUndone(position);
+  }
+
+  return async (request: RollbackRequest, caller, admit) => {
+    const { runId, dryRun, hardDelete } = request;
+    if (runId === NO_RUN_ID || runId === "") {
+      throw new CatalogError("malformed", `"${runId}" is the id of no single run`, {
+        hint: "Name a run of POST /runs?action=list",
+      });
+    }
+    const runs = await ledger.read();
+    const run = runs.find(runId);
+    if (run === undefined) return createTally({ runId, hardDelete }).answer();
+    let upTo = runs.position;
+    let urns = await toldBy(run, upTo);
+    await admit?.(urns);
+    if (!dryRun) {
+      await tellExecution(runId, "ROLLING_BACK", caller);
+      upTo = await noteRollback(runId, caller);
+      // The run may have told more before that.
+      await ledger.read();
+      urns = await toldBy(run, upTo);
+    }
+    const isUndone = (id: string, at: Position) => at <= (runs.find(id)?.undoneAt ?? START);
+    const tally = await undo(urns, { runId, upTo, isUndone, hardDelete }, caller, dryRun);
+    if (!dryRun) {
+      await tellExecution(runId, "ROLLED_BACK", caller);
+      tally.reach(upTo);
+      dependencies.onUndone(tally.answer().position ?? upTo);
+    }
+    return tally.answer();
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Undoing a run: what an aspect would be if the run had never told of it. Pure.
+ *
+ * The newest telling decides. Where it is the run's own, the newest one before it that is another's
+ * holds again; where it is not, nothing changes. What earlier undoings wrote says nothing of its own:
+ * it followed from the rest. What a run told that was undone since does not come back.
+ */
+import type { ChangeType } from "./change.ts";
+import type { Position } from "./position.ts";
+
+/** Header of what an undoing wrote in place of what a run had told: the run's id. */
+export const UNDOES_HEADER = "annals-undoes";
+
+/** One record about one aspect, without its value. */
+export interface Telling {
+  readonly changeType: ChangeType;
+  readonly position: Position;
+  readonly runId: string;
+  /** Number of the value that it made, confirmed or took away. */
+  readonly version: number;
+  /** The run that it undid. */
+  readonly undoes?: string | undefined;
+}
+
+export interface UndoneRun {
+  readonly runId: string;
+  /** What the run tells after this is not undone. */
+  readonly upTo: Position;
+  /** Whether what another run told at a position was undone since. */
+  readonly isUndone: (runId: string, position: Position) => boolean;
+}
+
+export interface Undone<T extends Telling> {
+  /** The newest of what the run told. */
+  readonly told: T;
+  /** What holds again; undefined: the aspect has no value. */
+  readonly restored: T | undefined;
+}
+
+/** `tellings`: of one aspect, the oldest first. Undefined: the run has no part in what it is. */
+export function undoAspect<T extends Telling>(
+  tellings: readonly T[],
+  run: UndoneRun,
+): Undone<T> | undefined {
+  const passed = new Set<string>();
+  let told: T | undefined;
+  for (const one of tellings.toReversed()) {
+    if (one.undoes !== undefined) passed.add(one.undoes);
+    if (one.undoes !== undefined || passed.has(one.runId)) continue;
+    if (one.runId === run.runId && one.position <= run.upTo) {
+      told ??= one;
+      continue;
+    }
+    if (run.isUndone(one.runId, one.position)) continue;
+    if (told === undefined) return undefined;
+    return { told, restored: one.changeType === "DELETE" ? undefined : one };
+  }
+  return told && { told, restored: undefined };
+}

@@ -1,0 +1,200 @@
+/** /runs: runs of ingestion, what each told, and undoing one. */
+import type { RollbackRequest } from "../../catalog/catalog.ts";
+import { type Endpoint, type Resource, type Schema, valueAnswer, valueReply } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const runsResource: Resource = {
+  name: "runs",
+  implementation: "com.linkedin.metadata.resources.entity.BatchIngestionRunResource",
+  about: "Runs of ingestion, and undoing them",
+};
+
+const action = { method: "POST", kind: "action", path: "/runs" } as const;
+
+const runId: Schema = {
+  type: "string",
+  minLength: 1,
+  description: "The run, as its client names it in `systemMetadata`",
+};
+const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
+const flag = (description: string): Schema => ({ type: "boolean", description });
+
+const sampleRow = {
+  ...{ runId: "nightly-schema", urn: orders, aspectName: "datasetProperties" },
+  ...{ timestamp: 1772409600000, version: 2, keyAspect: false, metadata: "" },
+};
+
+const row: Schema = {
+  type: "object",
+  required: ["runId", "urn", "aspectName", "timestamp", "metadata", "version", "keyAspect"],
+  properties: {
+    runId: { type: "string" },
+    urn: schemas.urn,
+    aspectName: { type: "string" },
+    timestamp: { type: "integer", description: "When it was told, in epoch milliseconds" },
+    version: { type: "integer", description: "Number of the value; 0 of an event" },
+    keyAspect: { type: "boolean", description: "Whether it brought the entity into being" },
+    metadata: { type: "string", description: "Always empty" },
+    aspect: { type: "object", description: "What was told, when that is asked for" },
+  },
+};
+
+const listRuns: Endpoint = {
+  ...action,
+  name: "list",
+  summary: "List the runs of ingestion, the one that told last first",
+  about:
+    "`rows` counts the records that a run wrote, also where they told nothing new. A run that was rolled back is not listed, unless it has told something since.",
+  body: {
+    type: "object",
+    properties: {
+      pageOffset: count("How many to leave out. 0 when absent"),
+      pageSize: count("At most so many: 100 when absent, 10,000 at most"),
+      includeSoft: flag("List runs that were rolled back, too"),
+    },
+  },
+  reply: valueReply({
+    type: "array",
+    items: {
+      type: "object",
+      required: ["runId", "rows", "timestamp"],
+      properties: {
+        runId: { type: "string" },
+        rows: { type: "integer", description: "Records that it wrote" },
+        timestamp: { type: "integer", description: "Of the last one, in epoch milliseconds" },
+      },
+    },
+  }),
+  reads: "entities",
+  example: {
+    path: "/runs?action=list",
+    body: { pageOffset: 0, pageSize: 10 },
+    reply: { value: [{ runId: "nightly-schema", rows: 42, timestamp: 1772409600000 }] },
+  },
+  errors: [
+    { code: "malformed", when: "a parameter is mistyped or negative" },
+    { code: "forbidden", when: "the caller may not see all entities" },
+  ],
+  handle: async ({ body }, { catalog }) => valueAnswer(await catalog.listRuns(body ?? {})),
+};
+
+const describeRun: Endpoint = {
+  ...action,
+  name: "describe",
+  summary: "List what a run told",
+  about:
+    "In its order, without entities that are deleted or soft-deleted now and what was rolled back, unless `includeSoft`. An unknown run told nothing.",
+  body: {
+    type: "object",
+    required: ["runId"],
+    properties: {
+      runId,
+      start: count("How many to leave out. 0 when absent"),
+      count: count("At most so many: 100 when absent, 10,000 at most"),
+      includeSoft: flag("With what is deleted, soft-deleted or rolled back"),
+      includeAspect: flag("With the values that were told"),
+    },
+  },
+  reply: valueReply({ type: "array", items: row }),
+  reads: "entities",
+  example: {
+    path: "/runs?action=describe",
+    body: { runId: "nightly-schema", start: 0, count: 10 },
+    reply: { value: [sampleRow] },
+  },
+  errors: [
+    { code: "malformed", when: "runId is missing, or a parameter is mistyped or negative" },
+    { code: "forbidden", when: "the caller may not see all entities" },
+  ],
+  async handle({ body }, { catalog }) {
+    const asked = body as { readonly runId: string };
+    const rows = await catalog.describeRun({ start: 0, count: 100, ...asked });
+    return valueAnswer(rows.map(shown));
+  },
+};
+
+const rollback: Endpoint = {
+  ...action,
+  access: "watcher",
+  name: "rollback",
+  summary: "Undo a run",
+  about:
+    "Every entity becomes what it would be if the run had told nothing of it: values that others told before are there again, what others told since stays, events of timeseries go. Entities that the run brought into being are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those of which others told, too (`unsafeEntities`), are only deleted, never hidden. It is done by further records: the log keeps what was told, and numbers of values go on.",
+  body: {
+    type: "object",
+    required: ["runId"],
+    properties: {
+      runId,
+      dryRun: flag("Only tell what would be undone. False when absent"),
+      safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
+      hardDelete: flag("The opposite of `safe`, which goes before it"),
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
+    properties: {
+      aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
+      entitiesAffected: { type: "integer" },
+      entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
+      aspectsReverted: { type: "integer", description: "Aspects and events that are undone" },
+      aspectsAffected: {
+        type: "integer",
+        description: "Aspects that others told of deleted entities, and that go with them",
+      },
+      unsafeEntitiesCount: {
+        type: "integer",
+        description: "Entities that the run brought into being and others told of",
+      },
+      unsafeEntities: {
+        type: "array",
+        description: "1,000 of them, at most",
+        items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+      },
+    },
+  }),
+  writes: true,
+  example: {
+    path: "/runs?action=rollback",
+    body: { runId: "nightly-schema", dryRun: true, safe: true },
+    reply: {
+      value: {
+        ...{ entitiesAffected: 1, entitiesDeleted: 0, aspectsReverted: 1, aspectsAffected: 0 },
+        ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [sampleRow], unsafeEntities: [] },
+      },
+    },
+  },
+  errors: [
+    ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
+    {
+      code: "malformed",
+      when: 'runId is missing, or "no-run-id-provided", which is no single run',
+    },
+    {
+      code: "forbidden",
+      when: "the caller may not see all entities, or may not write some of them",
+    },
+  ],
+  async handle(ask, { catalog }) {
+    const asked = ask.body as { runId: string; dryRun?: boolean } & Parameters<typeof isHard>[0];
+    const request: RollbackRequest = {
+      ...{ runId: asked.runId, dryRun: asked.dryRun ?? false, hardDelete: isHard(asked) },
+    };
+    const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(
+      request,
+      ask.caller,
+    );
+    const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
+    return { ...valueAnswer(value), position };
+  },
+};
+
+const isHard = ({ safe, hardDelete }: { safe?: boolean; hardDelete?: boolean }): boolean =>
+  safe === undefined ? (hardDelete ?? false) : !safe;
+
+/** The reference's record has this member, and clients expect those that it has. */
+const shown = <T extends object>(summary: T) => ({ ...summary, metadata: "" });
+
+export const runsRoutes: readonly Endpoint[] = [listRuns, describeRun, rollback];
