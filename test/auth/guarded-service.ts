@@ -18,7 +18,8 @@ export async function guardedService(
   flags: Parameters<typeof runningService>[0] = {},
 ): Promise<GuardedService> {
   const service = await runningService({ auth: "on", ...flags });
-  const key = readFileSync(join(service.directory, "signing.key"), "utf8").trim();
+  const keyFile = String(flags.signingKeyFile ?? join(service.directory, "signing.key"));
+  const key = readFileSync(keyFile, "utf8").trim();
   return Object.assign(service, {
     operator: tokenOf(service.directory),
     key: Buffer.from(key, "utf8"),

@@ -1,0 +1,129 @@
+/**
+ * Two nodes of one log: what is decided about access on one holds on the other as soon as that has
+ * read the log. Each has views of its own; the keys that sign tokens are the same.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
+import { encoded, proposal } from "../support/client.ts";
+import {
+  type EventStoreServer,
+  startEventStoreServer,
+} from "../support/eventstoredb-server/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { type GuardedService, guardedService, whoIs } from "./guarded-service.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const WAIT_MS_MAX = 15_000;
+const directory = temporaryDirectory();
+let log: EventStoreServer;
+let one: GuardedService;
+let other: GuardedService;
+
+beforeAll(async () => {
+  log = await startEventStoreServer();
+  const signingKeyFile = join(directory.path, "signing.key");
+  writeFileSync(
+    signingKeyFile,
+    `${"a key of both nodes, and of nobody else".replaceAll(" ", "-")}\n`,
+    {
+      mode: 0o600,
+    },
+  );
+  const flags = { log: log.address, signingKeyFile, readAuthorization: "on" };
+  [one, other] = [await guardedService(flags), await guardedService(flags)];
+}, 60_000);
+afterAll(async () => {
+  await one?.[Symbol.asyncDispose]();
+  await other?.[Symbol.asyncDispose]();
+  await log?.stop();
+  directory[Symbol.dispose]();
+});
+
+/** Resolves when the other node answers so; fails when it does not in time. */
+const eventually = (look: () => Promise<unknown>, expected: unknown): Promise<void> =>
+  expect.poll(look, { timeout: WAIT_MS_MAX, interval: 50 }).toEqual(expected);
+
+async function write(urn: string, aspect: string, value: unknown): Promise<void> {
+  const body = { proposal: proposal(urn, aspect, value) };
+  const reply = await one.client.call("POST", "/aspects?action=ingestProposal", body, one.operator);
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+}
+
+/** A token made on one node that the other believes. */
+async function believed(): Promise<{ token: string; id: string; there: () => Promise<unknown> }> {
+  const made = await makeToken(one.client, { actorUrn: MINA }, one.operator);
+  const there = () => whoIs(other.client, made.token);
+  await eventually(there, MINA);
+  // And again, from what it has in memory.
+  expect(await there()).toBe(MINA);
+  return { ...made, there };
+}
+
+test("a revoked token is refused by the other node, too", { timeout: 60_000 }, async () => {
+  const { id, token, there } = await believed();
+  const revoke = `mutation { revokeAccessToken(tokenId: "${id}") }`;
+  const { body } = await ask(one.client, revoke, {}, one.operator);
+  expect(body.data.revokeAccessToken).toBe(true);
+  expect(await whoIs(one.client, token)).toBe(401);
+  await eventually(there, 401);
+});
+
+test("so are those of users who are suspended or removed, until they are not", {
+  timeout: 60_000,
+}, async () => {
+  const { token, there } = await believed();
+  const stamp = { time: 1, actor: MINA };
+  await write(MINA, "corpUserStatus", { status: "SUSPENDED", lastModified: stamp });
+  expect(await whoIs(one.client, token)).toBe(401);
+  await eventually(there, 401);
+  await write(MINA, "corpUserStatus", { status: "ACTIVE", lastModified: stamp });
+  await eventually(there, MINA);
+  await write(MINA, "status", { removed: true });
+  await eventually(there, 401);
+  await write(MINA, "status", { removed: false });
+  await eventually(there, MINA);
+});
+
+test("who is seen by whom follows policies that the other node wrote", {
+  timeout: 60_000,
+}, async () => {
+  const { token } = await believed();
+  const urn = "urn:li:tag:seen";
+  await write(urn, "tagProperties", { name: "seen" });
+  const sees = async () => {
+    const path = `/entitiesV2/${encoded(urn)}`;
+    const { body } = await other.client.call("GET", path, undefined, asBearer(token));
+    return "tagProperties" in body.aspects;
+  };
+  const all = (state: string) => ({
+    ...{ displayName: "", description: "", type: "METADATA", state },
+    ...{ privileges: ["VIEW_ENTITY_PAGE"], actors: { allUsers: true } },
+  });
+  const policy = "urn:li:dataHubPolicy:view-entity-page-all";
+  await eventually(sees, true);
+  await write(policy, "dataHubPolicyInfo", all("INACTIVE"));
+  await eventually(sees, false);
+  await write(policy, "dataHubPolicyInfo", all("ACTIVE"));
+  await eventually(sees, true);
+});
+
+test("a deleted user's token is refused everywhere, also when the user is told of again", {
+  timeout: 60_000,
+}, async () => {
+  const { token, there } = await believed();
+  const gone = await one.client.call(
+    "POST",
+    "/entities?action=delete",
+    { urn: MINA },
+    one.operator,
+  );
+  expect(gone.status).toBe(200);
+  await eventually(there, 401);
+  await write(MINA, "corpUserInfo", { active: true });
+  const again = await makeToken(one.client, { actorUrn: MINA }, one.operator);
+  await eventually(() => whoIs(other.client, again.token), MINA);
+  expect(await there()).toBe(401);
+  expect(await whoIs(one.client, token)).toBe(401);
+});
