@@ -211,6 +211,7 @@ export async function openService(
       ...{ data: config.data, signingKeyFile: config.signingKeyFile },
       ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
       ...{ tokenDurationMax: config.tokenDurationMax, audit },
+      requestsPerSecondMax: config.requestsPerSecondMax,
     });
     const judged = judgeCatalog({
       ...{ catalog, access, model, namespace, required, now: Date.now },

@@ -42,6 +42,11 @@ export interface Authentication {
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
 
+export interface RequestLimit {
+  /** Counts a request. Throws `rate_limited` for one too many. */
+  take(asker: { readonly actor: string | undefined; readonly address: string }): void;
+}
+
 interface Dependencies {
   readonly required: boolean;
   readonly operatorToken: Pick<OperatorToken, "admits">;

@@ -47,7 +47,7 @@ export function createFailureLimit(now: () => number): FailureLimit {
 }
 
 /** A host of IPv6 has a /64 to choose its addresses from. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes(".")) return address;
   const [head = "", tail = ""] = address.split("::");
   const heads = head.split(":").filter((group) => group !== "");

@@ -4,10 +4,11 @@ import type { EntityState } from "../core/entity-state.ts";
 import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
 import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
 import type { AuditTrail } from "./audit.ts";
-import { type Authentication, createAuthentication } from "./authentication.ts";
+import { type Authentication, createAuthentication, type RequestLimit } from "./authentication.ts";
 import { type Authority, createAuthority } from "./authority.ts";
 import { createFailureLimit } from "./failure-limit.ts";
 import type { OperatorToken } from "./operator-token.ts";
+import { createRequestLimit } from "./request-limit.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
 import { createTokenFormat } from "./token-format.ts";
@@ -25,6 +26,8 @@ export interface AccessOptions {
   readonly required: boolean;
   readonly namespace: string;
   readonly tokenDurationMax: TokenDuration;
+  /** Of one user or address; 0 for no limit. */
+  readonly requestsPerSecondMax: number;
   readonly audit: Pick<AuditTrail, "noteUse">;
   readonly logger: { warn(fields: object, message: string): void };
   /** Epoch milliseconds. */
@@ -36,6 +39,7 @@ export interface OpenedAccess {
   readonly authority: Authority;
   readonly tokens: AccessTokens;
   readonly entities: StoredEntities;
+  readonly limit: RequestLimit | undefined;
 }
 
 /** Throws `invalid` for keys that cannot be read or used: nothing starts without them. */
@@ -48,6 +52,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
   const { required, operatorToken, logger } = options;
   return {
     entities,
+    limit: createRequestLimit(options.requestsPerSecondMax, now),
     authority: createAuthority(entities, { namespace }),
     tokens: createAccessTokens({
       ...{ catalog, entities, format, namespace, now },

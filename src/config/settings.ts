@@ -180,6 +180,11 @@ export const settings = {
       "How long an access token may live: none that was made longer ago is believed; NO_EXPIRY for no bound",
     commands: server,
   }),
+  requestsPerSecondMax: setting(wholeNumber("requests", 0, 1_000_000), "0", {
+    about:
+      "Requests a second of one user, or of one address without a token, before 429; 0 for any number",
+    commands: server,
+  }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {
     about:
       "What becomes of large views that another model made: they answer while they are rebuilt, or search and graph refuse until somebody rebuilds them; rebuild or refuse",

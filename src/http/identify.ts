@@ -4,7 +4,7 @@
  * route, also where none is needed.
  */
 import type { IncomingMessage } from "node:http";
-import type { Authentication } from "../auth/authentication.ts";
+import type { Authentication, RequestLimit } from "../auth/authentication.ts";
 import type { Authority } from "../auth/authority.ts";
 import { shownDemand } from "../auth/privileges.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -14,6 +14,8 @@ import type { Endpoint } from "./endpoint.ts";
 export interface Access {
   readonly authentication: Authentication;
   readonly authority: Authority;
+  /** Absent: any number of requests are taken. */
+  readonly limit?: RequestLimit | undefined;
 }
 
 /**
@@ -27,6 +29,22 @@ export function identify(
   access: Access | undefined,
 ): Promise<string | undefined> | string | undefined {
   if (access === undefined) return undefined;
+  const found = whoAsks(request, endpoint, access);
+  const { limit } = access;
+  // Whoever asks whether the service is well is to be told.
+  if (limit === undefined || endpoint?.path.startsWith("/health") === true) return found;
+  const counted = (actor: string | undefined): string | undefined => {
+    limit.take({ actor, address: addressOf(request) });
+    return actor;
+  };
+  return found instanceof Promise ? found.then(counted) : counted(found);
+}
+
+function whoAsks(
+  request: IncomingMessage,
+  endpoint: Endpoint | undefined,
+  access: Access,
+): Promise<string | undefined> | string | undefined {
   const { authentication } = access;
   const { authorization } = request.headers;
   if (authorization === undefined) {

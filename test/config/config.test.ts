@@ -50,6 +50,7 @@ describe("settings", () => {
       tokenDurationMax: "NO_EXPIRY",
       readAuthorization: "off",
       auditDays: 0,
+      requestsPerSecondMax: 0,
       graphqlExplorer: "off",
       projectorLagMax: 100_000,
       tracesEndpoint: "",

@@ -1,0 +1,64 @@
+/** Requests beyond the rate are refused with 429 and Retry-After, each asker's for themselves. */
+import { expect, test } from "vitest";
+import { createRequestLimit } from "../../src/auth/request-limit.ts";
+import { asBearer, makeToken } from "../graphql/graphql-client.ts";
+import { guardedService } from "./guarded-service.ts";
+
+test("a bucket holds what two seconds bring, and fills again", () => {
+  let now = 0;
+  const limit = createRequestLimit(10, () => now);
+  const taken = (actor: string | undefined, address = "::1"): number => {
+    for (let count = 0; ; count++) {
+      try {
+        limit?.take({ actor, address });
+      } catch (error) {
+        expect(error).toMatchObject({ code: "rate_limited", retryAfterSeconds: 1 });
+        return count;
+      }
+    }
+  };
+  expect(taken("a")).toBe(20);
+  expect(taken("b")).toBe(20);
+  expect(taken(undefined, "2001:db8:1:2::1")).toBe(20);
+  expect(taken(undefined, "2001:db8:1:2::ffff")).toBe(0);
+  now = 500;
+  expect(taken("a")).toBe(5);
+  now = 60_000;
+  expect(taken("a")).toBe(20);
+  // A clock that goes back takes nothing away.
+  now = 0;
+  expect(taken("a")).toBe(0);
+});
+
+test("none is kept where none is set", () => {
+  expect(createRequestLimit(0, Date.now)).toBeUndefined();
+});
+
+test("429 and Retry-After are for who asks too much, on every path but that of health", async () => {
+  await using service = await guardedService({ requestsPerSecondMax: "3" });
+  const makes = (actorUrn: string) => makeToken(service.client, { actorUrn }, service.operator);
+  const mina = asBearer((await makes("urn:li:corpuser:mina")).token);
+  const olaf = asBearer((await makes("urn:li:corpuser:olaf")).token);
+  const get = (path: string, headers: Record<string, string>) =>
+    service.client.call("GET", path, undefined, headers);
+  const paths = [
+    "/entitiesV2/urn:li:tag:a",
+    "/config",
+    "/nowhere",
+    "/openapi/v3/entity/tag/urn:li:tag:a",
+  ];
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => get(paths[n % paths.length] ?? "", mina)),
+  );
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(10);
+  for (const { body, headers } of refused) {
+    expect(body).toMatchObject({ status: 429, code: "rate_limited" });
+    expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  }
+  expect((await get("/entitiesV2/urn:li:tag:a", olaf)).status).toBe(200);
+  for (let again = 0; again < 10; again++) {
+    expect((await get("/health/live", {})).status).toBe(200);
+  }
+  await expect.poll(async () => (await get("/config", mina)).status, { timeout: 15_000 }).toBe(200);
+});
