@@ -4,8 +4,8 @@
  *
  * Fields of the same name are one field: that of an entity type has the type of the first that the
  * key aspect and then the others in registry order tell, the greatest of their boosts, and is
- * queried, suggested or a facet if one of them is. Timeseries aspects tell nothing here: their
- * events are not what an entity is now.
+ * queried, suggested or a facet if one of them is. Of a timeseries aspect the latest event tells,
+ * after all other aspects.
  */
 import type { Model } from "../src/model/model.ts";
 import { type AspectField, type AspectRule, readAspectRules } from "./search-annotations.ts";
@@ -49,6 +49,8 @@ export interface SearchRules {
   readonly boosts: readonly number[];
   /** By entity type: the aspects that tell fields, key aspect first, then in registry order. */
   readonly tellers: Readonly<Record<string, readonly string[]>>;
+  /** By entity type: the timeseries aspects that tell fields, in registry order. */
+  readonly events: Readonly<Record<string, readonly string[]>>;
   /** By entity type: its key aspect. */
   readonly keyAspects: Readonly<Record<string, string>>;
   /** By aspect: how its fields are taken from a value. */
@@ -90,7 +92,6 @@ export function compileSearchRules(model: Model): SearchRules {
   const rules: Record<string, readonly AspectRule[]> = {};
   const told = new Map<string, readonly AspectField[]>();
   for (const aspect of model.aspects.values()) {
-    if (aspect.timeseries) continue;
     const read = readAspectRules(model, aspect);
     if (read.rules.length === 0) continue;
     rules[aspect.name] = read.rules;
@@ -99,16 +100,24 @@ export function compileSearchRules(model: Model): SearchRules {
 
   const fields: Record<string, readonly SearchField[]> = {};
   const tellers: Record<string, readonly string[]> = {};
+  const events: Record<string, readonly string[]> = {};
   const keyAspects: Record<string, string> = {};
   for (const { name, keyAspect, aspects } of model.entities.values()) {
     const all = [keyAspect, ...aspects];
-    const tell = all.filter((aspect) => told.has(aspect) || aspect === PROPERTIES);
-    const own = tell.flatMap((aspect) => (told.get(aspect) ?? []).map((f) => ({ ...f, aspect })));
+    const isTimeseries = (aspect: string) => model.aspects.get(aspect)?.timeseries === true;
+    const tell = all.filter(
+      (aspect) => (told.has(aspect) || aspect === PROPERTIES) && !isTimeseries(aspect),
+    );
+    const series = all.filter((aspect) => told.has(aspect) && isTimeseries(aspect));
+    const own = [...tell, ...series].flatMap((aspect) =>
+      (told.get(aspect) ?? []).map((f) => ({ ...f, aspect })),
+    );
     if (all.includes(PROPERTIES)) {
       own.push({ ...fixed, name: PROPERTIES, type: "OBJECT", aspect: PROPERTIES });
     }
     fields[name] = facetsFirst(united([...fixedFields, ...own]));
     tellers[name] = tell;
+    events[name] = series;
     keyAspects[name] = keyAspect;
   }
   const every = Object.values(fields).flat();
@@ -118,6 +127,7 @@ export function compileSearchRules(model: Model): SearchRules {
     facets: facetsOf(every),
     boosts: [...boosts].sort((a, b) => a - b),
     tellers,
+    events,
     keyAspects,
     rules,
   };

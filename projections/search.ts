@@ -1,13 +1,15 @@
 /**
- * How the search view follows from the log: one document for each entity, the fold of its aspects.
+ * How the search view follows from the log: one document for each entity, the fold of its aspects
+ * and of the latest event of each of its timeseries.
  *
  *   an entity with a key aspect   its document: what the Searchable annotations say of its aspects
  *                                 (search-rules.ts), its urn, type, runs and time of creation
  *   any other                     none
  *
  * A field that several places tell has the values of all, each once: first those of the key aspect,
- * then of the others in registry order. Of has-fields true wins, of counts the greatest. So nothing
- * depends on which aspect was written last, and a document is the same whenever it is made.
+ * then of the others in registry order, then of the timeseries. Of has-fields true wins, of counts
+ * the greatest. So nothing depends on which aspect was written last, nor on the order in which events
+ * were told (the latest is the one of the latest time), and a document is the same whenever it is made.
  *
  * Documents are bounded, whatever the aspects hold (search-document.ts, search-words.ts). What goes
  * beyond is not found, and still read with its aspect.
@@ -19,25 +21,44 @@ import { createDraft, type Slot } from "./search-document.ts";
 import { compileFill, type Fill } from "./search-fill.ts";
 import type { SearchRules } from "./search-rules.ts";
 
-/** The document of an entity; undefined when the entity is not there, or its type not known. */
+/** An event of a timeseries: `value` is JSON text, `time` its own, in epoch milliseconds. */
+export interface LatestEvent {
+  readonly time: number;
+  readonly value: string;
+}
+
+/**
+ * The document of an entity, of which `latest` has the latest event of each timeseries aspect;
+ * undefined when the entity is not there, or its type not known.
+ */
 export type SearchProjection = (
   state: EntityState,
   entityType: string,
+  latest?: ReadonlyMap<string, LatestEvent>,
 ) => SearchDocument | undefined;
+
+/** The fields that an event of the aspect fills, whatever the entity type. */
+export const fieldsOfEvents = ({ rules }: SearchRules, aspect: string): readonly string[] => [
+  ...new Set(
+    (rules[aspect] ?? []).flatMap(({ field, has, count }) =>
+      [field, has, count].filter((name) => name !== undefined),
+    ),
+  ),
+];
 
 /** Most runs of a document, the newest ones. */
 export const runsMax = 25;
 
 export function createSearchProjection(rules: SearchRules): SearchProjection {
   const projections = new Map<string, SearchProjection>();
-  return (state, entityType) => {
+  return (state, entityType, latest) => {
     let projection = projections.get(entityType);
     if (projection === undefined) {
       if (!Object.hasOwn(rules.fields, entityType)) return undefined;
       projection = createTypeProjection(rules, entityType);
       projections.set(entityType, projection);
     }
-    return projection(state, entityType);
+    return projection(state, entityType, latest);
   };
 }
 
@@ -56,11 +77,13 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   const ofType = slotOf("_entityType");
   const ofCreation = slotOf("systemCreated");
   const ofRuns = slotOf("runId");
-  const fills = (rules.tellers[entityType] ?? []).map((name): readonly [string, Fill] => {
+  const filling = (name: string): readonly [string, Fill] => {
     return [name, compileFill(name, rules.rules[name] ?? [], slotOf)];
-  });
+  };
+  const fills = (rules.tellers[entityType] ?? []).map(filling);
+  const eventFills = (rules.events[entityType] ?? []).map(filling);
 
-  return (state) => {
+  return (state, _entityType, latest) => {
     const keyAspect = currentAspect(state, key);
     if (keyAspect === undefined) return undefined;
     const draft = createDraft();
@@ -71,6 +94,10 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
     for (const [name, fill] of fills) {
       const aspect = currentAspect(state, name);
       if (aspect !== undefined) fill(draft, JSON.parse(aspect.value), aspect.time);
+    }
+    for (const [name, fill] of eventFills) {
+      const event = latest?.get(name);
+      if (event !== undefined) fill(draft, JSON.parse(event.value), event.time);
     }
     return draft.document(state.urn, entityType);
   };

@@ -82,6 +82,8 @@ export async function openTimeseriesReader(config: Places): Promise<TimeseriesRe
   const place = placeOf(config, "timeseries");
   return openLate("the timeseries", () => openElasticsearchTimeseriesReader(place), [
     "list",
+    "latest",
+    "position",
     "count",
     "measure",
     "findTruncation",
@@ -115,7 +117,7 @@ export async function openSearchSink(config: Places, origin: ViewOrigin): Promis
   const { openElasticsearchSearchSink } = await import(
     "./search/elasticsearch/elasticsearch-search-sink.ts"
   );
-  const names = [...sinkMethods, "positions"] as const;
+  const names = [...sinkMethods, "positions", "amend", "holding"] as const;
   return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 

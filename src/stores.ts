@@ -7,13 +7,14 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
-import { createSearchProjection } from "../projections/search.ts";
+import { createSearchProjection, fieldsOfEvents } from "../projections/search.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import {
   openAspectReader,
   openAspectSink,
   openGraphSink,
   openSearchSink,
+  openTimeseriesReader,
   openTimeseriesSink,
   sinkMethods,
 } from "./adapters.ts";
@@ -45,6 +46,7 @@ import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
 import type { Logger } from "./telemetry/logger.ts";
+import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import type { ViewRules } from "./view-rules.ts";
 
 /** What it takes to open the stores; plain data, so that a thread can be given it. */
@@ -97,7 +99,7 @@ const FOLDED_WHEN_GROWN_MAX = 1_000_000;
  */
 const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 
-/** Views that are folded from the aspect view, which has to be there first. */
+/** Views that are folded from those of aspects and timeseries, which have to be there first. */
 export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 
 /** Views that the model's annotations decide about. */
@@ -280,11 +282,19 @@ async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin
   }
 }
 
-/** For who feeds other views from the aspect view: it goes on with whatever edition is in place. */
-async function openAspectHistory(config: Places): Promise<AspectReader> {
-  const opened = await openAspectReader(config);
-  if (sharedView(config, "aspects")) return opened;
-  const path = fileOf(config, "aspects");
+/** For who feeds other views from the aspect view. */
+const openAspectHistory = async (config: Places): Promise<AspectReader> =>
+  followingEditions(config, "aspects", await openAspectReader(config), openSqliteAspectReader);
+
+/** Goes on with whatever edition of a view is in place. */
+function followingEditions<R extends { position(): Promise<Position>; close(): Promise<void> }>(
+  config: Places,
+  name: ViewName,
+  opened: R,
+  open: (path: string) => R,
+): R {
+  if (sharedView(config, name)) return opened;
+  const path = fileOf(config, name);
   const { store, replace } = replaceable(opened);
   let file = fileInPlace(path);
   return {
@@ -292,7 +302,7 @@ async function openAspectHistory(config: Places): Promise<AspectReader> {
     // Asked before each batch.
     async position() {
       const now = fileInPlace(path);
-      if (now !== file) void replace(openSqliteAspectReader(path));
+      if (now !== file) void replace(open(path));
       file = now;
       return store.position();
     },
@@ -305,20 +315,33 @@ function statesMsMax(config: Places): number {
 }
 
 async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise<View> {
-  const project = createSearchProjection(config.rules.search);
+  const { search } = config.rules;
+  const project = createSearchProjection(search);
+  const sink = await openSearchSink(config, origin);
+  const timeseries = await openTimeseriesReader(config);
+  const open = openSqliteTimeseriesReader;
+  const { position, latest, close } = followingEditions(config, "timeseries", timeseries, open);
   return createFoldingView<SearchWrite>({
     name: "search",
-    sink: await openSearchSink(config, origin),
+    sink,
     states: await openAspectHistory(config),
+    events: {
+      ...{ position, latest, close },
+      aspectsOf: (entityType) => search.events[entityType] ?? [],
+      telling: (entityType, aspect, from) =>
+        sink.holding(entityType, fieldsOfEvents(search, aspect), from),
+      amend: (writes) => sink.amend(writes),
+      moves: sharedView(config, "timeseries"),
+    },
     // Grown anew, the aspect view is at its end: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
     // While it is grown beside the one in use, another thread feeds the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
-    fold(state, entityType, position) {
-      const document = project(state, entityType);
+    fold(state, entityType, at, events) {
+      const document = project(state, entityType, events);
       return document === undefined
-        ? { op: "remove", position, urn: state.urn }
-        : { op: "put", position, document };
+        ? { op: "remove", position: at, urn: state.urn }
+        : { op: "put", position: at, document };
     },
   }) as View;
 }

@@ -80,7 +80,12 @@ function openVerifiedView(config: StoresConfig, name: ViewName): VerifiedView {
       };
     }
     case "search": {
-      const fold = foldSearchRows(createSearchProjection(search), keyAspectOf);
+      const fold = foldSearchRows({
+        project: createSearchProjection(search),
+        foldEvents: foldTimeseriesRows(createTimeseriesProjection(keyAspectOf)),
+        eventsOf: (type) => search.events[type] ?? [],
+        keyAspectOf,
+      });
       return { name, shape: searchRowShape, rows, fold, foldedFrom: "aspects" };
     }
   }

@@ -6,10 +6,21 @@
  * end by themselves; hubs, dense neighbourhoods and long chains end at a bound, and the answer says
  * so. What an edge runs through (a query, a job) is reached together with the edge's end.
  *
+ * With times, only edges count that were made or changed between them, those that say of neither when
+ * that was, and those that people have drawn.
+ *
  * Order is by degree, within a degree as discovered: it follows from the edges alone, so that pages
  * of one lineage fit together for as long as nothing is written.
  */
-import { type Followed, type GraphReader, type Steps, urnsPerFollowMax } from "../graph/graph.ts";
+import { CatalogError } from "../core/errors.ts";
+import {
+  type Followed,
+  type GraphReader,
+  type Pair,
+  type Stamps,
+  type Steps,
+  urnsPerFollowMax,
+} from "../graph/graph.ts";
 
 export type LineageDirection = "UPSTREAM" | "DOWNSTREAM";
 
@@ -62,13 +73,36 @@ export interface WalkQuery {
   readonly direction: LineageDirection;
   /** More than hopsMax are that many. */
   readonly hops: number;
+  /** Undefined: edges of all times. */
+  readonly times?: TimeWindow | undefined;
+}
+
+/** Epoch milliseconds, both inclusive. */
+export interface TimeWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a request says of times; 0 is as good as absent. Throws `malformed` for no span of time. */
+export function timesOf(asked: {
+  readonly startTimeMillis?: number | undefined;
+  readonly endTimeMillis?: number | undefined;
+}): TimeWindow | undefined {
+  const { startTimeMillis: from = 0, endTimeMillis: to = 0 } = asked;
+  if (from === 0 && to === 0) return undefined;
+  if (to !== 0 && from > to) {
+    throw new CatalogError("malformed", `startTimeMillis ${from} is after endTimeMillis ${to}`, {
+      hint: "Send the earlier time as startTimeMillis, in epoch milliseconds",
+    });
+  }
+  return { from, to: to === 0 ? Number.POSITIVE_INFINITY : to };
 }
 
 /** What leads up- and downstream, by entity type. */
 export type LineageSteps = Readonly<Record<LineageDirection, Steps>>;
 
 export interface LineageParts {
-  readonly reader: Pick<GraphReader, "follow">;
+  readonly reader: Pick<GraphReader, "follow" | "stamps">;
   readonly steps: LineageSteps;
   readonly bounds?: LineageBounds | undefined;
   /** Epoch milliseconds. */
@@ -80,7 +114,16 @@ export type WalkLineage = (query: WalkQuery) => Promise<Walk>;
 export function createLineage(parts: LineageParts): WalkLineage {
   const { reader, steps, now, bounds = lineageBounds } = parts;
 
-  return async ({ urn, direction, hops }) => {
+  async function within(
+    times: TimeWindow | undefined,
+    edges: readonly Followed[],
+  ): Promise<readonly Followed[]> {
+    if (times === undefined) return edges;
+    const stamps = await reader.stamps(edges.map(pairOf));
+    return edges.filter((_, n) => isWithin(times, stamps[n]));
+  }
+
+  return async ({ urn, direction, hops, times }) => {
     const deadline = now() + bounds.millisMax;
     const hopsMax = Math.min(hops, bounds.hopsMax);
     const territory = createTerritory(urn, bounds.entitiesMax);
@@ -95,7 +138,8 @@ export function createLineage(parts: LineageParts): WalkLineage {
             ? await reader.follow(urnsOf(stops), steps[direction], { edgesMax: edgesLeft })
             : { edges: [], complete: false };
         edgesLeft -= edges.length;
-        const room = territory.enter(stops, edges, { degree, complete, next });
+        const counting = await within(times, edges);
+        const room = territory.enter(stops, counting, { degree, complete, next });
         if (!complete || !room) return { reached: territory.reached(), partial: true };
       }
       layer = next;
@@ -103,6 +147,22 @@ export function createLineage(parts: LineageParts): WalkLineage {
     const lowered = hops > hopsMax && layer.length > 0;
     return { reached: territory.reached(), partial: lowered };
   };
+}
+
+/** What the reader calls the edge. */
+export const pairOf = ({ from, to, type, direction }: Followed): Pair =>
+  direction === "OUTGOING"
+    ? { source: from, type, destination: to }
+    : { source: to, type, destination: from };
+
+/** The mark that the reference's pages leave on edges that people draw. */
+export const isDrawn = (stamps: Stamps | undefined): boolean => stamps?.properties?.source === "UI";
+
+function isWithin({ from, to }: TimeWindow, stamps: Stamps | undefined): boolean {
+  if (stamps === undefined || isDrawn(stamps)) return true;
+  const { createdOn, updatedOn } = stamps;
+  const inside = (time: number): boolean => time >= from && time <= to;
+  return (createdOn === 0 && updatedOn === 0) || inside(createdOn) || inside(updatedOn);
 }
 
 /** The urns from the start to an entity, with what lies between. */

@@ -14,9 +14,12 @@ import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/g
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
 import { createInTurn } from "./in-turn.ts";
 import {
+  isDrawn,
   type LineageDirection,
+  pairOf,
   pathTo,
   type Reached,
+  timesOf,
   type WalkLineage,
   type WalkQuery,
 } from "./lineage.ts";
@@ -73,7 +76,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
   ): Promise<Awaited<ReturnType<Catalog["getLineage"]>>> {
     const { reached, partial } = await walk(query);
     const page = reached.slice(start, start + count);
-    const stamps = await reader.stamps(page.map(pairOf));
+    const stamps = await reader.stamps(page.map(({ edge }) => pairOf(edge)));
     const paths = pathsOf(query.urn, page);
     return {
       start,
@@ -98,8 +101,9 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const direction = oneOf("direction", query.direction, lineageDirections);
       const { start, count } = pageOf(query);
       const hops = atLeast("maxHops", query.maxHops ?? 1, 1);
+      const times = timesOf(query);
       await caughtUp();
-      return inTurn(() => lineageOf({ urn, direction, hops }, { start, count }));
+      return inTurn(() => lineageOf({ urn, direction, hops, times }, { start, count }));
     },
 
     async forgetRelationships(text, caller) {
@@ -181,12 +185,6 @@ function pageOf({ start = 0, count = countDefault }: { start?: number; count?: n
   };
 }
 
-function pairOf({ edge: { from, to, type, direction } }: Reached) {
-  return direction === "OUTGOING"
-    ? { source: from, type, destination: to }
-    : { source: to, type, destination: from };
-}
-
 /** The paths to some entities; the last ones are missing when there is no room for all. */
 export function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
@@ -215,8 +213,7 @@ function relationshipOf(
     createdActor: stamps?.createdActor,
     updatedOn: stamps?.updatedOn,
     updatedActor: stamps?.updatedActor,
-    // The mark that the reference's pages leave on edges that people draw.
-    isManual: stamps?.properties?.source === "UI",
+    isManual: isDrawn(stamps),
     explored,
     truncatedChildren,
   };

@@ -10,7 +10,8 @@ import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.t
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
 import { createInTurn } from "./in-turn.ts";
-import type { Reached, WalkLineage } from "./lineage.ts";
+import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
+import { groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import {
@@ -58,7 +59,8 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   const inTurn = createInTurn(explorationsMax);
 
   async function explore(request: LineageSearchRequest): Promise<Exploration> {
-    refuseTimes(request);
+    const times = timesOf(request);
+    const grouped = groupingOf(request.flags?.groupingSpec, tools.fields);
     const urn = withNamespace(request.urn, dependencies.namespace);
     parseUrn(urn, dependencies.urnLimits);
     const direction = oneOf("direction", request.direction, lineageDirections);
@@ -67,7 +69,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const hops = Math.min(hopsMax, degreeMax(request.filter));
     const types = new Set(typesNamed(request.entities, tools.fields));
     await dependencies.caughtUp();
-    const { reached, partial } = await walk({ urn, direction, hops });
+    const walked = await walk({ urn, direction, hops, times });
+    const { partial } = walked;
+    const reached = grouped(urn, walked.reached);
     const among = types.size === 0 ? reached : reached.filter((one) => types.has(typeOf(one.urn)));
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
@@ -277,13 +281,6 @@ function degreeMax(filter: Filter | undefined): number {
     return Math.min(Number.POSITIVE_INFINITY, ...bounds.map((one) => (one > 0 ? one : Infinity)));
   });
   return Math.max(...furthest);
-}
-
-function refuseTimes({ startTimeMillis, endTimeMillis }: LineageSearchRequest): void {
-  if ((startTimeMillis ?? 0) === 0 && (endTimeMillis ?? 0) === 0) return;
-  throw new CatalogError("invalid", "lineage cannot be searched between two times", {
-    hint: "Leave startTimeMillis and endTimeMillis out: it is that of now",
-  });
 }
 
 /** How many hits a scroll has told. */

@@ -23,6 +23,18 @@ export interface SearchFlags {
   readonly filterNonLatestVersions?: boolean | undefined;
   /** Each hit tells how its score came to be. */
   readonly explain?: boolean | undefined;
+  /** Of lineage: what is found in the place of what belongs to it (lineage-grouping.ts). */
+  readonly groupingSpec?: GroupingSpec | undefined;
+}
+
+export interface GroupingSpec {
+  readonly groupingCriteria?: readonly GroupingCriterion[] | undefined;
+}
+
+/** Entity types, whatever their letter case. Without a base type, of all types. */
+export interface GroupingCriterion {
+  readonly baseEntityType?: string | undefined;
+  readonly groupingEntityType: string;
 }
 
 /** What is looked for. */
@@ -109,6 +121,7 @@ export interface LineageSearchRequest extends SearchRequest {
   readonly direction: string;
   /** 1,000 when absent. */
   readonly maxHops?: number | undefined;
+  /** Only along edges of this time (lineage.ts); 0 is as good as absent. */
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
 }

@@ -111,6 +111,20 @@ export function splitId(urn: string, id: string, parts: readonly KeyPart[]): rea
   return values;
 }
 
+/** The first urn of an entity type that is a part of a urn's key: a column's dataset. */
+export function nestedUrn(text: string, entityType: string): string | undefined {
+  const id = text.slice(text.indexOf(":", text.indexOf(":", 4) + 1) + 1);
+  let rest = id.startsWith("(") && id.endsWith(")") ? id.slice(1, -1) : id;
+  for (;;) {
+    const end = rest.startsWith("urn:") ? endOfUrn(rest) : endOfPart(rest);
+    const part = end < 0 ? rest : rest.slice(0, end);
+    const [urn, , type] = part.split(":", 3);
+    if (urn === "urn" && type === entityType) return part;
+    if (end < 0) return undefined;
+    rest = rest.slice(end + 1);
+  }
+}
+
 /** The id of a key's values: bare for one, a tuple for several. */
 export const joinId = (values: readonly string[]): string =>
   values.length === 1 ? (values[0] ?? "") : `(${values.join(",")})`;

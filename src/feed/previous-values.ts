@@ -30,7 +30,7 @@ export async function fillPrevious(
   const wanting = events.filter(({ change }) => previousVersion(change) !== undefined);
   if (wanting.length === 0) return events;
   const needed = lastOf(wanting.map(({ change }) => change));
-  await awaitPosition(history, needed, { waiter: reader, msMax });
+  await awaitPosition(history, needed, { waiter: reader, view: "aspect", msMax });
   const filled: ChangeEvent[] = [];
   for (let from = 0; from < events.length; from += AT_ONCE_MAX) {
     const slice = events.slice(from, from + AT_ONCE_MAX);

@@ -262,6 +262,18 @@ export const relationship: Schema = {
   properties: { type: string("Its name in the model"), entity: urn },
 };
 
+/** Of lineage: along which edges it goes. */
+export const lineageTimes = {
+  startTimeMillis: {
+    type: "integer",
+    description: "Only along edges that were made or changed since then; 0: as if absent",
+  },
+  endTimeMillis: {
+    type: "integer",
+    description: "Only along edges that were made or changed until then; 0: as if absent",
+  },
+} as const;
+
 export const lineageRelationship: Schema = {
   type: "object",
   description: "An entity up- or downstream, and how it was reached.",

@@ -23,6 +23,21 @@ export const searchFlags: Schema = {
     },
     explain: flag("Tell of each hit how its score came to be"),
     fulltext: flag("Accepted: there is one way of searching"),
+    groupingSpec: {
+      type: "object",
+      description:
+        "Of lineage: entities of a type are found as the one that their urns are made with, columns as their dataset. Other searches group nothing",
+      properties: {
+        groupingCriteria: listOf({
+          type: "object",
+          required: ["groupingEntityType"],
+          properties: {
+            baseEntityType: text("Of these entities; absent: of all"),
+            groupingEntityType: text("What is found in their place"),
+          },
+        }),
+      },
+    },
   },
 };
 

@@ -12,8 +12,9 @@ const LOOK_MS = 20;
 export async function awaitPosition(
   view: { position(): Promise<Position> },
   upTo: Position,
-  { waiter, msMax }: { readonly waiter: string; readonly msMax: number },
+  options: { readonly waiter: string; readonly view: string; readonly msMax: number },
 ): Promise<Position> {
+  const { waiter, msMax } = options;
   const begun = performance.now();
   let at = await view.position();
   while (at < upTo && performance.now() - begun < msMax) {
@@ -23,6 +24,6 @@ export async function awaitPosition(
   if (at >= upTo) return at;
   throw new CatalogError(
     "unavailable",
-    `${waiter} waits for the aspect view, which is at position ${at} of ${upTo}`,
+    `${waiter} waits for the ${options.view} view, which is at position ${at} of ${upTo}`,
   );
 }

@@ -2,21 +2,29 @@
  * Views of what entities are, rather than of what happened to them: each write is the whole fold of
  * one entity, and depends on no write before it.
  *
- * A batch tells which entities it touches. Their states are then read from the aspect view, which
- * the projector brings forward first; a state may be newer than the batch, never older. So a batch
- * that is told again, or late, writes what is true now, and an entity that is touched a hundred
- * times in a batch is folded once.
+ * A batch tells which entities it touches. Their states are then read from the aspect view, and the
+ * latest events of their timeseries from the timeseries view, which the projector brings forward
+ * first; both may be newer than the batch, never older. So a batch that is told again, or late,
+ * writes what is true now, and an entity that is touched a hundred times in a batch is folded once.
+ *
+ * A truncation touches no entity by name: those whose writes tell of events that are not there any
+ * more are asked for, and folded again.
  */
+import { setImmediate as otherTurns } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position } from "../core/position.ts";
 import { awaitPosition } from "./awaited.ts";
 import type { Sink, View } from "./sink.ts";
 
 export interface Touch {
+  /** Empty: those of the type that have lost their events of the aspect. */
   readonly urn: string;
   readonly entityType: string;
   readonly position: Position;
+  /** The timeseries aspect that touches; undefined for what is of the entity itself. */
+  readonly series?: string | undefined;
 }
 
 /** Where states come from: the aspect view. */
@@ -28,12 +36,53 @@ export interface States {
   close(): Promise<void>;
 }
 
+export interface Event {
+  readonly time: number;
+  /** JSON text. */
+  readonly value: string;
+}
+
+/** By aspect. */
+export type LatestEvents = ReadonlyMap<string, Event>;
+
+/** What the fold heeds of timeseries. */
+export interface Events<W> {
+  /** The aspects of an entity type that it heeds. */
+  aspectsOf(entityType: string): readonly string[];
+  /** Every record up to here is in what `latest` gives. */
+  position(): Promise<Position>;
+  /** For each urn. */
+  latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
+  /** Entities whose writes may tell of an event of the aspect: SearchSink.holding. */
+  telling(
+    entityType: string,
+    aspect: string,
+    from?: string,
+  ): Promise<{ readonly urns: readonly string[]; readonly next?: string | undefined }>;
+  /** Sink.apply for writes that come before their batch. */
+  amend(writes: readonly W[]): Promise<void>;
+  /** Called when the view is closed. */
+  close(): Promise<void>;
+  /**
+   * Whether its position moves over what the timeseries view ignores, so that it can be waited for
+   * with every batch; otherwise the projector sees to it (View.madeOf).
+   */
+  readonly moves: boolean;
+}
+
 export interface FoldingParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
+  /** Undefined: timeseries bear on nothing. */
+  readonly events?: Events<W> | undefined;
   /** The write of an entity; `position`: every record of the entity up to there is told by it. */
-  readonly fold: (state: EntityState, entityType: string, position: Position) => W;
+  readonly fold: (
+    state: EntityState,
+    entityType: string,
+    position: Position,
+    latest: LatestEvents,
+  ) => W;
   /** Entities of which it is remembered how far they are folded; 20,000 when absent. */
   readonly foldedMax?: number | undefined;
   /** How long a batch waits for the states to come as far, where others do not wait for it; in ms. */
@@ -41,65 +90,124 @@ export interface FoldingParts<W> {
 }
 
 const ASPECTS = "aspects";
+const TIMESERIES = "timeseries";
 
 /** States held at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
 const FOLDED_MAX = 20_000;
+const NONE: LatestEvents = new Map();
+
+/** How far an entity is folded: its own records, and the events of its timeseries. */
+interface Folded {
+  readonly states: Position;
+  readonly events: Position;
+}
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
-  const { name, sink, states, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
-  const folded = new LRUCache<string, Position>({ max: foldedMax });
+  const { name, sink, states, events, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
+  const folded = new LRUCache<string, Folded>({ max: foldedMax });
+  const heeds = (entityType: string, aspect: string): boolean =>
+    events?.aspectsOf(entityType).includes(aspect) ?? false;
 
   /** Where the sink was when it was last heard of. */
   let left = position(0);
 
-  const statesAt = (upTo: Position): Promise<Position> =>
-    awaitPosition(states, upTo, { waiter: `the view "${name}"`, msMax: statesMsMax });
+  /** Waits until both have what these touches tell of. */
+  async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
+    const last = (some: readonly Touch[]): Position =>
+      position(Math.max(0, ...some.map((touch) => touch.position)));
+    const waiting = { waiter: `the view "${name}"`, msMax: statesMsMax };
+    // A checkpoint stays behind over records that the view ignores, which touch nothing.
+    const own = last(touches.filter(({ series }) => series === undefined));
+    const at = await awaitPosition(states, own, { ...waiting, view: "aspect" });
+    if (events === undefined) return { states: at, events: at };
+    const told = last(touches.filter(({ series }) => series !== undefined));
+    const wanted = events.moves && upTo !== undefined && touches.length > 0 ? upTo : told;
+    const seen = await awaitPosition(events, wanted, { ...waiting, view: TIMESERIES });
+    return { states: at, events: seen };
+  }
+
+  const isStale = ({ urn, series, position: at }: Touch): boolean => {
+    const done = folded.get(urn);
+    return done === undefined || at > (series === undefined ? done.states : done.events);
+  };
+
+  /** The writes of some entities, in the order of the touches. */
+  async function foldAll(touches: readonly Touch[], upTo: Position): Promise<readonly W[]> {
+    const found = await states.getEntities(touches.map(({ urn }) => urn));
+    const latest = await latestOf(touches);
+    return touches.map(({ urn, entityType }, n) =>
+      fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
+    );
+  }
+
+  async function latestOf(touches: readonly Touch[]): Promise<ReadonlyMap<string, LatestEvents>> {
+    const found = new Map<string, LatestEvents>();
+    if (events === undefined) return found;
+    for (const [type, some] of Map.groupBy(touches, ({ entityType }) => entityType)) {
+      const aspects = events.aspectsOf(type);
+      if (aspects.length === 0) continue;
+      const urns = some.map(({ urn }) => urn);
+      const latest = await events.latest(urns, aspects);
+      for (const [n, urn] of urns.entries()) found.set(urn, latest[n] ?? NONE);
+    }
+    return found;
+  }
+
+  /** Folds those that tell of events which a truncation took. */
+  async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
+    const { entityType, series = "" } = touch;
+    if (events === undefined) return;
+    let from: string | undefined;
+    do {
+      const page = await events.telling(entityType, series, from);
+      const latest = await events.latest(page.urns, [series]);
+      const lost = page.urns
+        .filter((_, n) => !latest[n]?.has(series))
+        .map((urn) => ({ ...touch, urn }))
+        .filter(isStale);
+      for (let at = 0; at < lost.length; at += STATES_MAX) {
+        await events.amend(await foldAll(lost.slice(at, at + STATES_MAX), upTo));
+      }
+      from = page.next;
+      await otherTurns();
+    } while (from !== undefined);
+  }
 
   async function apply(touches: readonly Touch[], upTo: Position): Promise<void> {
     const stale = new Map<string, Touch>();
-    for (const touch of touches) {
-      if (touch.position > (folded.get(touch.urn) ?? position(0))) stale.set(touch.urn, touch);
-    }
+    const some = touches.filter(({ urn }) => urn !== "");
+    for (const touch of some) if (isStale(touch)) stale.set(touch.urn, touch);
+    const truncations = touches.filter(({ urn }) => urn === "");
     const all = [...stale.values()];
-    // Its checkpoint stays behind over records that it ignores, which touch nothing.
-    const last = Math.max(0, ...all.map((touch) => touch.position));
-    const at = await statesAt(position(last));
+    const at = await awaitStates([...some.filter(isStale), ...truncations], upTo);
+    for (const truncation of truncations) await foldTruncated(truncation, upTo);
     const writes: W[] = [];
     for (let from = 0; from < all.length; from += STATES_MAX) {
-      const slice = all.slice(from, from + STATES_MAX);
-      const found = await states.getEntities(slice.map(({ urn }) => urn));
-      for (const [i, { entityType }] of slice.entries()) {
-        writes.push(fold(found[i] as EntityState, entityType, upTo));
-      }
+      writes.push(...(await foldAll(all.slice(from, from + STATES_MAX), upTo)));
     }
     await sink.apply(writes, upTo);
     for (const { urn } of all) folded.set(urn, at);
     left = upTo;
   }
 
-  async function foldNow({ urn, entityType, position: at }: Touch): Promise<W> {
-    await statesAt(at);
-    const [state] = await states.getEntities([urn]);
-    return fold(state as EntityState, entityType, at);
-  }
-
   return {
     name,
     costly: true,
-    madeOf: ASPECTS,
-    project: ({ timeseries, urn, entityType, position: at }) =>
-      timeseries ? [] : [{ urn, entityType, position: at }],
+    madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
+    project: (change) => touchesOf(change, heeds),
     sink: {
       apply,
       /**
-       * The aspect view is restored first: what it then says of the entity is folded. One that the
-       * log never told of has no touch, and no write.
+       * The views that it is made of are restored first: what they then say of the entity is folded.
+       * One that the log never told of has no touch, and no write.
        */
       async restore(urn, touches) {
-        let last: Touch | undefined;
-        for await (const touch of touches) last = touch;
-        await sink.restore(urn, last === undefined ? [] : [await foldNow(last)]);
+        const told: Touch[] = [];
+        for await (const touch of touches) if (touch.urn === urn) keepLast(told, touch);
+        const last = told.toSorted((a, b) => a.position - b.position).at(-1);
+        if (last !== undefined) await awaitStates(told);
+        await sink.restore(urn, last === undefined ? [] : await foldAll([last], last.position));
         folded.delete(urn);
       },
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
@@ -117,7 +225,25 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       async close(outcome) {
         await sink.close(outcome);
         await states.close();
+        await events?.close();
       },
     },
   };
+}
+
+/** What a change touches. */
+function touchesOf(
+  change: PlacedChange,
+  heeds: (entityType: string, aspect: string) => boolean,
+): readonly Touch[] {
+  const { timeseries, urn, entityType, aspect, position: at } = change;
+  if (!timeseries) return [{ urn, entityType, position: at }];
+  return heeds(entityType, aspect) ? [{ urn, entityType, position: at, series: aspect }] : [];
+}
+
+/** Of a million events of an entity, the last of each of its timeseries says enough. */
+function keepLast(touches: Touch[], touch: Touch): void {
+  const before = touches.findIndex(({ series }) => series === touch.series);
+  if (before >= 0) touches.splice(before, 1);
+  touches.push(touch);
 }

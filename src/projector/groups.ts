@@ -37,7 +37,7 @@ export function endOf(
   ahead: Position | undefined,
   all: readonly Viewing[],
 ): Position | undefined {
-  const sources = group.map(({ view }) => view.madeOf).filter((name) => name !== undefined);
+  const sources = group.flatMap(({ view }) => view.madeOf ?? []);
   const bounds = all
     .filter(({ view }) => sources.includes(view.name) && view.shared === undefined)
     .map(({ position }) => position);

@@ -60,8 +60,8 @@ export interface View<W = unknown> {
    * and mostly while they have nothing to do.
    */
   readonly costly?: boolean | undefined;
-  /** The view that it is made of, beside the log: it never goes past that one. */
-  readonly madeOf?: string | undefined;
+  /** The views that it is made of, beside the log: it never goes past those. */
+  readonly madeOf?: readonly string[] | undefined;
   /**
    * It is kept in a server, where a projector of another process may feed it as well: this one does
    * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.

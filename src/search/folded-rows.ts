@@ -1,4 +1,5 @@
 /** The row that an entity's changes make in the search view, in memory: its document, as it is stored. */
+import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
 import type { FoldedRows, RowShape } from "../projector/verify/view-rows.ts";
@@ -12,19 +13,44 @@ export const searchRowShape: RowShape = {
   order: [],
 };
 
+interface FoldedEvent {
+  readonly time: number;
+  readonly value: string;
+}
+
+export interface SearchRowParts {
+  readonly project: (
+    state: EntityState,
+    entityType: string,
+    latest: ReadonlyMap<string, FoldedEvent>,
+  ) => SearchDocument | undefined;
+  /** What an entity's changes make of its timeseries. */
+  readonly foldEvents: (urn: string) => {
+    add(change: PlacedChange): void;
+    latest(aspect: string): FoldedEvent | undefined;
+  };
+  /** The timeseries aspects that bear on documents of a type. */
+  readonly eventsOf: (entityType: string) => readonly string[];
+  readonly keyAspectOf: (entityType: string) => string | undefined;
+}
+
 export const foldSearchRows =
-  (
-    project: (state: EntityState, entityType: string) => SearchDocument | undefined,
-    keyAspectOf: (entityType: string) => string | undefined,
-  ) =>
+  ({ project, foldEvents, eventsOf, keyAspectOf }: SearchRowParts) =>
   (urn: string): FoldedRows => {
     const entity = foldEntity(urn, keyAspectOf);
+    const series = foldEvents(urn);
     let type: string | undefined;
     let document: { readonly json: string | undefined } | undefined;
 
+    function latestOf(entityType: string) {
+      const all = eventsOf(entityType).map((aspect) => [aspect, series.latest(aspect)] as const);
+      return new Map(all.flatMap(([aspect, event]) => (event ? [[aspect, event]] : [])));
+    }
+
     function json(): string | undefined {
       if (document === undefined) {
-        const projected = type === undefined ? undefined : project(entity.state(), type);
+        const projected =
+          type === undefined ? undefined : project(entity.state(), type, latestOf(type));
         document = { json: projected && encodeDocument(projected) };
       }
       return document.json;
@@ -32,9 +58,11 @@ export const foldSearchRows =
 
     return {
       add(change) {
-        if (change.timeseries) return;
-        entity.add(change);
-        type = change.entityType;
+        const { timeseries, entityType } = change;
+        if (timeseries && !eventsOf(entityType).includes(change.aspect)) return;
+        series.add(change);
+        if (!timeseries) entity.add(change);
+        type = entityType;
         document = undefined;
       },
       size: () => (json() === undefined ? 0 : 1),

@@ -47,6 +47,17 @@ export type SearchWrite =
   | { readonly op: "remove"; readonly position: Position; readonly urn: string };
 
 export interface SearchSink extends Sink<SearchWrite> {
+  /** Applies writes that are due with a batch before that is applied; the checkpoint stays. */
+  amend(writes: readonly SearchWrite[]): Promise<void>;
+  /**
+   * Entities of a type whose documents have a value of one of the fields, a page of them: from the
+   * beginning, or from where `next` of the page before was. The last page has no `next`.
+   */
+  holding(
+    entityType: string,
+    fields: readonly string[],
+    from?: string,
+  ): Promise<{ readonly urns: readonly string[]; readonly next?: string | undefined }>;
   /** For each urn the position of the document's last write; undefined without a document. */
   positions(urns: readonly string[]): Promise<readonly (Position | undefined)[]>;
 }

@@ -11,9 +11,14 @@ export const timeseriesRowShape: RowShape = {
 
 type Event = Extract<TimeseriesWrite, { op: "event" }>;
 
+export interface FoldedEvents extends FoldedRows {
+  /** As TimeseriesReader.latest. */
+  latest(aspect: string): Event | undefined;
+}
+
 export const foldTimeseriesRows =
   (project: Projection<TimeseriesWrite>) =>
-  (urn: string): FoldedRows => {
+  (urn: string): FoldedEvents => {
     const events = new Map<string, Event>();
 
     function removeWhere(test: (event: Event) => boolean): void {
@@ -43,7 +48,18 @@ export const foldTimeseriesRows =
       }
     }
 
+    function latest(aspect: string): Event | undefined {
+      let found: Event | undefined;
+      for (const event of events.values()) {
+        if (event.aspect === aspect && (found === undefined || isLater(event, found))) {
+          found = event;
+        }
+      }
+      return found;
+    }
+
     return {
+      latest,
       add(change) {
         for (const write of project(change)) apply(write);
       },
@@ -51,6 +67,11 @@ export const foldTimeseriesRows =
       rows: () => Array.from(events.values(), rowOf),
     };
   };
+
+const isLater = (one: Event, other: Event): boolean =>
+  one.time === other.time
+    ? Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)) > 0
+    : one.time > other.time;
 
 const rowOf = ({ aspect, time, key, position, system, value }: Event): Row => [
   ...[aspect, time, key, position, system, value],

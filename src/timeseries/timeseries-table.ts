@@ -75,6 +75,18 @@ export interface TimeseriesReader {
     },
   ): Promise<readonly TimeseriesEvent[]>;
 
+  /**
+   * For each urn the latest event of each of the aspects that has any, as `list` orders them. The
+   * events tell every record up to where `position` was before.
+   */
+  latest(
+    urns: readonly string[],
+    aspects: readonly string[],
+  ): Promise<readonly ReadonlyMap<string, TimeseriesEvent>[]>;
+
+  /** Every record up to here is in what is read from now on. */
+  position(): Promise<Position>;
+
   /** How many events the range has; without an aspect: of all aspects of the urn. */
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 

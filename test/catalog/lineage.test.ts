@@ -7,6 +7,8 @@ import {
   type LineageDirection,
   lineageBounds,
   pathTo,
+  type TimeWindow,
+  timesOf,
 } from "../../src/catalog/lineage.ts";
 import { type Position, position } from "../../src/core/position.ts";
 import type { Edge, GraphReader, GraphSink, GraphWrite } from "../../src/graph/graph.ts";
@@ -65,11 +67,18 @@ async function tell(
 
 function walk(
   urn: string,
-  options: { direction?: LineageDirection; hops?: number; bounds?: Partial<LineageBounds> } = {},
+  options: {
+    direction?: LineageDirection;
+    hops?: number;
+    bounds?: Partial<LineageBounds>;
+    times?: TimeWindow;
+  } = {},
 ) {
-  const { direction = "UPSTREAM", hops = 1_000 } = options;
+  const { direction = "UPSTREAM", hops = 1_000, times } = options;
   const bounds = { ...lineageBounds, ...options.bounds };
-  return createLineage({ reader, steps, bounds, now: () => clock++ })({ urn, direction, hops });
+  return createLineage({ reader, steps, bounds, now: () => clock++ })({
+    ...{ urn, direction, hops, times },
+  });
 }
 
 const [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(dataset) as [
@@ -211,6 +220,62 @@ describe("lineage", () => {
     for (const urn of [a, "urn:li:corpuser:ada", "urn:li:unknown:x"]) {
       expect(await walk(urn)).toEqual({ reached: [], partial: false });
     }
+  });
+});
+
+describe("of some time", () => {
+  const times = (createdOn: number, updatedOn = createdOn, more: object = {}) => ({
+    ...{ createdOn, updatedOn, ...more },
+  });
+  const ends = async (from: number, to: number, urn = a) => {
+    const { reached } = await walk(urn, { times: { from, to } });
+    return reached.map((one) => one.urn);
+  };
+
+  test("lineage goes along edges that were made or changed then, both ends included", async () => {
+    await tell([
+      [
+        a,
+        [
+          { destination: b, ...times(10, 30) },
+          { destination: c, ...times(20) },
+        ],
+      ],
+      [b, [{ destination: d, ...times(20) }]],
+      [c, [{ destination: e, ...times(40) }]],
+    ]);
+    expect(await ends(0, 100)).toEqual([b, c, d, e]);
+    expect(await ends(10, 10)).toEqual([b]);
+    expect(await ends(11, 19)).toEqual([]);
+    expect(await ends(20, 20)).toEqual([c]);
+    // What is behind an edge of another time is not come to.
+    expect(await ends(20, 30)).toEqual([b, c, d]);
+    expect(await ends(40, Number.POSITIVE_INFINITY)).toEqual([]);
+    const { reached } = await walk(d, { direction: "DOWNSTREAM", times: { from: 15, to: 25 } });
+    expect(reached.map(({ urn }) => urn)).toEqual([b]);
+  });
+
+  test("lineage goes along edges that people drew, whenever that was", async () => {
+    const drawn = { properties: { source: "UI" } };
+    await tell([
+      [
+        a,
+        [
+          { destination: b, ...times(10, 10, drawn) },
+          { destination: c, ...times(10, 10, { properties: { source: "job" } }) },
+        ],
+      ],
+    ]);
+    expect(await ends(500, 600)).toEqual([b]);
+  });
+
+  test("is a span of time that has an end after its beginning", () => {
+    expect(timesOf({})).toBeUndefined();
+    expect(timesOf({ startTimeMillis: 0, endTimeMillis: 0 })).toBeUndefined();
+    expect(timesOf({ startTimeMillis: 5 })).toEqual({ from: 5, to: Infinity });
+    expect(timesOf({ endTimeMillis: 5 })).toEqual({ from: 0, to: 5 });
+    expect(timesOf({ startTimeMillis: 5, endTimeMillis: 5 })).toEqual({ from: 5, to: 5 });
+    expect(() => timesOf({ startTimeMillis: 6, endTimeMillis: 5 })).toThrow("is after");
   });
 });
 

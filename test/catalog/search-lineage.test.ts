@@ -23,6 +23,7 @@ const documents = documentsOf({
   ),
   [CHART]: {},
   [dataset("elsewhere")]: {},
+  "urn:li:dataPlatform:postgres": {},
 });
 
 const asked: WalkQuery[] = [];
@@ -68,7 +69,10 @@ describe("lineage is searched", () => {
     expect(total).toBe(13);
     expect(position).toBe(documents.length);
     expect(hits[0]).toMatchObject({ degree: 1, paths: [[START, hits[0]?.urn]], explored: true });
-    expect(asked.at(-1)).toEqual({ urn: START, direction: "UPSTREAM", hops: Infinity });
+    expect(asked.at(-1)).toEqual({
+      ...{ urn: START, direction: "UPSTREAM", hops: Infinity },
+      times: undefined,
+    });
   });
 
   test("by page, and by scroll", async () => {
@@ -198,6 +202,33 @@ describe("lineage is searched", () => {
     partial = false;
   });
 
+  test("between two times", async () => {
+    await search({ startTimeMillis: 5, endTimeMillis: 9 });
+    expect(asked.at(-1)).toEqual({
+      ...{ urn: START, direction: "UPSTREAM", hops: Infinity },
+      times: { from: 5, to: 9 },
+    });
+  });
+
+  test("grouped under what entities belong to, the nearest of each for all", async () => {
+    const platform = "urn:li:dataPlatform:postgres";
+    const flags = (groupingEntityType: string, baseEntityType?: string) => ({
+      flags: { groupingSpec: { groupingCriteria: [{ groupingEntityType, baseEntityType }] } },
+    });
+    const all = await search({ entities: [] });
+    const found = await search(flags("dataPlatform", "DATASET"));
+    expect(found.hits.map(({ urn, degree }) => [urn, degree])).toEqual([
+      [platform, 1],
+      [CHART, 4],
+    ]);
+    expect(found.total).toBe(2);
+    expect(found.hits[0]?.paths).toEqual([[START, platform]]);
+    expect((await search({ ...flags("dataPlatform"), entities: ["dataPlatform"] })).total).toBe(1);
+    for (const nothing of [flags("dataset", "schemaField"), flags("dashboard"), flags("dataset")]) {
+      expect(names((await search(nothing)).hits)).toEqual(names(all.hits));
+    }
+  });
+
   test.each<[Partial<LineageSearchRequest>, string]>([
     [{ direction: "SIDEWAYS" }, "malformed"],
     [{ urn: "nonsense" }, "malformed"],
@@ -207,7 +238,11 @@ describe("lineage is searched", () => {
       { filter: { or: [{ and: [{ field: "degree", condition: "CONTAIN", value: "1" }] }] } },
       "malformed",
     ],
-    [{ startTimeMillis: 1 }, "invalid"],
+    [{ startTimeMillis: 2, endTimeMillis: 1 }, "malformed"],
+    [
+      { flags: { groupingSpec: { groupingCriteria: [{ groupingEntityType: "ship" }] } } },
+      "invalid",
+    ],
     [{ entities: ["starship"] }, "invalid"],
   ])("but not for %j", async (more, code) => {
     await expect(search(more)).rejects.toMatchObject({ code });

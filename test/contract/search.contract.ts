@@ -217,6 +217,50 @@ export function searchContract(
         expect(await find(word("w"))).toEqual(["a"]);
       });
 
+      test("may come before their batch, which then says where they are", async () => {
+        const [a, b] = [documentOf("a", { rows: [1] }), documentOf("b", { rows: [2] })];
+        await put(a, b);
+        const before = last;
+        last = position(last + 3);
+        const changed = documentOf("a", { rows: [7] });
+        await sink.amend([{ op: "put", position: last, document: changed }]);
+        expect(await sink.position()).toBe(before);
+        await sink.amend([{ op: "remove", position: last, urn: b.urn }]);
+        await apply([], last);
+        expect(await sink.position()).toBe(last);
+        expect(await find({ condition: { kind: "exists", field: "rows" } })).toEqual(["a"]);
+        expect(await find({ condition: { kind: "equal", field: "rows", values: [7] } })).toEqual([
+          "a",
+        ]);
+      });
+
+      test("that have a value of a field are told page by page", async () => {
+        const numbered = Array.from({ length: 2_100 }, (_, n) =>
+          documentOf(`n${n}`, n % 2 === 0 ? { rows: [n] } : { "a field.of\u{1F3D4}": ["x"] }),
+        );
+        await put(...numbered, documentOf("none"), documentOf("empty", { rows: [] }));
+        await put(documentOf("urn:li:chart:c", { rows: [1] }));
+        const told = async (...fields: string[]) => {
+          const urns: string[] = [];
+          for (let from: string | undefined; ; ) {
+            const page = await sink.holding("dataset", fields, from);
+            urns.push(...page.urns);
+            if (page.next === undefined) return urns.sort();
+            from = page.next;
+          }
+        };
+        const with_ = (odd: boolean) =>
+          numbered.filter(({ values }) => "rows" in values !== odd).map(({ urn }) => urn);
+        expect(await told("rows")).toEqual(with_(false).sort());
+        expect(await told("a field.of\u{1F3D4}", "row")).toEqual(with_(true).sort());
+        expect(await told("rows", "a field.of\u{1F3D4}")).toEqual(
+          numbered.map(({ urn }) => urn).sort(),
+        );
+        expect(await told("unheard")).toEqual([]);
+        expect(await sink.holding("dataset", [])).toEqual({ urns: [] });
+        expect(await sink.holding("notebook", ["rows"])).toEqual({ urns: [] });
+      });
+
       test("are told by an answer up to its position", async () => {
         await put(documentOf("a"));
         await apply([], position(40));

@@ -118,6 +118,45 @@ export function timeseriesTableContract(
       });
     });
 
+    describe("the latest events", () => {
+      test("are those of the latest time, and of the last key, by aspect", async () => {
+        await tell(
+          ...[{ time: 3 }, { time: 7, key: "a" }, { time: 7, key: "b" }, { time: 5 }],
+          ...[{ urn: other, time: 9 }, { aspect: "operation", time: 1 }, { aspect: "usage" }],
+        );
+        const latest = await reader.latest([other, "nobody", urn], [aspect, "operation"]);
+        const shown = latest.map((events) => [...events].map(([name, { value }]) => [name, value]));
+        expect(shown.map((events) => events.sort())).toEqual([
+          [[aspect, "5"]],
+          [],
+          [
+            [aspect, "3"],
+            ["operation", "6"],
+          ],
+        ]);
+        expect(await reader.latest([], [aspect])).toEqual([]);
+        expect(await reader.latest([urn], [])).toEqual([new Map()]);
+        expect(await reader.position()).toBe(last);
+      });
+
+      test("are the first that are listed, after any history", async () => {
+        await fc.assert(
+          fc.asyncProperty(timeseriesHistories(1, 60), async (writes) => {
+            await sink.reset();
+            await sink.apply(writes, position(writes.at(-1)?.position ?? 0));
+            const latest = await reader.latest(urns, aspects);
+            for (const [n, one] of urns.entries()) {
+              for (const name of aspects) {
+                const [event] = await reader.list({ urn: one, aspect: name }, { limit: 1 });
+                expect(latest[n]?.get(name)).toEqual(event);
+              }
+            }
+          }),
+          { numRuns: Math.min(runs.numRuns, 10) },
+        );
+      });
+    });
+
     describe("a range", () => {
       beforeEach(() => tell(...[1, 2, 3, 4, 5].map((time) => ({ time }))));
 

@@ -5,6 +5,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import {
   joinId,
   type KeyPart,
+  nestedUrn,
   parseUrn,
   patternWithNamespace,
   splitId,
@@ -69,6 +70,21 @@ describe("the parts of an id", () => {
     for (const table of ["a)b", "a(b", "a(b)c", "("]) {
       const parent = `urn:li:dataset:(urn:li:dataPlatform:hive,${table},PROD)`;
       expect(splitId("urn", `(${parent},col,umn)`, FIELD)).toEqual([parent, "col,umn"]);
+    }
+  });
+
+  test("that are urns are found by their entity type", () => {
+    for (const table of ["t", "a)b", "a(b", "x,y"]) {
+      const parent = `urn:li:dataset:(urn:li:dataPlatform:hive,${table},PROD)`;
+      expect(nestedUrn(`urn:li:schemaField:(${parent},col,umn)`, "dataset")).toBe(parent);
+      expect(nestedUrn(parent, "dataPlatform")).toBe("urn:li:dataPlatform:hive");
+      expect(nestedUrn(parent, "dataset")).toBeUndefined();
+    }
+    const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,f,prod),task)";
+    expect(nestedUrn(job, "dataFlow")).toBe("urn:li:dataFlow:(airflow,f,prod)");
+    expect(nestedUrn("urn:li:tag:urn:li:dataset:a", "dataset")).toBe("urn:li:dataset:a");
+    for (const odd of ["urn:li:tag:", "urn:li:chart:(looker,", "urn", ""]) {
+      expect(nestedUrn(odd, "dataset")).toBeUndefined();
     }
   });
 

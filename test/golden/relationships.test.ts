@@ -260,6 +260,12 @@ describe("lineage", () => {
       },
       expect.objectContaining({ entity: z, degree: 2, paths: [[x, y, z]] }),
     ]);
+    const past = { startTimeMillis: 1_000, endTimeMillis: 2_000 };
+    expect((await lineage(x, "UPSTREAM", past)).body.value).toMatchObject({
+      ...{ total: 0, partial: false, relationships: [] },
+    });
+    const backwards = { startTimeMillis: 2_000, endTimeMillis: 1_000 };
+    expect(await lineage(x, "UPSTREAM", backwards)).toMatchObject({ status: 400 });
     const near = await lineage(x, "DOWNSTREAM");
     expect(near.body.value.relationships).toMatchObject([{ entity: z, degree: 1 }]);
     const second = await lineage(x, "DOWNSTREAM", { maxHops: 9, start: 1, count: 1 });

@@ -297,6 +297,23 @@ describe("clients of the reference", () => {
     expect((await lineage({ filter: near })).entities).toMatchObject([{ entity: GAUGES }]);
     expect((await lineage({ input: "moon" })).entities).toMatchObject([{ entity: MOON }]);
     expect((await lineage({ urn: MOON, direction: "DOWNSTREAM", maxHops: 1 })).numEntities).toBe(1);
+    // The edges were changed when their aspect says; and they were made now.
+    const then = { startTimeMillis: stamp.time, endTimeMillis: stamp.time };
+    expect((await lineage(then)).numEntities).toBe(2);
+    expect((await lineage({ startTimeMillis: stamp.time + 1 })).numEntities).toBe(2);
+    expect((await lineage({ endTimeMillis: stamp.time - 1 })).entities).toEqual([]);
+    const groupingSpec = {
+      groupingCriteria: [{ baseEntityType: "DATASET", groupingEntityType: "DATA_PLATFORM" }],
+    };
+    const grouped = await lineage({ searchFlags: { groupingSpec } });
+    expect(grouped.entities.map(({ entity }: { entity: string }) => entity)).toEqual([]);
+    const named = await act("search", {
+      entity: "dataset",
+      input: "*",
+      ...page,
+      searchFlags: { groupingSpec },
+    });
+    expect(named).toMatchObject({ status: 200 });
     const scroll = await act(
       "scrollAcrossLineage",
       { urn: TIDES, direction: "UPSTREAM", count: 1 },

@@ -16,7 +16,6 @@ const placesOf = (record: string): readonly AnnotatedPlace[] =>
   });
 
 const aspects = [...defaultModel.aspects.values()];
-const versioned = aspects.filter(({ timeseries }) => !timeseries);
 
 /** Every annotation of the model, with where it is written. */
 const annotations = [...defaultModel.types.values()].flatMap((type) =>
@@ -35,23 +34,23 @@ describe("the rules of the model", () => {
   test("are as many as it has searchable places", () => {
     // The reference has 589: it loses the eleven of apiSignature/outputFields, whose names are taken.
     expect(aspects.flatMap(({ record }) => placesOf(record))).toHaveLength(589 + 11);
-    const told = versioned.flatMap(({ name }) => rules.rules[name] ?? []);
-    const placed = versioned.flatMap(({ record }) => placesOf(record));
+    const told = aspects.flatMap(({ name }) => rules.rules[name] ?? []);
+    const placed = aspects.flatMap(({ record }) => placesOf(record));
     // And the one that refers to another entity.
     expect(told).toHaveLength(placed.length + 1);
   });
 
-  test("leave out what timeseries aspects tell, and nothing else", () => {
-    const left = aspects.filter(({ name }) => rules.rules[name] === undefined);
-    expect(
-      left.filter(({ record }) => placesOf(record).length > 0).map(({ name }) => name),
-    ).toEqual([
-      "assertionRunEvent",
-      "operation",
-      "dataProcessInstanceRunEvent",
-      "datasetProfile",
-      "datasetUsageStatistics",
-    ]);
+  test("have what timeseries tell apart: their latest events tell it", () => {
+    const series = Object.entries(rules.events).filter(([, names]) => names.length > 0);
+    expect(Object.fromEntries(series)).toEqual({
+      assertion: ["assertionRunEvent"],
+      dataProcessInstance: ["dataProcessInstanceRunEvent"],
+      dataset: expect.arrayContaining(["operation", "datasetProfile", "datasetUsageStatistics"]),
+    });
+    expect(rules.events.dataset).toHaveLength(3);
+    for (const [type, names] of series) {
+      expect(rules.tellers[type]).not.toEqual(expect.arrayContaining([...names]));
+    }
   });
 
   test("have every annotation but three, whose paths lead nowhere", () => {

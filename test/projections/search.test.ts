@@ -438,6 +438,47 @@ describe("a document is bounded:", () => {
   });
 });
 
+describe("the latest events", () => {
+  const dataset = "urn:li:dataset:(urn:li:dataPlatform:p,n,PROD)";
+  const latest = (told: Readonly<Record<string, object>>) =>
+    new Map(
+      Object.entries(told).map(([aspect, value]) => [
+        aspect,
+        { time: 5, value: JSON.stringify({ timestampMillis: 5, ...value }) },
+      ]),
+    );
+
+  test("tell their fields after the aspects", () => {
+    const events = latest({
+      operation: { lastUpdatedTimestamp: 17, operationType: "INSERT" },
+      datasetProfile: { rowCount: 3, columnCount: 0 },
+      datasetUsageStatistics: { uniqueUserCount: 4, totalSqlQueries: 9 },
+    });
+    const document = project(stateOf(dataset, { status: { removed: false } }), "dataset", events);
+    expect(document?.values).toMatchObject({
+      ...{ removed: [false], lastOperationTime: [17], uniqueUserCount: [4], totalSqlQueries: [9] },
+      ...{ rowCount: [3], hasRowCount: [true], columnCount: [0], hasColumnCount: [true] },
+    });
+    expect(document?.values).not.toHaveProperty("sizeInBytes");
+    expect(project(stateOf(dataset), "dataset")?.values).not.toHaveProperty("rowCount");
+  });
+
+  test("tell nothing of an entity that is not there, and nothing of another type", () => {
+    const events = latest({ operation: { lastUpdatedTimestamp: 17 }, assertionRunEvent: {} });
+    const gone = { ...stateOf(dataset), aspects: new Map() };
+    expect(project(gone, "dataset", events)).toBeUndefined();
+    const user = "urn:li:corpuser:ada";
+    expect(project(stateOf(user), "corpuser", events)).toEqual(documentOf(user));
+  });
+
+  test("of assertions say how they came out, as text too", () => {
+    const events = latest({ assertionRunEvent: { result: { type: "FAILURE" } } });
+    const document = project(stateOf("urn:li:assertion:a"), "assertion", events);
+    expect(document?.values).toMatchObject({ type: ["FAILURE"], lastCompletedTime: [5] });
+    expect(document?.texts.map(({ words }) => words)).toContainEqual(["failure"]);
+  });
+});
+
 describe("whatever the aspects hold,", () => {
   const urns = ["corpuser:a", "dataset:(urn:li:dataPlatform:p,n,PROD)", "tag:t", "chart:(c,1)"];
   const json = fc.jsonValue({ maxDepth: 4 });

@@ -170,3 +170,171 @@ describe("a view of whole folds", () => {
     expect(applied[0]?.writes).toHaveLength(450);
   });
 });
+
+describe("a view of whole folds that heeds timeseries", () => {
+  interface Told {
+    readonly urn: string;
+    readonly position: number;
+    readonly latest: readonly string[];
+  }
+  let at: { states: number; events: number };
+  /** Values by urn and aspect. */
+  let events: Map<string, Map<string, string>>;
+  let applied: { readonly writes: readonly Told[]; readonly upTo: Position }[];
+  let amended: Told[];
+  let asked: string[][];
+
+  beforeEach(() => {
+    at = { states: 100, events: 100 };
+    events = new Map();
+    applied = [];
+    amended = [];
+    asked = [];
+  });
+
+  const createView = (moves = false) =>
+    createFoldingView<Told>({
+      name: "search",
+      states: {
+        position: async () => position(at.states),
+        async getEntities(urns) {
+          asked.push([...urns]);
+          return urns.map((urn) => ({ urn, revision: revision(0), aspects: new Map() }));
+        },
+        close: async () => {},
+      },
+      events: {
+        aspectsOf: (entityType) => (entityType === "dataset" ? ["operation", "profile"] : []),
+        position: async () => position(at.events),
+        latest: async (urns, aspects) =>
+          urns.map((urn) => {
+            const all = [...(events.get(urn) ?? [])].filter(([aspect]) => aspects.includes(aspect));
+            return new Map(all.map(([aspect, value]) => [aspect, { time: 1, value }]));
+          }),
+        // Two pages of those that were ever written with an event of the aspect.
+        async telling(_type, aspect, from) {
+          const told = [...applied.flatMap(({ writes }) => writes), ...amended];
+          const all = told.filter(({ latest }) => latest.some((one) => one.startsWith(aspect)));
+          const urns = [...new Set(all.map(({ urn }) => urn))].sort();
+          const middle = urns.length >> 1;
+          return from === undefined
+            ? { urns: urns.slice(0, middle), next: "2" }
+            : { urns: urns.slice(middle) };
+        },
+        amend: async (writes) => void amended.push(...writes),
+        close: async () => {},
+        moves,
+      },
+      fold: ({ urn }, _type, upTo, latest) => ({
+        ...{ urn, position: upTo },
+        latest: [...latest].map(([aspect, { value }]) => `${aspect}=${value}`),
+      }),
+      sink: {
+        apply: async (writes, upTo) => void applied.push({ writes, upTo }),
+        restore: async (_urn, writes) => void amended.push(...(await Array.fromAsync(writes))),
+        position: async () => applied.at(-1)?.upTo ?? position(0),
+        reset: async () => void applied.splice(0),
+        close: async () => {},
+      },
+    });
+
+  const a = "urn:li:dataset:a";
+  const b = "urn:li:dataset:b";
+  const own = (urn: string, place: number) => ({
+    ...{ urn, entityType: "dataset", position: position(place) },
+  });
+  const event = (urn: string, place: number, series = "operation") => ({
+    ...own(urn, place),
+    series,
+  });
+
+  test("is touched by events that it heeds, and by truncations of them", () => {
+    const { project, madeOf } = createView();
+    const change = { urn: a, entityType: "dataset", position: position(3), timeseries: true };
+    const touch = (more: object) => project({ ...change, ...more } as PlacedChange);
+    expect(touch({ aspect: "operation" })).toEqual([event(a, 3)]);
+    expect(touch({ aspect: "operation", urn: "" })).toEqual([event("", 3)]);
+    expect(touch({ aspect: "usage" })).toEqual([]);
+    expect(touch({ aspect: "operation", entityType: "chart" })).toEqual([]);
+    expect(touch({ aspect: "status", timeseries: false })).toEqual([own(a, 3)]);
+    expect(madeOf).toEqual(["aspects", "timeseries"]);
+  });
+
+  test("folds an entity once, with the latest events", async () => {
+    events.set(a, new Map([...Object.entries({ operation: "x", usage: "y" })]));
+    await createView().sink.apply([own(a, 1), event(a, 2), own(b, 3)], position(4));
+    expect(applied).toEqual([
+      {
+        writes: [
+          { urn: a, position: 4, latest: ["operation=x"] },
+          { urn: b, position: 4, latest: [] },
+        ],
+        upTo: 4,
+      },
+    ]);
+  });
+
+  test("remembers apart how far an entity's own records and its events are told", async () => {
+    at = { states: 9, events: 2 };
+    const { sink } = createView();
+    await sink.apply([own(a, 1)], position(2));
+    await sink.apply([own(a, 9)], position(9));
+    expect(asked).toEqual([[a]]);
+    at.events = 10;
+    await sink.apply([event(a, 10)], position(10));
+    expect(asked).toEqual([[a], [a]]);
+    await sink.apply([event(a, 10, "profile")], position(11));
+    expect(asked).toEqual([[a], [a]]);
+  });
+
+  test("waits for the view that has what touches", async () => {
+    at = { states: 5, events: 9 };
+    const { sink } = createView();
+    await sink.apply([own(a, 5), event(b, 9)], position(12));
+    const waiting = (view: string) => ({ message: expect.stringContaining(`the ${view} view`) });
+    await expect(sink.apply([own(a, 13)], position(13))).rejects.toMatchObject(waiting("aspect"));
+    at.states = 13;
+    await sink.apply([own(a, 13)], position(13));
+    const told = sink.apply([event(a, 14)], position(14));
+    await expect(told).rejects.toMatchObject(waiting("timeseries"));
+    at.events = 14;
+    await sink.apply([event(a, 14)], position(14));
+    expect(applied.map(({ upTo }) => upTo)).toEqual([12, 13, 14]);
+  });
+
+  test("waits with every batch for a timeseries view that moves over what it ignores", async () => {
+    at = { states: 20, events: 11 };
+    const { sink } = createView(true);
+    const early = sink.apply([own(a, 10)], position(12));
+    await expect(early).rejects.toMatchObject({ code: "unavailable" });
+    at.events = 12;
+    await sink.apply([own(a, 10)], position(12));
+    expect(applied.map(({ upTo }) => upTo)).toEqual([12]);
+  });
+
+  test("folds again those whose events a truncation took, and no others", async () => {
+    const { sink } = createView();
+    const urns = ["a", "b", "c", "d", "e"].map((name) => `urn:li:dataset:${name}`);
+    for (const urn of urns) events.set(urn, new Map([["operation", "x"]]));
+    events.set("urn:li:dataset:e", new Map([["profile", "p"]]));
+    at = { states: 5, events: 5 };
+    await sink.apply(
+      urns.map((urn, n) => event(urn, n + 1)),
+      position(5),
+    );
+    for (const lost of ["urn:li:dataset:b", "urn:li:dataset:d"]) events.delete(lost);
+    at = { states: 6, events: 6 };
+    await sink.apply([event("", 6)], position(7));
+    expect(amended).toEqual([
+      { urn: "urn:li:dataset:b", position: 7, latest: [] },
+      { urn: "urn:li:dataset:d", position: 7, latest: [] },
+    ]);
+    expect(applied.at(-1)).toEqual({ writes: [], upTo: 7 });
+  });
+
+  test("restores an entity whose last record is an event, whatever truncations there were", async () => {
+    events.set(a, new Map([["operation", "x"]]));
+    await createView().sink.restore(a, [event(a, 1), event(a, 4), own(a, 2), event("", 3)]);
+    expect(amended).toEqual([{ urn: a, position: 4, latest: ["operation=x"] }]);
+  });
+});

@@ -182,6 +182,7 @@ const getLineage: Endpoint = {
       start: { type: "integer", minimum: 0, description: "0 when absent" },
       count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
       maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1 when absent" },
+      ...schemas.lineageTimes,
     },
   },
   reply: valueReply({

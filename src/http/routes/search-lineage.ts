@@ -35,8 +35,7 @@ const where = {
   input: search.input,
   maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1,000 when absent" },
   ...search.looking,
-  startTimeMillis: { type: "integer", description: "Not supported: leave it out, or send 0" },
-  endTimeMillis: { type: "integer", description: "Not supported: leave it out, or send 0" },
+  ...schemas.lineageTimes,
 };
 
 const lineageErrors = [
@@ -44,7 +43,7 @@ const lineageErrors = [
     code: "malformed",
     when: "a parameter is missing or mistyped, the urn does not parse, or the query or filter cannot be asked",
   },
-  { code: "invalid", when: "an entity type is unknown, or times are given" },
+  { code: "invalid", when: "an entity type is unknown" },
   {
     code: "unavailable",
     when: "a view did not come to the position that the answer needs in time",

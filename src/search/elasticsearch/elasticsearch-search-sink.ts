@@ -17,15 +17,18 @@ import {
 } from "../../projector/elasticsearch/elasticsearch-view.ts";
 import type { ServerView } from "../../projector/view-origin.ts";
 import type { SearchSink, SearchWrite } from "../search.ts";
+import { fieldNames } from "./fields.ts";
 import { indexDocument, kindsOf } from "./index-document.ts";
 import {
   idOf,
+  placeOfType,
   placeOfUrn,
   type SearchKept,
   type StoredSource,
   searchAsker,
   searchShape,
 } from "./search-shape.ts";
+import { fromUnitOrder } from "./stored-text.ts";
 
 /** Rejects `unavailable` when the server does not answer. */
 export async function openElasticsearchSearchSink(place: ServerView): Promise<SearchSink> {
@@ -57,6 +60,21 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       await tellKinds(last);
       await overcome(view, last, await view.write(placed));
       await view.move({ position: upTo });
+    },
+
+    async amend(writes) {
+      usable();
+      const last = lastOnes(writes, START);
+      await tellKinds(last);
+      const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
+      await overcome(view, last, await view.write(placed));
+    },
+
+    async holding(entityType, fields, from) {
+      usable();
+      // What was written last may not be findable yet.
+      await view.refresh();
+      return holdersOf(view, { entityType, fields, from });
     },
 
     async restore(urn, writes) {
@@ -142,6 +160,40 @@ async function overcome(
     return [placed];
   });
   await view.write(older);
+}
+
+/** Entities of one page. */
+const HOLDERS_MAX = 1_000;
+
+async function holdersOf(
+  { server, names, state }: ElasticsearchView<SearchKept>,
+  asked: {
+    readonly entityType: string;
+    readonly fields: readonly string[];
+    readonly from?: string | undefined;
+  },
+) {
+  const { generation } = await state();
+  const { hits } = await server.ask("read", (client) =>
+    client.search<Pick<StoredSource, "urn">>({
+      index: names.index(generation, placeOfType(asked.entityType)),
+      ...{ ignore_unavailable: true, allow_partial_search_results: false },
+      query: {
+        bool: {
+          should: asked.fields.map((field) => ({ exists: { field: fieldNames.shown(field) } })),
+          minimum_should_match: 1,
+        },
+      },
+      _source: ["urn"],
+      ...{ size: HOLDERS_MAX, sort: [{ urn: "asc" }], track_total_hits: false },
+      ...(asked.from !== undefined && { search_after: [asked.from] }),
+    }),
+  );
+  const urns = hits.hits.flatMap(({ _source: source }) =>
+    source === undefined ? [] : [fromUnitOrder(source.urn)],
+  );
+  const last = hits.hits.at(-1)?._source?.urn;
+  return hits.hits.length < HOLDERS_MAX ? { urns } : { urns, next: last };
 }
 
 const FOUND_MAX = 1_000;

@@ -17,7 +17,16 @@ import type { SearchSink, SearchWrite } from "../search.ts";
 import { encodeDocument } from "../stored-document.ts";
 import { createDocumentTokens } from "./document-tokens.ts";
 import { searchSchema, touchedMax } from "./schema.ts";
-import { type FieldNumber, hash32, type KindNumber } from "./tokens.ts";
+import {
+  beginning,
+  type FieldNumber,
+  hash32,
+  type KindNumber,
+  quoted,
+  TYPE_FIELD,
+  valueRange,
+  valueToken,
+} from "./tokens.ts";
 
 /** Fields and boosts are the model's; the fields of structured properties have no end. */
 const FIELDS_MAX = 10_000;
@@ -30,12 +39,26 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
   const writer = openWriter(view, file.bulk === true);
   return {
     ...createSqliteSink(view, writer),
+    async amend(writes) {
+      try {
+        await view.mend(async () => writer.write(writes, START));
+      } catch (error) {
+        writer.forget();
+        throw error;
+      }
+    },
+    async holding(entityType, fields, from) {
+      if (!view.db.isOpen) throw closed();
+      return translated(searchSchema, "read", () => writer.holding(entityType, fields, from));
+    },
     async positions(urns) {
-      if (!view.db.isOpen) throw new CatalogError("unavailable", 'the view "search" is closed');
+      if (!view.db.isOpen) throw closed();
       return urns.map(writer.positionOf);
     },
   };
 }
+
+const closed = (): CatalogError => new CatalogError("unavailable", 'the view "search" is closed');
 
 /** What asks of the index reads of it: a damaged one is noticed here. */
 function openWriter(view: SqliteView, bulk: boolean) {
@@ -70,6 +93,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
   const fields = createFieldNumbers(db);
   const kinds = createKindNumbers(db);
   const tokensOf = createDocumentTokens({ fieldOf: fields.numberOf, kindOf: kinds.numberOf });
+  const holders = createHolders(db);
 
   /** The writes that count, by the numbers of their entities. */
   function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
@@ -122,6 +146,8 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
       const entity = entities.find(urn.toWellFormed());
       return entity?.live === 1 ? position(Number(entity.position)) : undefined;
     },
+    holding: (entityType: string, names: readonly string[], from: string | undefined) =>
+      holders.page(entityType, names.map(fields.numberOf), from),
     forget() {
       entities.forget();
       touched.forget();
@@ -179,6 +205,25 @@ function createDocuments(db: Database) {
     remove(id: number): void {
       removeTokens.run(id);
       removeDocument.run(id);
+    },
+  };
+}
+
+/** Entities of one page. */
+const HOLDERS_MAX = 1_000;
+
+function createHolders(db: Database) {
+  const select = db.prepare(`
+    SELECT entity.id AS id, urn FROM term JOIN entity ON entity.id = term.rowid
+    WHERE term MATCH ? AND term.rowid > ? ORDER BY term.rowid LIMIT ?`);
+  return {
+    page(entityType: string, fields: readonly FieldNumber[], from = "0") {
+      if (fields.length === 0) return { urns: [] };
+      const valued = fields.map((field) => beginning(valueRange(field)[0])).join(" OR ");
+      const match = `${quoted(valueToken(TYPE_FIELD, entityType))} AND (${valued})`;
+      const rows = select.all(match, Number(from), HOLDERS_MAX);
+      const urns = rows.map(({ urn }) => String(urn));
+      return rows.length < HOLDERS_MAX ? { urns } : { urns, next: String(rows.at(-1)?.id) };
     },
   };
 }

@@ -5,6 +5,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
+import { START } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { statusOf } from "../../projector/elasticsearch/client.ts";
 import {
@@ -24,6 +25,7 @@ import {
   placeOfEvent,
   placeOfIndex,
   rowOf,
+  type StoredEvent,
   timeseriesAsker,
   timeseriesShape,
   typeOf,
@@ -39,6 +41,9 @@ export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<Ti
 /** Others get their turn after this time: looking at an event may take long. */
 const SLICE_MS_MAX = 5;
 
+/** Entities asked of at once: events may be large. */
+const LATEST_MAX = 50;
+
 type Query = estypes.QueryDslQueryContainer;
 type Range = Parameters<TimeseriesReader["count"]>[0];
 
@@ -52,6 +57,29 @@ export async function openElasticsearchTimeseriesReader(
   /** Without a place: of all that the type of the urn has. */
   const aliasOf = ({ urn, aspect }: Range): string =>
     names.live(aspect === undefined ? `${placeOf(typeOf(urn))}.*` : placeOfEvent({ urn, aspect }));
+
+  async function latestOf(
+    entityType: string,
+    aspect: string,
+    urns: readonly string[],
+  ): Promise<readonly StoredEvent[]> {
+    const latest: StoredEvent[] = [];
+    for (let from = 0; from < urns.length; from += LATEST_MAX) {
+      const some = urns.slice(from, from + LATEST_MAX);
+      const { hits } = await ask((client) =>
+        client.search<StoredEvent>({
+          index: names.live(placeOfIndex({ entityType, aspect })),
+          ...{ ignore_unavailable: true, allow_partial_search_results: false },
+          query: { terms: { urn: some } },
+          collapse: { field: "urn" },
+          ...{ size: some.length, track_total_hits: false },
+          sort: [{ time: "desc" }, { key: "desc" }],
+        }),
+      );
+      for (const { _source: event } of hits.hits) if (event !== undefined) latest.push(event);
+    }
+    return latest;
+  }
 
   return {
     async list(range, { limit, ascending = false, accept }) {
@@ -78,6 +106,19 @@ export async function openElasticsearchTimeseriesReader(
       }
       return events;
     },
+    async latest(urns, aspects) {
+      const found = urns.map(() => new Map<string, TimeseriesEvent>());
+      const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
+      for (const [type, some] of Map.groupBy(places.keys(), typeOf)) {
+        for (const aspect of aspects) {
+          for (const { urn, time, value, system } of await latestOf(type, aspect, some)) {
+            found[places.get(urn) ?? -1]?.set(aspect, { time, value, system });
+          }
+        }
+      }
+      return found;
+    },
+    position: async () => (await reading.state())?.position ?? START,
     async count(range) {
       if (isEmpty(range)) return 0;
       const { total } = await counted(reading, aliasOf(range), within(range));

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
-import type { Position } from "../../core/position.ts";
+import { type Position, position } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type {
@@ -26,7 +26,8 @@ const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
-  const { pageOf, countIn, seriesFrom } = createQueries(db);
+  const { pageOf, countIn, seriesFrom, seriesOf } = createQueries(db);
+  const checkpoint = db.prepare("SELECT position FROM view");
   const measuring = createMeasuring(db);
   const findTruncation = db.prepare(
     "SELECT deleted, batch_size, done FROM truncation WHERE position = ?",
@@ -50,24 +51,38 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     }
   }
 
-  return {
-    async list(range, { limit, ascending = false, accept }) {
-      const events: TimeseriesEvent[] = [];
-      if (limit <= 0) return events;
-      const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
-      for await (const page of pages(range, ascending, size)) {
-        let sliceEnd = performance.now() + SLICE_MS_MAX;
-        for (const { time, value, system } of page) {
-          const event = { time, value, system };
-          if (accept === undefined || accept(event)) events.push(event);
-          if (events.length === limit) return events;
-          if (accept === undefined || performance.now() < sliceEnd) continue;
-          await turn();
-          sliceEnd = performance.now() + SLICE_MS_MAX;
-        }
+  const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
+    const events: TimeseriesEvent[] = [];
+    if (limit <= 0) return events;
+    const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
+    for await (const page of pages(range, ascending, size)) {
+      let sliceEnd = performance.now() + SLICE_MS_MAX;
+      for (const { time, value, system } of page) {
+        const event = { time, value, system };
+        if (accept === undefined || accept(event)) events.push(event);
+        if (events.length === limit) return events;
+        if (accept === undefined || performance.now() < sliceEnd) continue;
+        await turn();
+        sliceEnd = performance.now() + SLICE_MS_MAX;
       }
-      return events;
+    }
+    return events;
+  };
+
+  return {
+    list,
+    async latest(urns, aspects) {
+      const found = urns.map(() => new Map<string, TimeseriesEvent>());
+      const asked = new Set(aspects);
+      const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
+      for (const { urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
+        if (!asked.has(aspect)) continue;
+        const [event] = await list({ urn, aspect }, { limit: 1 });
+        if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
+      }
+      return found;
     },
+    position: () => read(() => position(Number(checkpoint.get()?.position))),
     count: (range) => read(() => countIn(range)),
     async measure(index, before) {
       const measured = { events: 0, older: 0, bytes: 0 };
@@ -149,6 +164,9 @@ function createQueries(db: DatabaseSync) {
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
   const { first, next, count, countKept } = prepareQueries(db);
+  const ofUrns = db.prepare(`
+    SELECT series.urn AS urn, aspect FROM json_each(?) AS asked
+    CROSS JOIN series ON series.urn = asked.value`);
   const someSeries = db.prepare(`
     SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
 
@@ -191,6 +209,8 @@ function createQueries(db: DatabaseSync) {
           : countKept.get(...asked, typeOf(range.urn));
       return Number(found?.count);
     },
+    seriesOf: (urns: readonly string[]) =>
+      ofUrns.all(JSON.stringify(urns)) as unknown as readonly Series[],
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX) as unknown as Series[],
   };

@@ -1,0 +1,138 @@
+/**
+ * What searches know of timeseries: fields of the latest event of each, whatever the order in which
+ * events came, and after events were deleted, truncated, restored, and views grown again.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
+import { type Operator, operatorOf } from "../support/operator.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const dataset = (name: string): string => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+const [A, B, C] = [dataset("a"), dataset("b"), dataset("c")];
+
+let service: RunningService;
+let operator: Operator;
+/** Position of the last write: searches are asked for at least that. */
+let written = 0;
+
+beforeAll(async () => {
+  service = await runningService();
+  operator = operatorOf(service);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+async function tell(urn: string, aspect: string, value: object): Promise<void> {
+  const body = { proposal: proposal(urn, aspect, value) };
+  const reply = await service.client.call("POST", "/aspects?action=ingestProposal", body);
+  expect(reply).toMatchObject({ status: 200 });
+  written = reply.position ?? written;
+}
+
+const profile = (urn: string, time: number, rowCount: number) =>
+  tell(urn, "datasetProfile", { timestampMillis: time, rowCount });
+
+const operation = (urn: string, time: number, lastUpdatedTimestamp: number) =>
+  tell(urn, "operation", { timestampMillis: time, lastUpdatedTimestamp, operationType: "INSERT" });
+
+interface Criterion {
+  readonly field: string;
+  readonly condition?: string;
+  readonly values?: readonly string[];
+}
+
+/** Names of the datasets that fulfil them, in order of their names. */
+async function found(...and: readonly Criterion[]): Promise<string> {
+  const asked = { entity: "dataset", input: "*", start: 0, count: 50, filter: { or: [{ and }] } };
+  const reply = await service.client.call("POST", "/entities?action=search", asked, {
+    "X-Annals-Min-Position": String(written),
+  });
+  expect(reply.status).toBe(200);
+  const { value } = reply.body as { value: { entities: string[] } };
+  return value.entities.map((urn) => urn.split(",")[1]).join("");
+}
+
+const rows = (condition: string, ...values: string[]) => ({ field: "rowCount", condition, values });
+
+/** As the views are, and as they are when they are grown from the log. */
+async function expectSame(): Promise<void> {
+  await service.restart(async () => {
+    const { differences } = await differencesFromRegrown(service.directory);
+    expect(differences).toEqual([]);
+  });
+  operator = operatorOf(service);
+}
+
+describe("a search", () => {
+  test("finds datasets by their latest event, whenever it was told", async () => {
+    await profile(A, 2_000, 20);
+    await profile(A, 1_000, 1_000);
+    await profile(B, 1_000, 7);
+    await tell(C, "status", { removed: false });
+    expect(await found(rows("EQUAL", "20"))).toBe("a");
+    expect(await found(rows("EQUAL", "1000"))).toBe("");
+    expect(await found(rows("GREATER_THAN", "5"))).toBe("ab");
+    expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("ab");
+    expect(await found({ field: "rowCount", condition: "IS_NULL" })).toBe("c");
+    await profile(B, 3_000, 30);
+    expect(await found(rows("LESS_THAN", "25"))).toBe("a");
+    // Told again it is the same event, with another value.
+    await profile(B, 3_000, 3);
+    expect(await found(rows("LESS_THAN", "25"))).toBe("ab");
+    await expectSame();
+  });
+
+  test("finds operations by date, beside what else is known of the dataset", async () => {
+    await operation(A, 10, 1_772_323_200_000);
+    await operation(C, 10, 1_775_000_000_000);
+    const since = { field: "lastOperationTime", condition: "GREATER_THAN_OR_EQUAL_TO" };
+    expect(await found({ ...since, values: ["2026-03-01"] })).toBe("ac");
+    expect(await found({ ...since, values: ["2026-03-02"] })).toBe("c");
+    await tell(A, "status", { removed: false });
+    expect(await found({ ...since, values: ["2026-03-01"] }, rows("EQUAL", "20"))).toBe("a");
+    await expectSame();
+  });
+
+  test("finds what the one before said when the latest event is deleted", async () => {
+    const gone = { urn: A, aspectName: "datasetProfile", startTimeMillis: 2_000 };
+    const reply = await service.client.call("POST", "/entities?action=delete", gone);
+    expect(reply.status).toBe(200);
+    written = reply.position ?? written;
+    expect(await found(rows("EQUAL", "1000"))).toBe("a");
+    expect(await found(rows("EQUAL", "20"))).toBe("");
+    await expectSame();
+  });
+
+  test("has nothing left of events that a truncation took, and keeps what came later", async () => {
+    await profile(C, 9_000, 90);
+    const reply = await operator.act("truncateTimeseriesAspect", {
+      ...{ entityType: "dataset", aspect: "datasetProfile" },
+      ...{ endTimeMillis: 2_500, dryRun: false },
+    });
+    expect(reply).toMatchObject({ status: 200 });
+    await operator.ended(reply.body.value);
+    await expect.poll(() => found({ field: "hasRowCount", values: ["true"] })).toBe("bc");
+    expect(await found({ field: "lastOperationTime", condition: "EXISTS" })).toBe("ac");
+    await profile(A, 100, 1);
+    expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("abc");
+    await expectSame();
+  });
+
+  test("is the same after a restore, and for whoever compares the view with the log", async () => {
+    await operator.value("restoreIndices", { urn: A });
+    expect(await found(rows("EQUAL", "1"))).toBe("a");
+    await operator.ended(await operator.value("verify", { full: true }));
+    expect(await operator.value("listDifferences")).toMatchObject({ differences: [] });
+    await expectSame();
+  });
+
+  test("finds nothing of an entity that is deleted, nor of its events when it comes again", async () => {
+    const reply = await service.client.call("POST", "/entities?action=delete", { urn: B });
+    written = reply.position ?? written;
+    await tell(B, "status", { removed: false });
+    expect(await found(rows("GREATER_THAN", "0"))).toBe("ac");
+    await expectSame();
+  });
+});
