@@ -6,6 +6,7 @@ import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit 
 import { processRequest } from "graphql-helix";
 import type { Position } from "../core/position.ts";
 import { createSchema } from "./create-schema.ts";
+import { createEntityLoader } from "./entity-loader.ts";
 import { entityTypesOf } from "./entity-types.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, queryCharactersMax, refuseOver, tokensMax } from "./limits.ts";
@@ -82,10 +83,13 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
         variables,
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
-        contextFactory: () => ({
-          ...{ ...surroundings, catalog: catalogFor(actor), actor, wrote },
-          audited: (note) => audited.push(note),
-        }),
+        contextFactory: () => {
+          const catalog = catalogFor(actor);
+          return {
+            ...{ ...surroundings, catalog, loader: createEntityLoader(catalog), actor, wrote },
+            audited: (note) => audited.push(note),
+          };
+        },
         // Of the same copy of the package that made the schema, whichever helix would find.
         ...{ validate, execute },
       });

@@ -5,6 +5,12 @@ import type { TokenType } from "../auth/token-format.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { TokenDuration } from "../core/token-durations.ts";
 import { parseUrn, withNamespace } from "../core/urn.ts";
+import { assertionMutations, eventFields } from "./assertions.ts";
+import { browsing } from "./browsing.ts";
+import { entityFields, entityOf, entityQueries } from "./entity-resolvers.ts";
+import { sourceFields, sourceMutations, sourceQueries } from "./ingestion-sources.ts";
+import { labelling } from "./labelling.ts";
+import { making } from "./making.ts";
 import { searching } from "./searching.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
@@ -22,9 +28,7 @@ const metadataOf = (record: TokenRecord) => ({ ...record, type: "ACCESS_TOKEN" }
 
 function userOf(urn: string, { entities }: Viewer) {
   return {
-    urn,
-    type: "CORP_USER",
-    username: parseUrn(urn).id,
+    ...entityOf(urn),
     properties: async () => (await entities.find(urn))?.corpUserInfo,
   };
 }
@@ -144,9 +148,22 @@ async function revokeAccessToken(
   }
 }
 
-export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Query: { me, listAccessTokens, getAccessTokenMetadata, getAccessToken, ...searching },
-  Mutation: { createAccessToken, revokeAccessToken },
+const tokenQueries = { me, listAccessTokens, getAccessTokenMetadata, getAccessToken };
+
+type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+
+const { Assertion, Dataset, ...otherEntities } = entityFields;
+
+export const resolvers: Resolvers = {
+  Query: { ...tokenQueries, ...searching, ...browsing, ...entityQueries, ...sourceQueries },
+  Mutation: {
+    ...{ createAccessToken, revokeAccessToken },
+    ...{ ...labelling, ...making, ...sourceMutations, ...assertionMutations },
+  },
+  ...otherEntities,
+  Assertion: { ...Assertion, ...eventFields.Assertion } as Resolvers[string],
+  Dataset: { ...Dataset, ...eventFields.Dataset } as Resolvers[string],
+  ...sourceFields,
   AccessTokenMetadata: {
     owner: ({ ownerUrn }: TokenRecord, _: never, viewer: Viewer) => userOf(ownerUrn, viewer),
     lastUsedAt: ({ urn }: TokenRecord, _: never, { lastUse }: Viewer) => lastUse(urn),

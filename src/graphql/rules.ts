@@ -5,6 +5,13 @@
 import type { Demand } from "../auth/privileges.ts";
 import { privileges, toManageTokens } from "../auth/privileges.ts";
 import { withNamespace } from "../core/urn.ts";
+import { assertionMutations } from "./assertions.ts";
+import { browsing } from "./browsing.ts";
+import { entityQueries } from "./entity-resolvers.ts";
+import { sourceMutations, sourceQueries } from "./ingestion-sources.ts";
+import { labelling } from "./labelling.ts";
+import { making } from "./making.ts";
+import { searching } from "./searching.ts";
 import { type FacetFilter, ownValuesOf } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -33,6 +40,15 @@ const me: Rule = {
 
 /** As for any read: who is let in at all may ask, and finds what they may see. */
 export const letIn: Rule = { needs: "nothing more than to be let in", allows: async () => true };
+
+/** The catalog judges what is written, as of any other door (auth/guarded-catalog.ts). */
+export const writes: Rule = {
+  needs: "what the same write over REST needs",
+  allows: async () => true,
+};
+
+const ruled = (rule: Rule, names: readonly string[]): Readonly<Record<string, Rule>> =>
+  Object.fromEntries(names.map((name) => [name, rule]));
 
 const listAccessTokens: Rule = {
   audited: true,
@@ -81,9 +97,16 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     listAccessTokens,
     getAccessTokenMetadata,
     getAccessToken: createAccessToken,
-    search: letIn,
-    searchAcrossEntities: letIn,
-    scrollAcrossEntities: letIn,
+    ...ruled(letIn, Object.keys(searching)),
+    ...ruled(letIn, Object.keys(browsing)),
+    ...ruled(letIn, Object.keys(entityQueries)),
+    ...ruled(letIn, Object.keys(sourceQueries)),
   },
-  Mutation: { createAccessToken, revokeAccessToken },
+  Mutation: {
+    ...{ createAccessToken, revokeAccessToken },
+    ...ruled(writes, Object.keys(labelling)),
+    ...ruled(writes, Object.keys(making)),
+    ...ruled(writes, Object.keys(sourceMutations)),
+    ...ruled(writes, Object.keys(assertionMutations)),
+  },
 };

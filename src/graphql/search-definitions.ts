@@ -9,6 +9,86 @@ extend type Query {
 
   "The same, page after page without end."
   scrollAcrossEntities(input: ScrollAcrossEntitiesInput!): ScrollResults
+
+  "What lies up- or downstream, nearest first. Filters may name degree: 1, 2, 3+."
+  searchAcrossLineage(input: SearchAcrossLineageInput!): SearchAcrossLineageResults
+
+  "The same, page after page without end."
+  scrollAcrossLineage(input: ScrollAcrossLineageInput!): ScrollAcrossLineageResults
+}
+
+enum LineageDirection {
+  UPSTREAM
+  DOWNSTREAM
+}
+
+input SearchAcrossLineageInput {
+  urn: String!
+  direction: LineageDirection!
+  types: [EntityType!]
+  query: String
+  start: Int = 0
+  count: Int = 10
+  filters: [FacetFilterInput!]
+  orFilters: [AndFilterInput!]
+  "Epoch milliseconds: edges that were told since."
+  startTimeMillis: Long
+  endTimeMillis: Long
+  searchFlags: SearchFlags
+  sortInput: SearchSortInput
+}
+
+input ScrollAcrossLineageInput {
+  urn: String!
+  direction: LineageDirection!
+  types: [EntityType!]
+  query: String
+  "nextScrollId of the page before."
+  scrollId: String
+  "Passed over: a scroll may go on at any time."
+  keepAlive: String
+  count: Int = 10
+  orFilters: [AndFilterInput!]
+  startTimeMillis: Long
+  endTimeMillis: Long
+  searchFlags: SearchFlags
+  sortInput: SearchSortInput
+}
+
+type SearchAcrossLineageResults {
+  start: Int!
+  count: Int!
+  total: Int!
+  searchResults: [SearchAcrossLineageResult!]!
+  facets: [FacetMetadata!]
+  "A bound of the service ended the walk: there may be more."
+  isPartial: Boolean
+}
+
+type ScrollAcrossLineageResults {
+  "Absent at the end."
+  nextScrollId: String
+  count: Int!
+  total: Int!
+  searchResults: [SearchAcrossLineageResult!]!
+  facets: [FacetMetadata!]
+  isPartial: Boolean
+}
+
+type SearchAcrossLineageResult {
+  entity: Entity!
+  matchedFields: [MatchedField!]!
+  "Steps from the entity that was asked for."
+  degree: Int!
+  degrees: [Int!]
+  paths: [EntityPath!]
+  explored: Boolean
+  truncatedChildren: Boolean
+}
+
+type EntityPath {
+  "From the one that was asked for to the one that was found, both included."
+  path: [Entity]
 }
 
 input SearchInput {
@@ -75,6 +155,17 @@ input SearchFlags {
   includeSoftDeleted: Boolean
   filterNonLatestVersions: Boolean
   customHighlightingFields: [String!]
+  "Passed over: what is found is told as it is."
+  groupingSpec: GroupingSpec
+}
+
+input GroupingSpec {
+  groupingCriteria: [GroupingCriterion!]!
+}
+
+input GroupingCriterion {
+  baseEntityType: EntityType
+  groupingEntityType: EntityType!
 }
 
 input SearchSortInput {
@@ -138,11 +229,5 @@ type AggregationMetadata {
   displayName: String
   "What the value names, if it is a urn."
   entity: Entity
-}
-
-"An entity of whatever type: the REST interface tells its aspects."
-type CatalogEntity implements Entity {
-  urn: String!
-  type: EntityType!
 }
 `;

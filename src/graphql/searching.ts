@@ -1,5 +1,7 @@
 /** What the fields that search answer: one search of the catalog each, as the caller sees it. */
 import type {
+  LineageHit,
+  LineageSearchRequest,
   PageRequest,
   SearchFacet,
   SearchFlags,
@@ -8,14 +10,14 @@ import type {
 } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
-import { shownType } from "./entity-types.ts";
+import { entityOf } from "./entity-resolvers.ts";
 import type { Viewer } from "./viewer.ts";
 
 type Maybe<T> = T | null | undefined;
 
-interface Asked {
+export interface Asked {
   readonly types?: Maybe<readonly string[]>;
-  readonly query: string;
+  readonly query?: Maybe<string>;
   readonly count?: Maybe<number>;
   readonly filters?: Maybe<readonly object[]>;
   readonly orFilters?: Maybe<readonly { readonly and?: Maybe<readonly object[]> }[]>;
@@ -36,7 +38,10 @@ interface Sort {
 const said = <T>(input: object): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
 
-function filterOf({ filters, orFilters }: Asked): Filter | undefined {
+export function filterOf({
+  filters,
+  orFilters,
+}: Pick<Asked, "filters" | "orFilters">): Filter | undefined {
   const all = (filters ?? []).map((one) => said<Criterion>(one));
   if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
     return all.length === 0 ? undefined : { or: [{ and: all }] };
@@ -48,7 +53,7 @@ function filterOf({ filters, orFilters }: Asked): Filter | undefined {
   };
 }
 
-function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
+export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
   if ((asked.viewUrn ?? "") !== "") {
     throw new CatalogError("invalid", "viewUrn is given, but views are not applied", {
       hint: "Send the filter of the view instead",
@@ -58,18 +63,12 @@ function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
   const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
   return {
     entities: (asked.types ?? []).map((member) => entityTypes.find(member) ?? member),
-    input: asked.query,
+    input: asked.query ?? "*",
     filter: filterOf(asked),
     sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
     flags: said<SearchFlags>(asked.searchFlags ?? {}),
   };
 }
-
-const entityOf = (urn: string) => ({
-  __typename: "CatalogEntity",
-  urn,
-  type: shownType(urn.split(":", 3)[2] ?? ""),
-});
 
 const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
   entity: entityOf(urn),
@@ -110,7 +109,63 @@ async function searched(asked: Asked & { readonly start?: Maybe<number> }, viewe
   };
 }
 
+interface AskedOfLineage extends Asked {
+  readonly urn: string;
+  readonly direction: string;
+  readonly startTimeMillis?: Maybe<number>;
+  readonly endTimeMillis?: Maybe<number>;
+}
+
+const lineageRequestOf = (asked: AskedOfLineage, viewer: Viewer): LineageSearchRequest => ({
+  ...requestOf(asked, viewer),
+  urn: asked.urn,
+  direction: asked.direction,
+  startTimeMillis: asked.startTimeMillis ?? undefined,
+  endTimeMillis: asked.endTimeMillis ?? undefined,
+});
+
+const reachedOf = (hit: LineageHit) => ({
+  ...hit,
+  entity: entityOf(hit.urn),
+  degrees: [hit.degree],
+  paths: hit.paths.map((path) => ({ path: path.map(entityOf) })),
+});
+
 export const searching = {
+  async searchAcrossLineage(
+    _: never,
+    { input }: { input: AskedOfLineage & { readonly start?: Maybe<number> } },
+    viewer: Viewer,
+  ) {
+    const page = { start: input.start ?? 0, count: input.count ?? COUNT };
+    const found = await viewer.catalog.searchLineage(lineageRequestOf(input, viewer), page);
+    return {
+      start: found.from,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(reachedOf),
+      facets: facetsOf(found.facets, viewer),
+      isPartial: found.partial,
+    };
+  },
+
+  async scrollAcrossLineage(
+    _: never,
+    { input }: { input: AskedOfLineage & { readonly scrollId?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
+    const found = await viewer.catalog.scrollLineage(lineageRequestOf(input, viewer), scroll);
+    return {
+      nextScrollId: found.scrollId ?? null,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(reachedOf),
+      facets: facetsOf(found.facets, viewer),
+      isPartial: found.partial,
+    };
+  },
+
   search: (_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) =>
     searched({ ...input, types: [input.type] }, viewer),
 

@@ -1,11 +1,27 @@
 /**
- * The schema: access tokens and searches, as clients of the reference and of the interface know them. Both names
+ * The schema, put together of its topics; here are access tokens, as clients of the reference and of the interface know them. Both names
  * of the input of createAccessToken are types, and variables may be declared with either.
  */
+import { assertionDefinitions } from "./assertion-definitions.ts";
+import { browseDefinitions } from "./browse-definitions.ts";
+import { entityDefinitions } from "./entity-definitions.ts";
+import { labelDefinitions } from "./label-definitions.ts";
+import { makingDefinitions } from "./making-definitions.ts";
 import { searchDefinitions } from "./search-definitions.ts";
+import { sourceDefinitions } from "./source-definitions.ts";
 
 export const typeDefinitions = (entityTypes: readonly string[]): string =>
-  `${definitions}\nenum EntityType {\n  ${entityTypes.join("\n  ")}\n}\n${searchDefinitions}`;
+  [
+    definitions,
+    `enum EntityType {\n  ${entityTypes.join("\n  ")}\n}`,
+    entityDefinitions(),
+    searchDefinitions,
+    browseDefinitions,
+    labelDefinitions,
+    makingDefinitions,
+    sourceDefinitions,
+    assertionDefinitions,
+  ].join("\n");
 
 const definitions = /* GraphQL */ `
 "A whole number of up to 64 bits."
@@ -156,19 +172,6 @@ type PlatformPrivileges {
   manageServiceAccounts: Boolean!
   managePolicies: Boolean!
   manageIdentities: Boolean!
-}
-
-interface Entity {
-  urn: String!
-  type: EntityType!
-}
-
-type CorpUser implements Entity {
-  urn: String!
-  type: EntityType!
-  username: String!
-  "What the aspect corpUserInfo says."
-  properties: CorpUserProperties
 }
 
 type CorpUserProperties {

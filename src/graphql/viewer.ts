@@ -6,6 +6,7 @@ import type { Authority } from "../auth/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
+import type { EntityLoader } from "./entity-loader.ts";
 import type { EntityTypes } from "./entity-types.ts";
 
 export interface Surroundings {
@@ -14,13 +15,16 @@ export interface Surroundings {
   readonly tokens: AccessTokens;
   readonly entities: StoredEntities;
   readonly namespace: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
   /** When a token was last used, in epoch milliseconds, to the hour. */
   readonly lastUse: (urn: string) => Promise<number | undefined>;
 }
 
 export interface Viewer extends Surroundings {
   /** As the user who asks sees it. */
-  readonly catalog: Pick<Catalog, "search" | "scroll">;
+  readonly catalog: Catalog;
+  readonly loader: EntityLoader;
   /** Urn of the user who asks; undefined: nobody is known to. */
   readonly actor: string | undefined;
   /** To be told what was done or refused, where that leaves no other record. */

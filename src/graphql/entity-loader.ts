@@ -1,0 +1,107 @@
+/**
+ * Entities that the fields of one request ask for: those that are asked for at the same time are read
+ * together, each once. What cannot be read (a urn of no known type) is an entity that is not there.
+ */
+import type { Catalog, FoundEntity } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../core/json.ts";
+
+export interface LoadedEntity {
+  readonly urn: string;
+  readonly exists: boolean;
+  /** The value of an aspect; undefined where it has none. */
+  aspect(name: string): JsonObject | undefined;
+  /** All that have a value. */
+  readonly found: FoundEntity | undefined;
+}
+
+export interface EntityLoader {
+  load(urn: string): Promise<LoadedEntity>;
+  /** What was loaded may have changed. */
+  forget(): void;
+}
+
+/** Entities of one request: a page of hits, and what they name. */
+export const loadedMax = 50_000;
+const togetherMax = 1_000;
+
+export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): EntityLoader {
+  let known = new Map<string, Promise<LoadedEntity>>();
+  let waiting: {
+    urn: string;
+    settle: (found: FoundEntity | undefined) => void;
+    fail: (error: unknown) => void;
+  }[] = [];
+  let loaded = 0;
+
+  async function readAll(batch: typeof waiting): Promise<void> {
+    try {
+      const found = await catalog.findEntities(
+        batch.map(({ urn }) => urn),
+        undefined,
+      );
+      for (const [i, { settle }] of batch.entries()) settle(found[i]);
+    } catch (error) {
+      if (!(error instanceof CatalogError) || error.code === "unavailable") {
+        for (const { fail } of batch) fail(error);
+        return;
+      }
+      // One of them cannot be read; the others can.
+      if (batch.length === 1) batch[0]?.settle(undefined);
+      else for (const one of batch) await readAll([one]);
+    }
+  }
+
+  function flush(): void {
+    const all = waiting;
+    waiting = [];
+    for (let i = 0; i < all.length; i += togetherMax) void readAll(all.slice(i, i + togetherMax));
+  }
+
+  return {
+    load(urn) {
+      let loading = known.get(urn);
+      if (loading === undefined) {
+        if (++loaded > loadedMax) {
+          throw new CatalogError(
+            "malformed",
+            `the query asks for more than ${loadedMax} entities`,
+            {
+              hint: "Ask for smaller pages, or for fewer fields",
+            },
+          );
+        }
+        if (waiting.length === 0) setImmediate(flush);
+        loading = new Promise<FoundEntity | undefined>((settle, fail) => {
+          waiting.push({ urn, settle, fail });
+        }).then((found) => loadedOf(urn, found));
+        known.set(urn, loading);
+      }
+      return loading;
+    },
+    forget() {
+      known = new Map();
+    },
+  };
+}
+
+function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
+  const texts = new Map(found?.aspects.map(({ name, value }) => [name, value]));
+  const values = new Map<string, JsonObject>();
+  return {
+    urn: found?.urn ?? urn,
+    exists: found?.exists ?? false,
+    found,
+    aspect(name) {
+      const text = texts.get(name);
+      if (text === undefined) return undefined;
+      let value = values.get(name);
+      if (value === undefined) {
+        const parsed: unknown = JSON.parse(text);
+        value = jsonObject(parsed) ? parsed : {};
+        values.set(name, value);
+      }
+      return value;
+    },
+  };
+}

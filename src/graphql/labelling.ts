@@ -1,0 +1,321 @@
+/**
+ * What the fields that label entities do: patches, so that what others write at the same time stays. What
+ * is labelled must be there, and so must tags, terms and domains.
+ */
+import type { Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { descriptionAspects, entityTypeIn } from "./entity-resolvers.ts";
+import type { Viewer } from "./viewer.ts";
+import {
+  type PatchOperation,
+  patchOf,
+  proposalOf,
+  refuseMissing,
+  urnOf,
+  write,
+} from "./writing.ts";
+
+type Maybe<T> = T | null | undefined;
+
+interface Resource {
+  readonly resourceUrn: string;
+  readonly subResource?: Maybe<string>;
+}
+
+interface Resources {
+  readonly resources: readonly Maybe<Resource>[];
+}
+
+const resourcesIn = ({ resources }: Resources): readonly Resource[] =>
+  resources.filter((one) => one !== null && one !== undefined);
+
+interface Kind {
+  readonly entityType: string;
+  readonly aspect: string;
+  /** Of the aspect, and the member of its members that names the label. */
+  readonly list: string;
+  readonly member: string;
+}
+
+const tags: Kind = { entityType: "tag", aspect: "globalTags", list: "tags", member: "tag" };
+const terms: Kind = {
+  ...{ entityType: "glossaryTerm", aspect: "glossaryTerms", list: "terms", member: "urn" },
+};
+
+/** Columns have their labels in an aspect of the dataset. */
+function labelPatch(
+  { resourceUrn, subResource }: Resource,
+  kind: Kind,
+  operations: readonly PatchOperation[],
+): Proposal {
+  if (!subResource) return patchOf(resourceUrn, kind.aspect, operations);
+  const column = ["editableSchemaFieldInfo", subResource, kind.aspect];
+  return patchOf(
+    resourceUrn,
+    "editableSchemaMetadata",
+    operations.map((one) => ({ ...one, path: [...column, ...one.path] })),
+  );
+}
+
+async function label(
+  op: "add" | "remove",
+  kind: Kind,
+  asked: { readonly labels: readonly string[]; readonly resources: readonly Resource[] },
+  viewer: Viewer,
+): Promise<true> {
+  const labels = asked.labels.map((urn) => urnOf(urn, [kind.entityType], viewer));
+  const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
+  await refuseMissing(resources, viewer);
+  if (op === "add") await refuseMissing(labels, viewer);
+  const operations = labels.map((urn) => ({
+    ...{ op, path: [kind.list, urn], value: { [kind.member]: urn } },
+  }));
+  const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
+  return write(operations.length === 0 ? [] : proposals, viewer);
+}
+
+interface TagsInput extends Resource {
+  readonly tagUrn: string;
+  readonly tagUrns: readonly string[];
+}
+
+interface TermsInput extends Resource {
+  readonly termUrn: string;
+  readonly termUrns: readonly string[];
+}
+
+type Field<Input> = (source: never, args: { input: Input }, viewer: Viewer) => Promise<true>;
+
+const oneTag =
+  (op: "add" | "remove"): Field<TagsInput> =>
+  (_, { input }, viewer) =>
+    label(op, tags, { labels: [input.tagUrn], resources: [input] }, viewer);
+
+const manyTags =
+  (op: "add" | "remove"): Field<TagsInput & Resources> =>
+  (_, { input }, viewer) =>
+    label(op, tags, { labels: input.tagUrns, resources: resourcesIn(input) }, viewer);
+
+const oneTerm =
+  (op: "add" | "remove"): Field<TermsInput> =>
+  (_, { input }, viewer) =>
+    label(op, terms, { labels: [input.termUrn], resources: [input] }, viewer);
+
+const manyTerms =
+  (op: "add" | "remove"): Field<TermsInput & Resources> =>
+  (_, { input }, viewer) =>
+    label(op, terms, { labels: input.termUrns, resources: resourcesIn(input) }, viewer);
+
+interface OwnerInput {
+  readonly ownerUrn: string;
+  readonly type?: Maybe<string>;
+  readonly ownershipTypeUrn?: Maybe<string>;
+}
+
+const people = ["corpuser", "corpGroup"];
+
+/** A type that comes with the service names an older one, which is told beside it. */
+function ownerOperation(owner: OwnerInput, viewer: Viewer): PatchOperation {
+  const urn = urnOf(owner.ownerUrn, people, viewer);
+  const typeUrn = owner.ownershipTypeUrn ?? undefined;
+  const system = /:ownershipType:__system__(\w+)$/.exec(typeUrn ?? "")?.[1]?.toUpperCase();
+  const type = owner.type ?? (typeUrn === undefined ? "NONE" : (system ?? "CUSTOM"));
+  const value = { owner: urn, type, ...(typeUrn !== undefined && { typeUrn }) };
+  const path = ["owners", urn, type, ...(typeUrn === undefined ? [] : [typeUrn])];
+  return { op: "add", path, value };
+}
+
+async function own(
+  owners: readonly OwnerInput[],
+  resources: readonly Resource[],
+  viewer: Viewer,
+): Promise<true> {
+  const operations = owners.map((owner) => ownerOperation(owner, viewer));
+  const urns = resources.map(({ resourceUrn }) => resourceUrn);
+  await refuseMissing(urns, viewer);
+  const proposals = urns.map((urn) => patchOf(urn, "ownership", operations));
+  return write(operations.length === 0 ? [] : proposals, viewer);
+}
+
+async function disown(
+  asked: { readonly urns: readonly string[]; readonly typeUrn: Maybe<string> },
+  resources: readonly Resource[],
+  viewer: Viewer,
+): Promise<true> {
+  const people_ = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
+  const urns = resources.map(({ resourceUrn }) => resourceUrn);
+  await refuseMissing(urns, viewer);
+  const proposals: Proposal[] = [];
+  for (const urn of urns) {
+    const { aspect } = await viewer.loader.load(urn);
+    const owners = (aspect("ownership")?.owners ?? []) as readonly Record<string, string>[];
+    const gone = owners.filter(
+      ({ owner = "", typeUrn }) =>
+        people_.has(owner) && (!asked.typeUrn || asked.typeUrn === typeUrn),
+    );
+    const operations = gone.map(({ owner = "", type = "", typeUrn = "" }) => ({
+      ...{ op: "remove" as const, path: ["owners", owner, type, typeUrn] },
+    }));
+    if (operations.length > 0) proposals.push(patchOf(urn, "ownership", operations));
+  }
+  return write(proposals, viewer);
+}
+
+async function place(
+  domainUrn: Maybe<string>,
+  urns: readonly string[],
+  viewer: Viewer,
+): Promise<true> {
+  const domains = domainUrn ? [urnOf(domainUrn, ["domain"], viewer)] : [];
+  await refuseMissing(urns, viewer);
+  await refuseMissing(domains, viewer);
+  return write(
+    urns.map((urn) => proposalOf(urn, "domains", { domains })),
+    viewer,
+  );
+}
+
+interface DescriptionInput extends Resource {
+  readonly description: string;
+}
+
+const descriptionCharactersMax = 1_000_000;
+
+async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> {
+  const { resourceUrn, subResource, description } = input;
+  if (description.length > descriptionCharactersMax) {
+    throw new CatalogError(
+      "malformed",
+      `description has ${description.length} characters of at most ${descriptionCharactersMax}`,
+    );
+  }
+  await refuseMissing([resourceUrn], viewer);
+  const type = entityTypeIn(resourceUrn);
+  const [aspect, field] = subResource
+    ? ["editableSchemaMetadata", "description"]
+    : (descriptionAspects[type] ?? []);
+  if (aspect === undefined || field === undefined) {
+    throw new CatalogError("invalid", `descriptions of entities of type "${type}" are not edited`, {
+      hint: "Write the aspect that has it",
+    });
+  }
+  const path = subResource ? ["editableSchemaFieldInfo", subResource, field] : [field];
+  return write([patchOf(resourceUrn, aspect, [{ op: "add", path, value: description }])], viewer);
+}
+
+interface DeprecationInput {
+  readonly deprecated: boolean;
+  readonly decommissionTime?: Maybe<number>;
+  readonly note?: Maybe<string>;
+  readonly replacement?: Maybe<string>;
+}
+
+async function deprecate(
+  input: DeprecationInput,
+  urns: readonly string[],
+  viewer: Viewer,
+): Promise<true> {
+  const { deprecated, decommissionTime, note, replacement } = input;
+  await refuseMissing(urns, viewer);
+  const value = {
+    ...{ deprecated, note: note ?? "", actor: actorOf(viewer) },
+    ...(decommissionTime && { decommissionTime }),
+    ...(replacement && { replacement }),
+  };
+  return write(
+    urns.map((urn) => proposalOf(urn, "deprecation", value)),
+    viewer,
+  );
+}
+
+export const actorOf = ({ actor, namespace }: Viewer): string =>
+  actor ?? `urn:${namespace}:corpuser:__datahub_system`;
+
+const urnsOf = (resources: Resources): readonly string[] =>
+  resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
+
+interface LinkInput {
+  readonly linkUrl: string;
+  readonly label: string;
+  readonly resourceUrn: string;
+}
+
+export const labelling = {
+  addTag: oneTag("add"),
+  removeTag: oneTag("remove"),
+  addTags: ((_, { input }, viewer) =>
+    label("add", tags, { labels: input.tagUrns, resources: [input] }, viewer)) as Field<TagsInput>,
+  batchAddTags: manyTags("add"),
+  batchRemoveTags: manyTags("remove"),
+  addTerm: oneTerm("add"),
+  removeTerm: oneTerm("remove"),
+  addTerms: ((_, { input }, viewer) =>
+    label(
+      "add",
+      terms,
+      { labels: input.termUrns, resources: [input] },
+      viewer,
+    )) as Field<TermsInput>,
+  batchAddTerms: manyTerms("add"),
+  batchRemoveTerms: manyTerms("remove"),
+
+  addOwner: ((_, { input }, viewer) => own([input], [input], viewer)) as Field<
+    OwnerInput & Resource
+  >,
+  addOwners: ((_, { input }, viewer) => own(input.owners, [input], viewer)) as Field<
+    { owners: readonly OwnerInput[] } & Resource
+  >,
+  batchAddOwners: ((_, { input }, viewer) =>
+    own(
+      input.owners.map((owner) => ({ ownershipTypeUrn: input.ownershipTypeUrn, ...owner })),
+      resourcesIn(input),
+      viewer,
+    )) as Field<{ owners: readonly OwnerInput[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
+  removeOwner: ((_, { input }, viewer) =>
+    disown({ urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn }, [input], viewer)) as Field<
+    OwnerInput & Resource
+  >,
+  batchRemoveOwners: ((_, { input }, viewer) =>
+    disown(
+      { urns: input.ownerUrns, typeUrn: input.ownershipTypeUrn },
+      resourcesIn(input),
+      viewer,
+    )) as Field<{ ownerUrns: readonly string[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
+
+  setDomain: (_: never, args: { entityUrn: string; domainUrn: string }, viewer: Viewer) =>
+    place(args.domainUrn, [args.entityUrn], viewer),
+  unsetDomain: (_: never, args: { entityUrn: string }, viewer: Viewer) =>
+    place(undefined, [args.entityUrn], viewer),
+  batchSetDomain: ((_, { input }, viewer) =>
+    place(input.domainUrn, urnsOf(input), viewer)) as Field<
+    { domainUrn?: Maybe<string> } & Resources
+  >,
+
+  updateDescription: ((_, { input }, viewer) => describe(input, viewer)) as Field<DescriptionInput>,
+  updateDeprecation: ((_, { input }, viewer) => deprecate(input, [input.urn], viewer)) as Field<
+    DeprecationInput & { urn: string }
+  >,
+  batchUpdateDeprecation: ((_, { input }, viewer) =>
+    deprecate(input, urnsOf(input), viewer)) as Field<DeprecationInput & Resources>,
+
+  batchUpdateSoftDeleted: (async (_, { input: { urns, deleted } }, viewer) => {
+    await refuseMissing(urns, viewer);
+    return write(
+      urns.map((urn) => proposalOf(urn, "status", { removed: deleted })),
+      viewer,
+    );
+  }) as Field<{ urns: readonly string[]; deleted: boolean }>,
+
+  addLink: (async (_, { input: { linkUrl: url, label: description, resourceUrn } }, viewer) => {
+    await refuseMissing([resourceUrn], viewer);
+    const createStamp = { time: viewer.now(), actor: actorOf(viewer) };
+    const value = { url, description, createStamp };
+    const operation = { op: "add", path: ["elements", url], value } as const;
+    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
+  }) as Field<LinkInput>,
+  removeLink: (async (_, { input: { linkUrl: url, resourceUrn } }, viewer) => {
+    await refuseMissing([resourceUrn], viewer);
+    const operation = { op: "remove", path: ["elements", url] } as const;
+    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
+  }) as Field<LinkInput>,
+};

@@ -1,0 +1,327 @@
+/** Making and deleting what labels entities, and groups; who belongs to what; versions; forms. */
+import { randomUUID } from "node:crypto";
+import type { Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { entityOf, entityTypeIn, propertiesAspects } from "./entity-resolvers.ts";
+import { actorOf } from "./labelling.ts";
+import type { Viewer } from "./viewer.ts";
+import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+
+type Maybe<T> = T | null | undefined;
+
+interface NewEntity {
+  readonly id?: Maybe<string>;
+  readonly name: string;
+  readonly description?: Maybe<string>;
+}
+
+/** Written together, refused when the entity is there. Whoever made it owns it. */
+async function make(
+  entityType: string,
+  { input, value }: { readonly input: NewEntity; readonly value: object },
+  viewer: Viewer,
+): Promise<string> {
+  const name = input.name.trim();
+  if (name === "") throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
+  const id = input.id?.trim() || randomUUID();
+  const urn = `urn:${viewer.namespace}:${entityType}:${id}`;
+  const owner = viewer.actor;
+  const proposals = [proposalOf(urn, propertiesAspects[entityType] ?? "", value, "CREATE_ENTITY")];
+  if (owner !== undefined) {
+    const owners = [{ owner, type: "TECHNICAL_OWNER" }];
+    const lastModified = { time: viewer.now(), actor: owner };
+    proposals.push(proposalOf(urn, "ownership", { owners, lastModified }));
+  }
+  await write(proposals, viewer);
+  return urn;
+}
+
+const described = ({ description }: NewEntity) => (description ? { description } : {});
+
+interface NewChild extends NewEntity {
+  readonly parentDomain?: Maybe<string>;
+  readonly parentNode?: Maybe<string>;
+}
+
+const glossary =
+  (entityType: "glossaryTerm" | "glossaryNode") =>
+  async (_: never, { input }: { input: NewChild }, viewer: Viewer): Promise<string> => {
+    const { name, description, parentNode } = input;
+    const parent = parentNode ? urnOf(parentNode, ["glossaryNode"], viewer) : undefined;
+    if (parent !== undefined) await refuseMissing([parent], viewer);
+    const value = {
+      ...{ name, definition: description ?? "" },
+      ...(entityType === "glossaryTerm" && { termSource: "INTERNAL" }),
+      ...(parent !== undefined && { parentNode: parent }),
+    };
+    return make(entityType, { input, value }, viewer);
+  };
+
+const deleting =
+  (...entityTypes: readonly string[]) =>
+  (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
+    remove(urnOf(urn, entityTypes, viewer), viewer);
+
+/** Under another parent, or under none. */
+async function move(
+  urn: string,
+  place: { readonly field: string; readonly parent: Maybe<string>; readonly type: string },
+  viewer: Viewer,
+): Promise<true> {
+  const { field, parent, type } = place;
+  const above = parent ? urnOf(parent, [type], viewer) : undefined;
+  await refuseMissing(above === undefined ? [urn] : [urn, above], viewer);
+  if (above === urn) throw new CatalogError("invalid", `"${urn}" cannot be its own parent`);
+  const path = [field];
+  const operation =
+    above === undefined
+      ? ({ op: "remove", path } as const)
+      : ({ op: "add", path, value: above } as const);
+  return write([patchOf(urn, propertiesAspects[entityTypeIn(urn)] ?? "", [operation])], viewer);
+}
+
+const nameFields: Readonly<Record<string, string>> = {
+  ...{ tag: "name", domain: "name", glossaryTerm: "name", glossaryNode: "name" },
+  ...{ corpGroup: "displayName", dataProduct: "name" },
+};
+
+async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
+  const entityType = entityTypeIn(urn);
+  const field = nameFields[entityType];
+  if (field === undefined || name.trim() === "") {
+    throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be called "${name}"`, {
+      hint: `Names are of entities of type ${Object.keys(nameFields).join(", ")}, and not empty`,
+    });
+  }
+  await refuseMissing([urn], viewer);
+  const operation = { op: "add", path: [field], value: name } as const;
+  return write([patchOf(urn, propertiesAspects[entityType] ?? "", [operation])], viewer);
+}
+
+interface MembersInput {
+  readonly groupUrn: string;
+  readonly userUrns: readonly string[];
+}
+
+const members =
+  (op: "add" | "remove") =>
+  async (_: never, { input }: { input: MembersInput }, viewer: Viewer): Promise<true> => {
+    const group = urnOf(input.groupUrn, ["corpGroup"], viewer);
+    const users = input.userUrns.map((urn) => urnOf(urn, ["corpuser"], viewer));
+    await refuseMissing([group, ...users], viewer);
+    const operation = { op, path: ["nativeGroups", group], value: group };
+    return write(
+      users.map((urn) => patchOf(urn, "nativeGroupMembership", [operation])),
+      viewer,
+    );
+  };
+
+interface LinkInput {
+  readonly versionSet: string;
+  readonly linkedEntity: string;
+  readonly version: string;
+  readonly comment?: Maybe<string>;
+  readonly sourceTimestamp?: Maybe<number>;
+}
+
+const SCHEME = "ALPHANUMERIC_GENERATED_BY_DATAHUB";
+const FIRST_SORT_ID = "AAAAAAAA";
+
+/** AAAAAAAA → AAAAAAAB, AAAAAAAZ → AAAAAABA */
+function nextSortId(sortId: string): string {
+  const head = sortId.replace(/Z+$/, "");
+  if (head === "") return `A${"A".repeat(sortId.length)}`;
+  const last = String.fromCharCode(head.charCodeAt(head.length - 1) + 1);
+  return head.slice(0, -1) + last + "A".repeat(sortId.length - head.length);
+}
+
+/** The version that was the latest is so no more; refused when another was linked meanwhile. */
+async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
+  const set = urnOf(input.versionSet, ["versionSet"], viewer);
+  const urn = input.linkedEntity;
+  await refuseMissing([urn], viewer);
+  const [found] = await viewer.catalog.findEntities([set], ["versionSetProperties"]);
+  const [properties] = found?.aspects ?? [];
+  const linked = (await viewer.loader.load(urn)).aspect("versionProperties");
+  if (linked !== undefined) {
+    throw new CatalogError("invalid", `"${urn}" is in the version set "${linked.versionSet}"`, {
+      hint: "Unlink it first",
+    });
+  }
+  const latest = properties && String(JSON.parse(properties.value).latest);
+  const before = latest && (await viewer.loader.load(latest)).aspect("versionProperties");
+  const proposals: Proposal[] = [
+    {
+      ...proposalOf(set, "versionSetProperties", { latest: urn, versioningScheme: SCHEME }),
+      headers: { "If-Version-Match": String(properties?.version ?? -1) },
+    },
+    proposalOf(urn, "versionProperties", {
+      versionSet: set,
+      version: { versionTag: input.version },
+      ...(input.comment && { comment: input.comment }),
+      sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
+      versioningScheme: SCHEME,
+      metadataCreatedTimestamp: { time: viewer.now(), actor: actorOf(viewer) },
+      isLatest: true,
+    }),
+  ];
+  if (latest && before) {
+    const operation = { op: "add", path: ["isLatest"], value: false } as const;
+    proposals.push(patchOf(latest, "versionProperties", [operation]));
+  }
+  await write(proposals, viewer);
+  return entityOf(set);
+}
+
+interface UnlinkInput {
+  readonly versionSet?: Maybe<string>;
+  readonly unlinkedEntity?: Maybe<string>;
+}
+
+const versionsMax = 10_000;
+
+async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
+  const { catalog, loader } = viewer;
+  const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
+  const urn = input.unlinkedEntity ?? "";
+  await refuseMissing([set, urn], viewer);
+  if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
+    throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`);
+  }
+  const listed = await catalog.listRelationships({
+    ...{ urn: set, direction: "INCOMING", types: ["VersionOf"], start: 0, count: versionsMax },
+  });
+  const others = [];
+  for (const one of listed.relationships) {
+    const version = (await loader.load(one.urn)).aspect("versionProperties");
+    if (one.urn !== urn && version?.versionSet === set) {
+      others.push({ urn: one.urn, sortId: String(version.sortId) });
+    }
+  }
+  const [next] = others.sort((a, b) => (a.sortId < b.sortId ? 1 : -1));
+  const without = (of: string, aspectName: string): Proposal => ({
+    ...{ entityType: entityTypeIn(of), entityUrn: of, changeType: "DELETE", aspectName },
+  });
+  const proposals = [without(urn, "versionProperties")];
+  const latest = (await loader.load(set)).aspect("versionSetProperties")?.latest;
+  if (latest === urn && next !== undefined) {
+    const value = { latest: next.urn, versioningScheme: SCHEME };
+    const operation = { op: "add", path: ["isLatest"], value: true } as const;
+    proposals.push(proposalOf(set, "versionSetProperties", value));
+    proposals.push(patchOf(next.urn, "versionProperties", [operation]));
+  } else if (latest === urn) proposals.push(without(set, "versionSetProperties"));
+  await write(proposals, viewer);
+  return entityOf(set);
+}
+
+interface FormInput {
+  readonly formUrn: string;
+  readonly entityUrns: readonly string[];
+}
+
+async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
+  const form = urnOf(input.formUrn, ["form"], viewer);
+  await refuseMissing([form, ...input.entityUrns], viewer);
+  const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
+  const lastModified = { time: viewer.now(), actor: actorOf(viewer) };
+  const incompletePrompts = (Array.isArray(prompts) ? prompts : []).map(({ id }) => ({
+    ...{ id, lastModified },
+  }));
+  const value = { urn: form, incompletePrompts, completedPrompts: [] };
+  const operation = { op: "add", path: ["incompleteForms", form], value } as const;
+  return write(
+    input.entityUrns.map((urn) => patchOf(urn, "forms", [operation])),
+    viewer,
+  );
+}
+
+export const making = {
+  createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
+    make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
+  async updateTag(
+    _: never,
+    { urn: text, input }: { urn: string; input: NewEntity },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, ["tag"], viewer);
+    await refuseMissing([urn], viewer);
+    const told = Object.entries({ name: input.name, description: input.description });
+    const operations = told.flatMap(([field, value]) =>
+      typeof value === "string" ? [{ op: "add" as const, path: [field], value }] : [],
+    );
+    await write([patchOf(urn, "tagProperties", operations)], viewer);
+    return entityOf(urn);
+  },
+  async setTagColor(_: never, args: { urn: string; colorHex: string }, viewer: Viewer) {
+    const urn = urnOf(args.urn, ["tag"], viewer);
+    await refuseMissing([urn], viewer);
+    const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
+    return write([patchOf(urn, "tagProperties", [operation])], viewer);
+  },
+  deleteTag: deleting("tag"),
+
+  async createDomain(_: never, { input }: { input: NewChild }, viewer: Viewer) {
+    const { name, parentDomain } = input;
+    const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
+    if (parent !== undefined) await refuseMissing([parent], viewer);
+    const value = {
+      ...{ name, ...described(input), created: { time: viewer.now(), actor: actorOf(viewer) } },
+      ...(parent !== undefined && { parentDomain: parent }),
+    };
+    return make("domain", { input, value }, viewer);
+  },
+  moveDomain: (
+    _: never,
+    { input }: { input: { parentDomain?: Maybe<string>; resourceUrn: string } },
+    viewer: Viewer,
+  ) => {
+    const { parentDomain: parent, resourceUrn } = input;
+    const place = { field: "parentDomain", parent, type: "domain" };
+    return move(urnOf(resourceUrn, ["domain"], viewer), place, viewer);
+  },
+  deleteDomain: deleting("domain"),
+
+  createGlossaryTerm: glossary("glossaryTerm"),
+  createGlossaryNode: glossary("glossaryNode"),
+  updateParentNode: (
+    _: never,
+    { input }: { input: { parentNode?: Maybe<string>; resourceUrn: string } },
+    viewer: Viewer,
+  ) => {
+    const { parentNode: parent, resourceUrn } = input;
+    const place = { field: "parentNode", parent, type: "glossaryNode" };
+    return move(urnOf(resourceUrn, ["glossaryTerm", "glossaryNode"], viewer), place, viewer);
+  },
+  deleteGlossaryEntity: deleting("glossaryTerm", "glossaryNode"),
+
+  createGroup: (_: never, { input }: { input: NewEntity }, viewer: Viewer) => {
+    const value = {
+      ...{ displayName: input.name, ...described(input), admins: [], members: [], groups: [] },
+      created: { time: viewer.now(), actor: actorOf(viewer) },
+    };
+    return make("corpGroup", { input, value }, viewer);
+  },
+  removeGroup: deleting("corpGroup"),
+  addGroupMembers: members("add"),
+  removeGroupMembers: members("remove"),
+
+  async batchAssignRole(
+    _: never,
+    { input }: { input: { roleUrn?: Maybe<string>; actors: readonly string[] } },
+    viewer: Viewer,
+  ) {
+    const roles = input.roleUrn ? [urnOf(input.roleUrn, ["dataHubRole"], viewer)] : [];
+    const actors = input.actors.map((urn) => urnOf(urn, ["corpuser", "corpGroup"], viewer));
+    await refuseMissing(actors, viewer);
+    return write(
+      actors.map((urn) => proposalOf(urn, "roleMembership", { roles })),
+      viewer,
+    );
+  },
+
+  updateName: (_: never, { input }: { input: { urn: string; name: string } }, viewer: Viewer) =>
+    rename(input.urn, input.name, viewer),
+  linkAssetVersion,
+  unlinkAssetVersion,
+  batchAssignForm,
+};

@@ -1,0 +1,88 @@
+/** What mutations write: proposals, as the user who asks; all of a field's or none. */
+import type { Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { withNamespace } from "../core/urn.ts";
+import { entityTypeIn } from "./entity-resolvers.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** Most entities, and most labels, of one field. */
+const membersMax = 1_000;
+
+export interface PatchOperation {
+  readonly op: "add" | "remove";
+  /** Its parts, not escaped. */
+  readonly path: readonly string[];
+  readonly value?: unknown;
+}
+
+/** A segment of a JSON pointer. */
+const segment = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
+
+export function patchOf(
+  urn: string,
+  aspectName: string,
+  operations: readonly PatchOperation[],
+): Proposal {
+  const patch = operations.map(({ op, path, value }) => ({
+    op,
+    path: path.map((part) => `/${segment(part)}`).join(""),
+    ...(op === "add" && { value }),
+  }));
+  return {
+    ...{ entityType: entityTypeIn(urn), entityUrn: urn, changeType: "PATCH", aspectName },
+    aspect: { value: patch, contentType: "application/json-patch+json" },
+  };
+}
+
+export const proposalOf = (
+  urn: string,
+  aspectName: string,
+  value: object,
+  changeType: "UPSERT" | "CREATE_ENTITY" = "UPSERT",
+): Proposal => ({
+  ...{ entityType: entityTypeIn(urn), entityUrn: urn, changeType, aspectName },
+  aspect: { value, contentType: "application/json" },
+});
+
+export async function write(proposals: readonly Proposal[], viewer: Viewer): Promise<true> {
+  const { catalog, actor, wrote, loader } = viewer;
+  if (proposals.length > 0) {
+    const { position } = await catalog.ingest(proposals, { actor });
+    wrote(position);
+    loader.forget();
+  }
+  return true;
+}
+
+/** Of the entity's type, in the service's namespace. Throws `malformed`. */
+export function urnOf(text: string, entityTypes: readonly string[], { namespace }: Viewer): string {
+  const urn = withNamespace(text, namespace);
+  if (entityTypes.includes(entityTypeIn(urn))) return urn;
+  throw new CatalogError("malformed", `"${text.slice(0, 120)}" is no ${entityTypes.join(" or ")}`, {
+    hint: `Send urn:${namespace}:${entityTypes[0]}:…`,
+  });
+}
+
+/** Throws `not_found` with the first that is not there, `malformed` for too many. */
+export async function refuseMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
+  if (urns.length > membersMax) {
+    throw new CatalogError("malformed", `${urns.length} urns are given, of at most ${membersMax}`, {
+      hint: "Send them in several requests",
+    });
+  }
+  const there = new Set(await viewer.catalog.filterExisting(urns, { includeSoftDelete: true }));
+  const missing = urns.find((urn) => !there.has(urn));
+  if (missing === undefined) return;
+  throw new CatalogError("not_found", `"${missing.slice(0, 600)}" does not exist`);
+}
+
+export async function remove(urn: string, viewer: Viewer): Promise<true> {
+  const { catalog, actor, wrote, loader } = viewer;
+  await refuseMissing([urn], viewer);
+  // What refers to it goes with it, as in the reference.
+  const { position: unlinked } = await catalog.deleteReferences({ urn }, { actor });
+  const { position } = await catalog.delete({ urn }, { actor });
+  wrote(position ?? unlinked);
+  loader.forget();
+  return true;
+}

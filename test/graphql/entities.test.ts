@@ -1,0 +1,581 @@
+/** Entities and what is done to them, as clients of the reference ask it in GraphQL. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { ask, faultOf } from "./graphql-client.ts";
+
+const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.orders,PROD)";
+const derived = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.revenue,PROD)";
+const missing = "urn:li:dataset:(urn:li:dataPlatform:hive,nowhere,PROD)";
+const ada = "urn:li:corpuser:ada";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+  const { client } = service;
+  await client.upsert("urn:li:dataPlatform:hive", "dataPlatformInfo", {
+    ...{ name: "hive", displayName: "Apache Hive", type: "FILE_SYSTEM", datasetNameDelimiter: "." },
+  });
+  await client.upsert(ada, "corpUserInfo", { active: true, displayName: "Ada", email: "a@b.c" });
+  await client.upsert(dataset, "datasetProperties", {
+    ...{ name: "orders", description: "One row per order", customProperties: { tier: "gold" } },
+  });
+  await client.upsert(derived, "upstreamLineage", {
+    upstreams: [{ dataset, type: "TRANSFORMED" }],
+  });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const data = async (query: string, variables: Readonly<Record<string, unknown>> = {}) => {
+  const { body } = await ask(service.client, query, variables);
+  expect(body.errors, JSON.stringify(body.errors)).toBeUndefined();
+  return body.data;
+};
+const fault = async (query: string, variables: Readonly<Record<string, unknown>> = {}) =>
+  faultOf(await ask(service.client, query, variables));
+const aspect = async (urn: string, name: string) => {
+  const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}?aspects=List(${name})`);
+  return body.aspects[name]?.value;
+};
+const shown = (query: string, variables: Readonly<Record<string, unknown>>, position?: number) =>
+  service.client
+    .call("GET", "/openapi/v3/entity/tag?count=0", undefined, {
+      "X-Annals-Min-Position": String(position),
+    })
+    .then(() => data(query, variables));
+
+describe("an entity", () => {
+  test("is read by its urn with what its aspects say, and what it refers to", async () => {
+    const found = await data(
+      `query($urn: String!) {
+        entity(urn: $urn) { urn type ... on Dataset {
+          name origin exists
+          platform { urn name properties { displayName } }
+          properties { name description customProperties { key value } }
+          tags { tags { tag { urn } } } ownership { owners { type } } domain { domain { urn } }
+          aspects(input: {aspectNames: ["datasetProperties"]}) { aspectName payload }
+        } }
+        dataset(urn: $urn) { urn }
+        chart(urn: $urn) { urn }
+      }`,
+      { urn: dataset },
+    );
+    expect(found).toMatchObject({
+      entity: {
+        ...{ urn: dataset, type: "DATASET", name: "orders", origin: "PROD", exists: true },
+        platform: { name: "hive", properties: { displayName: "Apache Hive" } },
+        properties: {
+          ...{ name: "orders", description: "One row per order" },
+          customProperties: [{ key: "tier", value: "gold" }],
+        },
+        ...{ tags: null, ownership: null, domain: null },
+        aspects: [{ aspectName: "datasetProperties", payload: expect.stringContaining("gold") }],
+      },
+      dataset: { urn: dataset },
+      chart: null,
+    });
+  });
+
+  test("that is not there, or of no type, is none", async () => {
+    const query = `query($urns: [String!]!, $urn: String!) {
+      entities(urns: $urns) { urn } entityExists(urn: $urn) dataset(urn: $urn) { urn } }`;
+    const urns = [missing, dataset, "urn:li:spaceship:x"];
+    expect(await data(query, { urns, urn: missing })).toEqual({
+      entities: [null, { urn: dataset }, null],
+      ...{ entityExists: false, dataset: null },
+    });
+  });
+
+  test("tells its neighbours", async () => {
+    const found = await data(
+      `query($urn: String!) { dataset(urn: $urn) { relationships(input: {types: ["DownstreamOf"], direction: INCOMING}) {
+        total relationships { type direction entity { urn type } } } } }`,
+      { urn: dataset },
+    );
+    expect(found.dataset.relationships).toEqual({
+      total: 1,
+      relationships: [
+        ...[
+          {
+            type: "DownstreamOf",
+            direction: "INCOMING",
+            entity: { urn: derived, type: "DATASET" },
+          },
+        ],
+      ],
+    });
+  });
+
+  test("nobody asks for too many at once", async () => {
+    const urns = Array.from({ length: 1_001 }, () => dataset);
+    expect(
+      await fault("query($urns: [String!]!) { entities(urns: $urns) { urn } }", { urns }),
+    ).toMatchObject({
+      message: expect.stringContaining("1001 members of at most 1000"),
+      extensions: { code: 400 },
+    });
+  });
+});
+
+test("lineage is told with its degrees and paths, and goes on page by page", async () => {
+  const urn = dataset;
+  const input = {
+    ...{ urn, direction: "DOWNSTREAM", count: 1, types: null },
+    orFilters: [
+      {
+        and: [
+          { field: "degree", condition: "EQUAL", values: ["1", "2", "3+"] },
+          { field: "removed", condition: "EQUAL", values: ["true"], negated: true },
+        ],
+      },
+    ],
+  };
+  const query = `query scrollAcrossLineage($input: ScrollAcrossLineageInput!) { scrollAcrossLineage(input: $input) {
+    nextScrollId total searchResults { degree entity { urn type ... on Dataset { name platform { name } properties { description } }
+      ... on DataJob { jobId dataPlatformInstance { platform { name } } properties { name description } } } paths { path { urn type } } } } }`;
+  await expect
+    .poll(async () => (await data(query, { input })).scrollAcrossLineage.total, { timeout: 15_000 })
+    .toBe(1);
+  const { scrollAcrossLineage: first } = await data(query, { input });
+  expect(first.searchResults[0]).toMatchObject({
+    ...{ degree: 1, entity: { urn: derived, platform: { name: "hive" } } },
+    paths: [{ path: [{ urn }, { urn: derived, type: "DATASET" }] }],
+  });
+  const { searchAcrossLineage } = await data(
+    `query($input: SearchAcrossLineageInput!) { searchAcrossLineage(input: $input) { start total isPartial searchResults { entity { urn } } } }`,
+    { input: { urn: derived, direction: "UPSTREAM", query: "*" } },
+  );
+  expect(searchAcrossLineage).toEqual({
+    ...{ start: 0, total: 1, isPartial: false },
+    searchResults: [{ entity: { urn } }],
+  });
+});
+
+describe("labels", () => {
+  const tag = "urn:li:tag:Gold";
+  const term = "urn:li:glossaryTerm:Revenue";
+  const resource = { resourceUrn: dataset };
+  const column = { ...resource, subResourceType: "DATASET_FIELD", subResource: "price/net" };
+  const mutate = (name: string, type: string, input: object) =>
+    data(`mutation($input: ${type}!) { ${name}(input: $input) }`, { input });
+
+  test("are made, and refused when they are there", async () => {
+    const input = { id: "Gold", name: "Gold" };
+    expect(await mutate("createTag", "CreateTagInput", input)).toEqual({ createTag: tag });
+    expect(await aspect(tag, "ownership")).toMatchObject({
+      owners: [{ owner: "urn:li:corpuser:datahub", type: "TECHNICAL_OWNER" }],
+    });
+    const again = "mutation($input: CreateTagInput!) { createTag(input: $input) }";
+    expect(await fault(again, { input })).toMatchObject({ extensions: { code: 400 } });
+    expect(await fault(again, { input: { name: " " } })).toMatchObject({
+      extensions: { code: 400 },
+    });
+    const { createGlossaryNode: parentNode } = await mutate(
+      "createGlossaryNode",
+      "CreateGlossaryEntityInput",
+      {
+        name: "Finance",
+      },
+    );
+    await mutate("createGlossaryTerm", "CreateGlossaryEntityInput", {
+      id: "Revenue",
+      name: "Revenue",
+      parentNode,
+    });
+    expect(await aspect(term, "glossaryTermInfo")).toMatchObject({ name: "Revenue", parentNode });
+    await data(
+      `mutation { setTagColor(urn: "${tag}", colorHex: "#fc0") updateTag(urn: "${tag}", input: {name: "Golden"}) { urn } }`,
+    );
+    expect(await aspect(tag, "tagProperties")).toMatchObject({ name: "Golden", colorHex: "#fc0" });
+  });
+
+  test("are put on entities and columns, and taken off", async () => {
+    await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...resource });
+    await mutate("addTags", "AddTagsInput", { tagUrns: [tag], ...column });
+    await mutate("batchAddTerms", "BatchAddTermsInput", {
+      termUrns: [term],
+      resources: [resource, column],
+    });
+    expect(await aspect(dataset, "globalTags")).toMatchObject({ tags: [{ tag }] });
+    expect(await aspect(dataset, "editableSchemaMetadata")).toMatchObject({
+      editableSchemaFieldInfo: [
+        {
+          fieldPath: "price/net",
+          globalTags: { tags: [{ tag }] },
+          glossaryTerms: { terms: [{ urn: term }] },
+        },
+      ],
+    });
+    const found = await data(
+      `{ dataset(urn: "${dataset}") { tags { tags { tag { urn name } } } glossaryTerms { terms { term { properties { name } } } }
+         editableSchemaMetadata { editableSchemaFieldInfo { fieldPath tags { tags { tag { name } } } } } } }`,
+    );
+    expect(found.dataset).toMatchObject({
+      tags: { tags: [{ tag: { urn: tag, name: "Golden" } }] },
+      glossaryTerms: { terms: [{ term: { properties: { name: "Revenue" } } }] },
+      editableSchemaMetadata: {
+        editableSchemaFieldInfo: [
+          { fieldPath: "price/net", tags: { tags: [{ tag: { name: "Golden" } }] } },
+        ],
+      },
+    });
+    await data(
+      `mutation removeTag { removeTag(input: { tagUrn: "${tag}", resourceUrn: "${dataset}" }) }`,
+    );
+    await mutate("batchRemoveTags", "BatchRemoveTagsInput", {
+      tagUrns: [tag],
+      resources: [column],
+    });
+    await mutate("batchRemoveTerms", "BatchRemoveTermsInput", {
+      termUrns: [term],
+      resources: [resource],
+    });
+    expect(await aspect(dataset, "globalTags")).toEqual({ tags: [] });
+    expect((await aspect(dataset, "glossaryTerms")).terms).toEqual([]);
+  });
+
+  test("owners, domain, description, deprecation, links and soft deletes", async () => {
+    const typeUrn = "urn:li:ownershipType:__system__data_steward";
+    await mutate("addOwner", "AddOwnerInput", {
+      ownerUrn: ada,
+      ownerEntityType: "CORP_USER",
+      type: "TECHNICAL_OWNER",
+      ...resource,
+    });
+    await mutate("batchAddOwners", "BatchAddOwnersInput", {
+      owners: [{ ownerUrn: ada, ownershipTypeUrn: typeUrn }],
+      resources: [resource],
+    });
+    const owned =
+      await data(`{ dataset(urn: "${dataset}") { ownership { owners { type ownershipType { urn } owner {
+      ... on CorpUser { urn username properties { displayName } } ... on CorpGroup { urn name } } } } } }`);
+    expect(owned.dataset.ownership.owners).toMatchObject([
+      {
+        type: "TECHNICAL_OWNER",
+        ownershipType: null,
+        owner: { username: "ada", properties: { displayName: "Ada" } },
+      },
+      { type: "DATA_STEWARD", ownershipType: { urn: typeUrn } },
+    ]);
+    await mutate("removeOwner", "RemoveOwnerInput", {
+      ownerUrn: ada,
+      ownershipTypeUrn: typeUrn,
+      ...resource,
+    });
+    expect((await aspect(dataset, "ownership")).owners).toHaveLength(1);
+    await mutate("batchRemoveOwners", "BatchRemoveOwnersInput", {
+      ownerUrns: [ada],
+      resources: [resource],
+    });
+    expect((await aspect(dataset, "ownership")).owners).toEqual([]);
+
+    const { createDomain: domainUrn } = await mutate("createDomain", "CreateDomainInput", {
+      id: "sales",
+      name: "Sales",
+    });
+    await data(`mutation { setDomain(entityUrn: "${dataset}", domainUrn: "${domainUrn}") }`);
+    expect(
+      (
+        await data(
+          `{ dataset(urn: "${dataset}") { domain { domain { urn properties { name } } } } }`,
+        )
+      ).dataset.domain,
+    ).toEqual({
+      domain: { urn: domainUrn, properties: { name: "Sales" } },
+    });
+    await data(`mutation { unsetDomain(entityUrn: "${dataset}") }`);
+    expect((await aspect(dataset, "domains")).domains).toEqual([]);
+
+    await mutate("updateDescription", "DescriptionUpdateInput", {
+      description: "mine",
+      ...resource,
+    });
+    await mutate("updateDescription", "DescriptionUpdateInput", {
+      description: "of a column",
+      ...column,
+    });
+    expect(await aspect(dataset, "editableDatasetProperties")).toMatchObject({
+      description: "mine",
+    });
+    expect(
+      (await aspect(dataset, "editableSchemaMetadata")).editableSchemaFieldInfo[0],
+    ).toMatchObject({ description: "of a column" });
+
+    await mutate("updateDeprecation", "UpdateDeprecationInput", {
+      urn: dataset,
+      deprecated: true,
+      note: "old",
+    });
+    await mutate("addLink", "AddLinkInput", {
+      linkUrl: "https://example.org/a~b",
+      label: "wiki",
+      ...resource,
+    });
+    const labelled = await data(`{ dataset(urn: "${dataset}") { editableProperties { description }
+      deprecation { deprecated note actor } institutionalMemory { elements { url label } } } }`);
+    expect(labelled.dataset).toMatchObject({
+      editableProperties: { description: "mine" },
+      deprecation: { deprecated: true, note: "old", actor: "urn:li:corpuser:datahub" },
+      institutionalMemory: { elements: [{ url: "https://example.org/a~b", label: "wiki" }] },
+    });
+    await mutate("removeLink", "RemoveLinkInput", {
+      linkUrl: "https://example.org/a~b",
+      ...resource,
+    });
+    expect(await aspect(dataset, "institutionalMemory")).toEqual({ elements: [] });
+
+    await mutate("batchUpdateSoftDeleted", "BatchUpdateSoftDeletedInput", {
+      urns: [dataset],
+      deleted: true,
+    });
+    expect(await aspect(dataset, "status")).toEqual({ removed: true });
+    await mutate("batchUpdateSoftDeleted", "BatchUpdateSoftDeletedInput", {
+      urns: [dataset],
+      deleted: false,
+    });
+  });
+
+  test("are taken away with what refers to them", async () => {
+    await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...resource });
+    expect(await data(`mutation { deleteTag(urn: "${tag}") }`)).toEqual({ deleteTag: true });
+    expect(await data(`{ entityExists(urn: "${tag}") }`)).toEqual({ entityExists: false });
+    expect(await aspect(dataset, "globalTags")).toEqual({ tags: [] });
+  });
+
+  test.each([
+    ["addTag", "TagAssociationInput", { tagUrn: "urn:li:tag:none", ...resource }, 404],
+    ["addTag", "TagAssociationInput", { tagUrn: dataset, ...resource }, 400],
+    ["addTag", "TagAssociationInput", { tagUrn: "'; drop", ...resource }, 400],
+    ["addOwner", "AddOwnerInput", { ownerUrn: dataset, ...resource }, 400],
+    ["addOwner", "AddOwnerInput", { ownerUrn: ada, resourceUrn: missing }, 404],
+    [
+      "updateDescription",
+      "DescriptionUpdateInput",
+      { description: "x", resourceUrn: "urn:li:corpuser:ada" },
+      400,
+    ],
+    [
+      "updateDescription",
+      "DescriptionUpdateInput",
+      { description: "x", resourceUrn: "\u0000" },
+      400,
+    ],
+    [
+      "batchUpdateSoftDeleted",
+      "BatchUpdateSoftDeletedInput",
+      { urns: [missing], deleted: true },
+      404,
+    ],
+    [
+      "batchSetDomain",
+      "BatchSetDomainInput",
+      { domainUrn: "urn:li:domain:none", resources: [resource] },
+      404,
+    ],
+    ["updateName", "UpdateNameInput", { urn: dataset, name: "x" }, 400],
+  ])("%s(%s) with %j is refused", async (name, type, input, code) => {
+    const query = `mutation($input: ${type}!) { ${name}(input: $input) }`;
+    expect(await fault(query, { input })).toMatchObject({ extensions: { code } });
+  });
+});
+
+test("groups have members, and people roles", async () => {
+  const { createGroup: group } = await data(
+    `mutation { createGroup(input: {id: "team", name: "Team"}) }`,
+  );
+  await data(`mutation { addGroupMembers(input: {groupUrn: "${group}", userUrns: ["${ada}"]}) }`);
+  expect(await aspect(ada, "nativeGroupMembership")).toEqual({ nativeGroups: [group] });
+  await data(
+    `mutation { removeGroupMembers(input: {groupUrn: "${group}", userUrns: ["${ada}"]}) }`,
+  );
+  expect(await aspect(ada, "nativeGroupMembership")).toEqual({ nativeGroups: [] });
+  const role = "urn:li:dataHubRole:Reader";
+  await data(`mutation($input: BatchAssignRoleInput!) { batchAssignRole(input: $input) }`, {
+    input: { roleUrn: role, actors: [ada] },
+  });
+  expect(await aspect(ada, "roleMembership")).toEqual({ roles: [role] });
+});
+
+test("versions are linked in their order, and the latest taken out", async () => {
+  const set = "urn:li:versionSet:(v1,dataset)";
+  const link = (linkedEntity: string, version: string) =>
+    data("mutation($input: LinkVersionInput!) { linkAssetVersion(input: $input) { urn } }", {
+      input: { versionSet: set, linkedEntity, version },
+    });
+  expect(await link(dataset, "one")).toEqual({ linkAssetVersion: { urn: set } });
+  await link(derived, "two");
+  expect(await aspect(set, "versionSetProperties")).toMatchObject({ latest: derived });
+  const [first, second] = [
+    await aspect(dataset, "versionProperties"),
+    await aspect(derived, "versionProperties"),
+  ];
+  expect([first.isLatest, second.isLatest]).toEqual([false, true]);
+  expect(first.sortId < second.sortId).toBe(true);
+  const unlink =
+    "mutation($input: UnlinkVersionInput!) { unlinkAssetVersion(input: $input) { urn } }";
+  await data(unlink, { input: { versionSet: set, unlinkedEntity: derived } });
+  expect(await aspect(set, "versionSetProperties")).toMatchObject({ latest: dataset });
+  expect(await aspect(dataset, "versionProperties")).toMatchObject({ isLatest: true });
+  expect(await aspect(derived, "versionProperties")).toBeUndefined();
+  expect(
+    await fault(unlink, { input: { versionSet: set, unlinkedEntity: derived } }),
+  ).toMatchObject({ extensions: { code: 400 } });
+});
+
+test("sources of ingestion are deployed, listed with their runs, and deleted", async () => {
+  const urn = "urn:li:dataHubIngestionSource:deploy-1";
+  const input = {
+    ...{ name: "nightly", type: "snowflake", schedule: { interval: "5 4 * * *", timezone: "UTC" } },
+    config: { recipe: "{}", executorId: "default", debugMode: false, version: null },
+  };
+  const deploy =
+    "mutation updateIngestionSource($urn: String!, $input: UpdateIngestionSourceInput!) { updateIngestionSource(urn: $urn, input: $input) }";
+  expect(await data(deploy, { urn, input })).toEqual({ updateIngestionSource: urn });
+  const request = "urn:li:dataHubExecutionRequest:run-1";
+  await service.client.upsert(request, "dataHubExecutionRequestInput", {
+    ...{ task: "RUN_INGEST", args: {}, executorId: "x", requestedAt: 5 },
+    source: { type: "MANUAL", ingestionSource: urn },
+  });
+  await service.client.upsert(request, "dataHubExecutionRequestResult", {
+    status: "SUCCESS",
+    startTimeMs: 7,
+  });
+  const list =
+    "query listIngestionRuns($input: ListIngestionSourcesInput!) { listIngestionSources(input: $input) { total ingestionSources { urn name schedule { interval } executions { executionRequests { id result { startTimeMs status } } } } } }";
+  const filters = [{ field: "name", values: ["NIGHT"], condition: "CONTAIN" }];
+  expect(
+    (await data(list, { input: { start: 0, count: 100, filters } })).listIngestionSources,
+  ).toEqual({
+    total: 1,
+    ingestionSources: [
+      {
+        ...{ urn, name: "nightly", schedule: { interval: "5 4 * * *" } },
+        executions: {
+          executionRequests: [{ id: "run-1", result: { startTimeMs: 7, status: "SUCCESS" } }],
+        },
+      },
+    ],
+  });
+  const none = [{ field: "name", values: ["daily"], condition: "CONTAIN" }];
+  expect((await data(list, { input: { filters: none } })).listIngestionSources.total).toBe(0);
+  expect(
+    await fault(list, { input: { filters: [{ field: "recipe", values: ["x"] }] } }),
+  ).toMatchObject({ extensions: { code: 400 } });
+  expect(await data(`mutation { deleteIngestionSource(urn: "${urn}") }`)).toEqual({
+    deleteIngestionSource: urn,
+  });
+  expect((await data(list, { input: {} })).listIngestionSources.total).toBe(0);
+});
+
+test("results of assertions and operations are reported, and read latest first", async () => {
+  const { upsertCustomAssertion } = await data(
+    `mutation($input: UpsertCustomAssertionInput!) { upsertCustomAssertion(urn: null, input: $input) { urn } }`,
+    {
+      input: {
+        entityUrn: dataset,
+        type: "freshness",
+        description: "fresh",
+        platform: { name: "great" },
+      },
+    },
+  );
+  const { urn } = upsertCustomAssertion;
+  for (const [timestampMillis, type] of [
+    [1_000, "SUCCESS"],
+    [2_000, "FAILURE"],
+  ]) {
+    await data(
+      "mutation($urn: String!, $result: AssertionResultInput!) { reportAssertionResult(urn: $urn, result: $result) }",
+      {
+        urn,
+        result: {
+          timestampMillis,
+          type,
+          properties: [{ key: "rows", value: "7" }],
+          severity: null,
+          error: null,
+        },
+      },
+    );
+  }
+  const { dataset: found } = await data(
+    `query($urn: String!, $limit: Int, $filter: FilterInput) { dataset(urn: $urn) { assertions(start: 0, count: 10) { total assertions {
+      urn runEvents(status: COMPLETE, limit: $limit, filter: $filter) { total failed succeeded runEvents { timestampMillis assertionUrn result { type nativeResults { key value } } } } } } } }`,
+    { urn: dataset, limit: 10, filter: null },
+  );
+  expect(found.assertions).toMatchObject({
+    total: 1,
+    assertions: [
+      {
+        urn,
+        runEvents: {
+          ...{ total: 2, failed: 1, succeeded: 1 },
+          runEvents: [
+            {
+              timestampMillis: 2_000,
+              result: { type: "FAILURE", nativeResults: [{ key: "rows", value: "7" }] },
+            },
+            { timestampMillis: 1_000, result: { type: "SUCCESS" } },
+          ],
+        },
+      },
+    ],
+  });
+  await data(
+    `mutation { reportOperation(input: {urn: "${dataset}", sourceType: DATA_PROCESS, operationType: UPDATE, numAffectedRows: 3, partition: "p1", customProperties: [{key: "a", value: "b"}]}) }`,
+  );
+  const { dataset: operated } = await data(
+    `{ dataset(urn: "${dataset}") { operations(limit: 5) { operationType sourceType numAffectedRows partition customProperties { key value } } } }`,
+  );
+  expect(operated.operations).toEqual([
+    {
+      operationType: "UPDATE",
+      sourceType: "DATA_PROCESS",
+      numAffectedRows: 3,
+      partition: "p1",
+      customProperties: [{ key: "a", value: "b" }],
+    },
+  ]);
+});
+
+test("what is typed is completed, and folders are gone through", async () => {
+  const { position } = await service.client.upsert("urn:li:tag:Completed", "tagProperties", {
+    name: "Completed",
+  });
+  const found = await shown(
+    `query($a: AutoCompleteInput!, $m: AutoCompleteMultipleInput!, $v: BrowseV2Input!, $b: BrowseInput!) {
+      autoComplete(input: $a) { suggestions entities { urn } }
+      autoCompleteForMultiple(input: $m) { suggestions { type suggestions entities { urn } } }
+      browseV2(input: $v) { total groups { name count } }
+      browse(input: $b) { total groups { name count } } }`,
+    {
+      ...{ a: { type: "TAG", query: "compl" }, m: { types: ["TAG", "DOMAIN"], query: "compl" } },
+      ...{ v: { type: "DATASET", path: [], query: "*" }, b: { type: "DATASET" } },
+    },
+    position,
+  );
+  expect(found.autoComplete).toEqual({
+    suggestions: ["Completed"],
+    entities: [{ urn: "urn:li:tag:Completed" }],
+  });
+  expect(found.autoCompleteForMultiple.suggestions).toEqual([
+    { type: "TAG", suggestions: ["Completed"], entities: [{ urn: "urn:li:tag:Completed" }] },
+  ]);
+  expect(found.browseV2.total).toBeGreaterThan(0);
+  expect(found.browse.groups).toEqual([{ name: "prod", count: 2 }]);
+});
+
+test("what clients ask of the service itself", async () => {
+  expect(
+    await data(
+      "{ appConfig { telemetryConfig { enableThirdPartyLogging } semanticSearchConfig { enabled } } }",
+    ),
+  ).toEqual({
+    appConfig: {
+      telemetryConfig: { enableThirdPartyLogging: false },
+      semanticSearchConfig: { enabled: false },
+    },
+  });
+});
