@@ -66,7 +66,7 @@ import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
-import { openVerifiedState, verifiable, verifyModule } from "./verified-views.ts";
+import { openVerifiedState, verifyModule } from "./verified-views.ts";
 
 /** Between two attempts to reach Kafka. */
 const ingestionPauseMs = 5_000;
@@ -187,7 +187,7 @@ export async function openService(
         onRebuilt: editions.admit,
       },
       verifying: {
-        views: viewNames.filter((view) => verifiable(config, view)),
+        views: viewNames,
         verify: (asked, options) =>
           verifyInThread({ ...verifyModule, config: stores, ...asked }, options),
         openState: () => openVerifiedState(stores),
@@ -221,7 +221,6 @@ export async function openService(
     });
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
-      now: Date.now,
       catalogFor: judged.catalogFor ?? (() => judged.catalog),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });

@@ -1,6 +1,6 @@
 /**
  * Opens views for verification: their rows as their stores have them, and what folds the log into
- * such rows. With stores.ts, service.ts and check-stores.ts the only file that knows adapters.
+ * such rows. row-adapters.ts says with what.
  */
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
@@ -8,38 +8,32 @@ import { createGraphProjection } from "../projections/graph.ts";
 import { createSearchProjection } from "../projections/search.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
-import { openSqliteAspectRows } from "./aspects/sqlite/sqlite-aspect-rows.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
-import { openSqliteGraphRows } from "./graph/sqlite/sqlite-graph-rows.ts";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
 import { createHands } from "./projector/verify/hands.ts";
+import { patientHands } from "./projector/verify/patient-hands.ts";
 import { type VerificationResult, verifyViews } from "./projector/verify/verification.ts";
 import type { VerifiedState } from "./projector/verify/verified-state.ts";
-import type { VerifiedView, ViewRows } from "./projector/verify/view-rows.ts";
+import type { VerifiedView } from "./projector/verify/view-rows.ts";
+import { openViewRows, readInParts } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
-import { openSqliteSearchRows } from "./search/sqlite/sqlite-search-rows.ts";
-import { openLogReader, type StoresConfig, sharedView, type ViewName, viewFile } from "./stores.ts";
+import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
-import { openSqliteTimeseriesRows } from "./timeseries/sqlite/sqlite-timeseries-rows.ts";
 
 export { openLogReader };
 
 /** For threads: where verifyStoredViews is. */
 export const verifyModule = { module: import.meta.url };
 
-/** Views that can be verified as they are configured. */
-export const verifiable = (config: Pick<StoresConfig, ViewName>, view: ViewName): boolean =>
-  !sharedView(config, view);
-
-/** Throws `unavailable` for a view that is not there or cannot be read. */
+/** Throws `unavailable` for a view that cannot be read; one in a server may come to be later. */
 export async function openVerifiedViews(
   config: StoresConfig,
   names: readonly ViewName[],
 ): Promise<readonly VerifiedView[]> {
   const opened: VerifiedView[] = [];
   try {
-    for (const name of names) opened.push(openVerifiedView(config, name));
+    for (const name of names) opened.push(await openVerifiedView(config, name));
     return opened;
   } catch (error) {
     for (const { rows } of opened) await rows.close();
@@ -47,17 +41,10 @@ export async function openVerifiedViews(
   }
 }
 
-const openRows: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
-  aspects: openSqliteAspectRows,
-  timeseries: openSqliteTimeseriesRows,
-  graph: openSqliteGraphRows,
-  search: openSqliteSearchRows,
-};
-
-function openVerifiedView(config: StoresConfig, name: ViewName): VerifiedView {
+async function openVerifiedView(config: StoresConfig, name: ViewName): Promise<VerifiedView> {
   const { keyAspects, graph, search } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
-  const rows = openRows[name](viewFile(config, name));
+  const rows = await openViewRows(config, name);
   switch (name) {
     case "aspects": {
       const fold = foldAspectRows(createAspectProjection(keyAspectOf));
@@ -134,7 +121,8 @@ export async function verifyStoredViews(
     const others = Array.from({ length: threads }, () => ({
       ...{ module: import.meta.url, config, views: names },
     }));
-    const hands = createHands(createVerifying(log, views), others);
+    const inParts = new Set(names.filter((name) => readInParts(config, name)));
+    const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
     const parts = { log, views, hands, before: state.load(), now: Date.now, onProgress, signal };
     const result = await verifyViews(parts, { full, urns });

@@ -71,7 +71,7 @@ export const namesEdge = ({ source, type, destination }: Pair): string =>
   `${source.length} ${type.length} ${source}${type}${destination}`;
 
 /** Columns of an edge `r` from `s` to `d`, as `storedEdge` takes them. */
-const COLUMNS = [
+export const COLUMNS = [
   "elementId(r), type(r), s.urn, d.urn, r.entity, r.aspect, r.position, r.ordinal",
   ...DETAILS.map((name) => `r.${name}`),
 ].join(", ");

@@ -87,6 +87,17 @@ export const takenBy = ({
   },
 });
 
+/** What truncations that are not done yet take, in the indices of places. */
+export const takenYet = (
+  { truncations }: Kept,
+  indexOf: (place: string) => string,
+): readonly Query[] =>
+  truncations
+    .filter(({ done }) => !done)
+    .map((cut) => ({
+      bool: { filter: [{ term: { _index: indexOf(placeOfIndex(cut)) } }, takenBy(cut)] },
+    }));
+
 /** Without those that take nothing that another one does not. */
 const widest = (cuts: readonly NotedTruncation[]): readonly NotedTruncation[] =>
   cuts.filter(

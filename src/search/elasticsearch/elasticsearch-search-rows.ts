@@ -1,0 +1,37 @@
+/**
+ * The rows of the search view in Elasticsearch and OpenSearch, for verification: documents, as they
+ * are stored. Whether one is found by its words is looked at by one of its terms: all of them go
+ * when somebody changes a document behind the view's back, since its source has none.
+ */
+import { openElasticsearchViewRows } from "../../projector/elasticsearch/elasticsearch-view-rows.ts";
+import type { ViewRows } from "../../projector/verify/view-rows.ts";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import { encoded } from "./fields.ts";
+import { idOf, placeOfUrn, type StoredSource, searchAsker, searchShape } from "./search-shape.ts";
+import { fromUnitOrder, inUnitOrder, storedText } from "./stored-text.ts";
+
+const INDEXED = "indexed";
+/** Every document has its urn among its values. */
+const URN_TEXT = `text.${encoded("urn")}`;
+
+/** Connects with the first question. */
+export async function openElasticsearchSearchRows(place: ServerPlace): Promise<ViewRows> {
+  return openElasticsearchViewRows<StoredSource, unknown>(
+    { shape: searchShape as never, place, asker: searchAsker },
+    {
+      term: (urn) => inUnitOrder(urn.toWellFormed()),
+      urn: fromUnitOrder,
+      sort: [],
+      fields: ["document"],
+      marks: (urns) => [{ terms: { [URN_TEXT]: urns.map(storedText), _name: INDEXED } }],
+      row({ id, place: at, source, marks }) {
+        const urn = fromUnitOrder(String(source.urn));
+        // Somewhere else nobody looks for it.
+        const astray = id !== idOf(urn) || at !== placeOfUrn(urn);
+        const { document } = source;
+        const text = typeof document === "string" ? document : JSON.stringify(document ?? null);
+        return [astray ? `${at}/${id}` : "", marks.includes(INDEXED) ? 1 : 0, text];
+      },
+    },
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * The rows of the timeseries view in Elasticsearch and OpenSearch, for verification: events as
+ * readers see them, without those that truncations will take yet.
+ */
+import { openElasticsearchViewRows } from "../../projector/elasticsearch/elasticsearch-view-rows.ts";
+import type { Cell, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { ServerPlace } from "../../projector/view-origin.ts";
+import {
+  idOf,
+  type Kept,
+  placeOfEvent,
+  rowOf,
+  type StoredEvent,
+  takenYet,
+  timeseriesAsker,
+  timeseriesShape,
+} from "./documents.ts";
+
+/** Connects with the first question. */
+export async function openElasticsearchTimeseriesRows(place: ServerPlace): Promise<ViewRows> {
+  return openElasticsearchViewRows<StoredEvent, Kept>(
+    { shape: timeseriesShape, place, asker: timeseriesAsker },
+    {
+      term: (urn) => urn.toWellFormed(),
+      urn: (term) => term,
+      sort: ["aspect", "time", "key"],
+      fields: ["aspect", "time", "key", "wholeKey", "position", "system", "value"],
+      hidden: takenYet,
+      row({ id, place: at, source }) {
+        const event = rowOf(source as StoredEvent);
+        const { aspect, time, key, position, system, value } = event;
+        // Somewhere else it is there a second time, or not where it is looked for.
+        const astray = id !== idOf(event) || at !== placeOfEvent(event);
+        return [
+          ...[astray ? `${aspect} in ${at}/${id}` : cell(aspect), cell(time), cell(key)],
+          ...[cell(position), cell(system), cell(value)],
+        ];
+      },
+    },
+  );
+}
+
+/** Whatever somebody may have put there. */
+const cell = (value: unknown): Cell =>
+  typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value ?? null);
