@@ -66,9 +66,22 @@ interface Dependencies {
 
 /** Tokens whose signature was verified; verifying again would give the same. */
 const verifiedMax = 1_000;
+/** Uses of a token from one address that follow so closely are not told one by one. */
+const noteMs = 10_000;
 /** Ours have some 400. */
 const tokenCharactersMax = 4_096;
 const BEARER = /^Bearer(?: |$)/i;
+
+/** A token whose signature is good, and the states by which it was let in last. */
+interface Verified {
+  readonly urn: string;
+  readonly claims: TokenClaims;
+  record?: EntityState;
+  user?: EntityState;
+  /** From where it was last told that it is used, and when that is to be told again. */
+  address?: string;
+  toNoteAt?: number;
+}
 
 /** Undefined: it is no bearer token that the header shows. */
 function tokenIn(authorization: string): string | undefined {
@@ -93,9 +106,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const { peek = () => undefined } = dependencies;
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
-  const verified = new LRUCache<string, { readonly urn: string; readonly claims: TokenClaims }>({
-    max: verifiedMax,
-  });
+  const verified = new LRUCache<string, Verified>({ max: verifiedMax });
 
   function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
     failures.count(address);
@@ -109,7 +120,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   async function verify(token: string, address: string) {
     const verdict = await format.verify(token, now());
     if (!verdict.ok) throw refuse(verdict.why, address);
-    const found = { urn: prefix + tokenId(token), claims: verdict.claims };
+    const found: Verified = { urn: prefix + tokenId(token), claims: verdict.claims };
     verified.set(token, found);
     return found;
   }
@@ -162,16 +173,27 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     },
 
     authenticateNow({ authorization, address }) {
+      if (!authorization.startsWith("Bearer ")) return undefined;
       const known = verified.get(authorization.slice("Bearer ".length));
-      if (known === undefined || !authorization.startsWith("Bearer ")) return undefined;
+      if (known === undefined) return undefined;
       const { actor, expiresAt } = known.claims;
-      if (expiresAt !== undefined && expiresAt <= now()) return undefined;
+      const time = now();
+      if (expiresAt !== undefined && expiresAt <= time) return undefined;
       const record = peek(known.urn);
       const user = peek(actor);
       if (record === undefined || user === undefined) return undefined;
-      if (!isStored(record) || olderThanAllowed(storedState(record))) return undefined;
-      if (!isStored(user) || standingOf(storedState(user)) !== "active") return undefined;
-      dependencies.noteUse?.({ urn: known.urn, actor, address });
+      // States do not change, others take their place: what was judged of these holds.
+      if (record !== known.record || user !== known.user || dependencies.lifeMax !== undefined) {
+        if (!isStored(record) || olderThanAllowed(storedState(record))) return undefined;
+        if (!isStored(user) || standingOf(storedState(user)) !== "active") return undefined;
+        known.record = record;
+        known.user = user;
+      }
+      if (address !== known.address || time >= (known.toNoteAt ?? 0)) {
+        known.address = address;
+        known.toNoteAt = time + noteMs;
+        dependencies.noteUse?.({ urn: known.urn, actor, address });
+      }
       return actor;
     },
 

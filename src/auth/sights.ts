@@ -7,6 +7,7 @@
  *   seen ⇐ it is the user, or any rule holds: all its criteria, and the user owns it where it says so
  */
 import type { Sight } from "../catalog/sight.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import type { Condition } from "../search/search.ts";
 import {
   criteriaOf,
@@ -101,7 +102,7 @@ export function sightOf(
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
     perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
-    sees(state) {
+    sees: remembering((state) => {
       if (state.urn === principal.urn) return true;
       const resource = resourceOf(storedState(state), state.urn, state.urn.split(":", 3)[2] ?? "");
       return rules.some(
@@ -109,7 +110,20 @@ export function sightOf(
           holdsActor(policy.actors, principal, resource) &&
           (policy.type === "PLATFORM" || holdsResource(policy.resources, resource)),
       );
-    },
+    }),
+  };
+}
+
+/** An entity's state never changes: there is another when it is written. */
+function remembering(judge: (state: EntityState) => boolean): (state: EntityState) => boolean {
+  const judged = new WeakMap<EntityState, boolean>();
+  return (state) => {
+    let verdict = judged.get(state);
+    if (verdict === undefined) {
+      verdict = judge(state);
+      judged.set(state, verdict);
+    }
+    return verdict;
   };
 }
 

@@ -87,11 +87,14 @@ const tokenNeeded = (): CatalogError =>
     hint: "Send Authorization: Bearer <token>; the root user's first one is in the file operator.token of the data directory",
   });
 
+const LENGTH = "authorization".length;
+
 /** Node keeps the first of several; what stands before this service may have looked at another. */
 function refuseTwice(rawHeaders: readonly string[]): void {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.toLowerCase() === "authorization") count++;
+    const name = rawHeaders[i] ?? "";
+    if (name.length === LENGTH && name.toLowerCase() === "authorization") count++;
   }
   if (count < 2) return;
   throw new CatalogError("malformed", "header Authorization is given twice", {

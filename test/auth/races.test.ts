@@ -1,0 +1,40 @@
+/** A token that is revoked while it is in use: what is sent after the answer is refused, every time. */
+import { expect, test } from "vitest";
+import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
+import { guardedService } from "./guarded-service.ts";
+
+const workers = 8;
+const tokens = 6;
+
+test("race of revocation and use: no request that follows the revocation is let in", async () => {
+  await using service = await guardedService();
+  const { client, operator } = service;
+  const config = (token: string) => client.call("GET", "/config", undefined, asBearer(token));
+  const made = [];
+  for (let n = 0; n < tokens; n++) {
+    const one = await makeToken(client, {}, operator);
+    // Who was let in before is not shut out by what others fail at.
+    expect((await config(one.token)).status).toBe(200);
+    made.push(one);
+  }
+  for (const { token, id } of made) {
+    let revoked = false;
+    let late = 0;
+    let letIn = 0;
+    const use = async (): Promise<void> => {
+      while (late < workers * 4) {
+        const sentAfter = revoked;
+        const { status } = await config(token);
+        if (sentAfter) late++;
+        // Too many that were refused are not looked at any more.
+        if (sentAfter) expect([401, 429]).toContain(status);
+        else if (status === 200) letIn++;
+      }
+    };
+    const users = Array.from({ length: workers }, use);
+    await expect.poll(() => letIn, { timeout: 15_000 }).toBeGreaterThan(workers);
+    await ask(client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, operator);
+    revoked = true;
+    await Promise.all(users);
+  }
+});
