@@ -6,7 +6,9 @@
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { Filter } from "../core/filter.ts";
+import type { JsonDiffOperation } from "../core/json-diff.ts";
 import type { Position } from "../core/position.ts";
+import type { SemanticChange, SemanticChangeType } from "../core/semantic-changes.ts";
 import type { SearchCatalog } from "./search-requests.ts";
 
 export type { Criterion, Filter } from "../core/filter.ts";
@@ -193,6 +195,22 @@ export interface ToldChanges {
   readonly changes: readonly ToldChange[];
   /** Everything up to here was looked at: where the next ones follow. */
   readonly position: Position;
+}
+
+/** A change of one aspect of an entity, as people see it. */
+export interface ChangeTransaction {
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  /** Urn. */
+  readonly actor: string;
+  /** `1.2.0-computed`: the entity's version after it, and which part of that grew by it. */
+  readonly semVer: string;
+  readonly semVerChange: SemanticChangeType;
+  readonly changeEvents: readonly SemanticChange[];
+  /** Aspect and number of its value. */
+  readonly versionStamp: string;
+  /** JSON Patch from the value before. */
+  readonly rawDiff?: readonly JsonDiffOperation[] | undefined;
 }
 
 /** A run of ingestion, as the log tells of it. */
@@ -394,6 +412,19 @@ export interface Catalog extends SearchCatalog {
     query: ChangesFilter & { readonly after?: Position | undefined },
     signal: AbortSignal,
   ): Promise<AsyncIterable<ToldChanges>>;
+
+  /**
+   * What happened to an entity in some categories (core/semantic-facts.ts), oldest first, also before
+   * it was deleted; the newest 10,000 changes at most. None of an unknown one.
+   */
+  getTimeline(query: {
+    readonly urn: string;
+    readonly categories: readonly string[];
+    /** Epoch milliseconds, both included; absent: no bound. */
+    readonly startTime?: number | undefined;
+    readonly endTime?: number | undefined;
+    readonly raw?: boolean | undefined;
+  }): Promise<readonly ChangeTransaction[]>;
 
   /** Runs, the one that told last first. `includeSoft`: those that were rolled back, too. */
   listRuns(page: {

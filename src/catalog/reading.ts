@@ -22,6 +22,7 @@ import type { SearchFields } from "./search-fields.ts";
 import { createSearches } from "./searches.ts";
 import { type ReadPorts, seenPorts } from "./seen-ports.ts";
 import type { Eyes } from "./sight.ts";
+import { createTimeline } from "./timeline.ts";
 import { createUsage } from "./usage.ts";
 import { tellable, withheldPorts } from "./withheld-ports.ts";
 
@@ -109,6 +110,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
       ...{ states, steps: parts.lineage, caughtUp: caughtUp("graph") },
       relationshipTypes: namesOf(parts.references),
     }),
+    ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),
     ...createChanges({
       ...{ log: tools.log, decode: parts.decode, addresses, model },
       ...{ history: tools.parts.aspects, reached },

@@ -7,7 +7,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
-import { UNDOES_HEADER } from "../core/undo.ts";
+import { ROLLBACK_HEADER, UNDOES_HEADER } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 
 /** In place of an aspect: a run was rolled back. What it told before is undone. */
@@ -52,15 +52,14 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
   let reading: Promise<void> | undefined;
 
   function add(change: PlacedChange): void {
-    const { position, created, headers } = change;
+    const { position, created } = change;
     const { runId } = change.system;
     if (change.aspect === ROLLBACK) {
       const run = runs.get(runId);
       if (run !== undefined) [run.rows, run.undoneAt] = [0, position];
       return;
     }
-    // What an undoing wrote is of no run, whatever run told of it first.
-    if (headers?.[UNDOES_HEADER] !== undefined) return;
+    if (isOfRollback(change)) return;
     const run = runs.get(runId);
     if (run === undefined) {
       runs.set(runId, {
@@ -100,6 +99,10 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
     },
   };
 }
+
+/** What a rollback wrote is of no run, whatever run told of it first. */
+const isOfRollback = ({ headers }: Change): boolean =>
+  headers?.[UNDOES_HEADER] !== undefined || headers?.[ROLLBACK_HEADER] !== undefined;
 
 /** What no release can read says nothing of runs; views park it and name it. */
 export function readable(
@@ -150,7 +153,7 @@ export async function* recordsOfRun(
       if (run.runId !== NO_RUN_ID && !includes(record.data, name)) continue;
       const change = readable(decode, record);
       if (change === undefined || change.system.runId !== run.runId) continue;
-      if (change.aspect === ROLLBACK || change.headers?.[UNDOES_HEADER] !== undefined) continue;
+      if (change.aspect === ROLLBACK || isOfRollback(change)) continue;
       yield change;
     }
     await turn();

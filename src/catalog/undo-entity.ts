@@ -11,6 +11,7 @@ import type { Intent } from "../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import {
+  ROLLBACK_HEADER,
   type Telling,
   UNDOES_HEADER,
   type Undone,
@@ -22,9 +23,6 @@ import type { Entity } from "../model/model.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createSeriesFold, type SeriesFold, type SeriesUndo } from "./undo-series.ts";
-
-/** Header of what a rollback decided beyond undoing, hiding and deleting: the run's id. */
-const ROLLBACK_HEADER = "annals-rollback";
 
 /** An aspect, or an event of one, that the run told and that is undone. */
 export interface UndoneRow {

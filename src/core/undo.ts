@@ -11,6 +11,9 @@ import type { Position } from "./position.ts";
 /** Header of what an undoing wrote in place of what a run had told: the run's id. */
 export const UNDOES_HEADER = "annals-undoes";
 
+/** Header of what a rollback decided beyond undoing, hiding and deleting: the run's id. */
+export const ROLLBACK_HEADER = "annals-rollback";
+
 /** One record about one aspect, without its value. */
 export interface Telling {
   readonly changeType: ChangeType;

@@ -47,8 +47,10 @@ function read(query: Query, { name, type, required }: Parameter): unknown {
     if (!INTEGER.test(text)) throw mistyped(name, text, "Long");
     return Number(text);
   }
-  if (text !== "true" && text !== "false") throw mistyped(name, text, "Boolean");
-  return text === "true";
+  // Python writes True.
+  const flag = text.toLowerCase();
+  if (flag !== "true" && flag !== "false") throw mistyped(name, text, "Boolean");
+  return flag === "true";
 }
 
 const mistyped = (name: string, text: string, type: string): CatalogError =>

@@ -23,6 +23,7 @@ import { searchRoutes } from "./routes/search.ts";
 import { searchLineageRoutes } from "./routes/search-lineage.ts";
 import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { timelineRoutes } from "./routes/timeline.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
 
 export interface RouteTable {
@@ -64,6 +65,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...auditRoutes,
     ...statusRoutes,
     ...changesRoutes,
+    ...timelineRoutes,
     ...openApiRoutes(options.entities ?? []),
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),

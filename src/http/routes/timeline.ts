@@ -1,0 +1,130 @@
+/** /openapi/…/timeline: what happened to an entity, in the words of people. */
+import type { ChangeTransaction } from "../../catalog/catalog.ts";
+import { changeCategories } from "../../core/semantic-facts.ts";
+import type { Endpoint, Schema } from "../endpoint.ts";
+import * as schemas from "../schemas.ts";
+import { orders, ordersKey } from "./samples.ts";
+
+interface Asked {
+  readonly categories: readonly string[];
+  readonly startTime?: number;
+  readonly endTime?: number;
+  readonly raw?: boolean;
+}
+
+const changeEvent: Schema = {
+  type: "object",
+  required: ["category", "operation", "entityUrn", "semVerChange", "description"],
+  properties: {
+    category: { enum: changeCategories },
+    operation: {
+      enum: ["ADD", "MODIFY", "REMOVE", "CREATE", "HARD_DELETE", "SOFT_DELETE", "REINSTATE"],
+    },
+    entityUrn: schemas.urn,
+    modifier: { type: "string", description: "What was added, changed or taken away" },
+    parameters: { type: "object", description: "The same, by name" },
+    auditStamp: schemas.auditStamp,
+    semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
+    description: { type: "string", description: "In words" },
+  },
+};
+
+const sampleStamp = { time: 1772409600000, actor: "urn:li:corpuser:mira" };
+
+const shown = ({ changeEvents, ...transaction }: ChangeTransaction) => {
+  const { timestamp: time, actor } = transaction;
+  const events = changeEvents.map((event) => ({ ...event, auditStamp: { time, actor } }));
+  return { ...transaction, changeEvents: events };
+};
+
+const timelineAt = (path: string, name: string): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  group: "changes",
+  path,
+  name,
+  summary: "What happened to an entity: tags, owners, terms, fields that came and went",
+  about:
+    "One transaction for each change of an aspect, oldest first, with what it means to people. `semVer` counts from the first value in these categories: a field that goes or becomes another is a major change, a text that is corrected a patch.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    {
+      name: "categories",
+      in: "query",
+      type: "strings",
+      required: true,
+      values: changeCategories,
+      about: "Which changes: once, repeated, or with commas",
+    },
+    {
+      name: "startTime",
+      in: "query",
+      type: "long",
+      about: "From when, in epoch milliseconds; without bound when absent or -1",
+    },
+    {
+      name: "endTime",
+      in: "query",
+      type: "long",
+      about: "To when, in epoch milliseconds; now when absent or 0",
+    },
+    {
+      name: "raw",
+      in: "query",
+      type: "boolean",
+      about: "With the difference of the values, as a JSON Patch",
+    },
+  ],
+  reply: {
+    type: "array",
+    items: {
+      type: "object",
+      required: ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],
+      properties: {
+        timestamp: { type: "integer", description: "When, in epoch milliseconds" },
+        actor: schemas.urn,
+        semVer: { type: "string", description: "The entity's version after it" },
+        semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
+        changeEvents: { type: "array", items: changeEvent },
+        rawDiff: { type: "array", items: { type: "object" } },
+        versionStamp: { type: "string", description: "The aspect, and the number of its value" },
+      },
+    },
+  },
+  reads: "entities",
+  example: {
+    path: `${path.replace("{urn}", ordersKey)}?categories=TAG,OWNERSHIP`,
+    reply: [
+      {
+        ...{ timestamp: sampleStamp.time, actor: sampleStamp.actor },
+        ...{ semVer: "0.0.0-computed", semVerChange: "MINOR", versionStamp: "globalTags:1" },
+        changeEvents: [
+          {
+            ...{ category: "TAG", operation: "ADD", entityUrn: orders },
+            ...{ modifier: "urn:li:tag:pii", parameters: { tagUrn: "urn:li:tag:pii" } },
+            ...{ semVerChange: "MINOR", auditStamp: sampleStamp },
+            description: `The tag urn:li:tag:pii was added: ${orders}`,
+          },
+        ],
+      },
+    ],
+  },
+  errors: [
+    { code: "malformed", when: "the urn does not parse, or a category is missing or unknown" },
+    { code: "not_found", when: "the urn is of a type that the model does not have" },
+  ],
+  async handle({ path: { urn = "" }, parameters }, { catalog }) {
+    const { categories, startTime, endTime, raw } = parameters as unknown as Asked;
+    const transactions = await catalog.getTimeline({
+      ...{ urn, raw, categories: categories.flatMap((one) => one.split(",")) },
+      startTime: startTime === undefined || startTime < 0 ? undefined : startTime,
+      endTime: endTime === undefined || endTime <= 0 ? undefined : endTime,
+    });
+    return { json: JSON.stringify(transactions.map(shown)), keep: false };
+  },
+});
+
+export const timelineRoutes: readonly Endpoint[] = [
+  timelineAt("/openapi/v2/timeline/v1/{urn}", "getTimeline"),
+  timelineAt("/openapi/timeline/v1/{urn}", "getTimelineV1"),
+];
