@@ -21,4 +21,11 @@ export const speaksNoTls = (error: unknown): boolean =>
   error instanceof Error && (PLAIN.test(error.message) || speaksNoTls(error.cause));
 
 const PLAIN =
-  /wrong version number|before secure TLS connection was established|does not support SSL|packet length too long/;
+  /wrong version number|before secure TLS connection was established|does not support SSL|error establishing an SSL connection|packet length too long/;
+
+/** Whether an error of a driver says that nobody who is trusted has signed what the server shows. */
+export const isUntrusted = (error: unknown): boolean =>
+  error instanceof Error && (UNTRUSTED.test(error.message) || isUntrusted(error.cause));
+
+const UNTRUSTED =
+  /self[- ]signed certificate|unable to (verify the first|get (local )?issuer) certificate/;

@@ -1,6 +1,11 @@
 /** Addresses never show a password, and what is wrong with TLS is told apart. */
 import { describe, expect, test } from "vitest";
-import { decodedPart, speaksNoTls, withoutPassword } from "../../src/core/server-address.ts";
+import {
+  decodedPart,
+  isUntrusted,
+  speaksNoTls,
+  withoutPassword,
+} from "../../src/core/server-address.ts";
 
 describe("an address without its password", () => {
   test.each([
@@ -27,4 +32,11 @@ test("a server without TLS is told from one that is not there", () => {
   const inner = new Error("tls_validate_record_header:wrong version number");
   expect(speaksNoTls(new Error("cannot connect", { cause: inner }))).toBe(true);
   expect(speaksNoTls(new Error("connect ECONNREFUSED 127.0.0.1:1"))).toBe(false);
+});
+
+test("a certificate that nobody known has signed is told from other failures", () => {
+  const inner = new Error("self-signed certificate in certificate chain");
+  expect(isUntrusted(new Error("cannot connect", { cause: inner }))).toBe(true);
+  expect(isUntrusted(new Error("unable to verify the first certificate"))).toBe(true);
+  expect(isUntrusted(new Error("connect ECONNREFUSED 127.0.0.1:1"))).toBe(false);
 });

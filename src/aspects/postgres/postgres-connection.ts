@@ -223,7 +223,7 @@ const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/^57014$/, "The server took too long: see what it is busy with"],
   [
     /CERT|SIGNATURE|ALTNAME/,
-    "Give the authority that signed the server's certificate, and the name that it is made for",
+    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE, and the name that it is made for",
   ],
   [
     /^(57P0|08|E[A-Z]+$|$)/,

@@ -14,7 +14,7 @@ import {
   UnavailableError,
 } from "@eventstore/db-client";
 import { CatalogError } from "../../core/errors.ts";
-import { speaksNoTls } from "../../core/server-address.ts";
+import { isUntrusted, speaksNoTls } from "../../core/server-address.ts";
 import { WrongRevision } from "../change-log.ts";
 
 /** Whether the server, or another that leads by then, may answer when it is asked again. */
@@ -79,6 +79,12 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
     return told(
       `cannot reach eventstoredb at ${hosts}: it speaks no TLS there`,
       "Add ?tls=false to the log's address, or switch TLS on in the server",
+    );
+  }
+  if (isUntrusted(new Error(messageOf(cause)))) {
+    return told(
+      `cannot reach eventstoredb at ${hosts}: it shows a certificate that nobody known has signed`,
+      "Name the file with its authority's certificate by tlsCAFile=… in the log's address",
     );
   }
   return told(

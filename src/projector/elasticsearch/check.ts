@@ -1,14 +1,24 @@
 /**
- * What `annals check` says of a server of Elasticsearch or OpenSearch: that it answers, what it is,
- * and whether it lets the catalog do what it needs, which is tried out under a name of its own.
+ * What `annals check` says of a server of Elasticsearch or OpenSearch: that it answers, that it is
+ * what the address says it is, and whether it lets the catalog do what it needs, which is tried out
+ * under a name of its own.
  */
 import { randomUUID } from "node:crypto";
+import { errors } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import type { ServerPlace } from "../view-origin.ts";
 import { bulk } from "./bulk.ts";
-import { type Asker, connect, type SearchServer } from "./client.ts";
+import { type Asker, blockHint, connect, type SearchServer, statusOf } from "./client.ts";
 
 const OLDEST = { elasticsearch: 8, opensearch: 2 } as const;
+
+type Product = SearchServer["product"];
+
+interface Identity {
+  /** Undefined for a server that does not say so. */
+  readonly product: Product | undefined;
+  readonly version: string;
+}
 
 /** Rejects `unavailable` when the server cannot be reached. Findings are sentences; none: all is well. */
 export async function checkElasticsearch(
@@ -17,27 +27,137 @@ export async function checkElasticsearch(
 ): Promise<{ version: string; findings: readonly string[] }> {
   const server = connect(place, asker);
   try {
-    const version = await versionOf(server);
-    const findings: string[] = [];
-    const oldest = OLDEST[server.product];
-    if (Number.parseInt(version, 10) < oldest) {
-      findings.push(`${server.where} is version ${version}; ${oldest} is the oldest that will do.`);
-    }
-    findings.push(...(await health(server)), ...(await tried(server, place.name)));
-    return { version: `${server.product} ${version}`, findings };
+    const is = await identify(server, place, asker);
+    const wrong = unfit(is, server, asker);
+    const findings =
+      wrong === undefined
+        ? [...(await health(server, place.name)), ...(await tried(server, place.name))]
+        : [wrong];
+    return { version: `${is.product ?? server.product} ${is.version}`, findings };
+  } catch (error) {
+    if (statusOf(error) !== FORBIDDEN) throw error;
+    return { version: "", findings: [mayNot("ask what the server is", server, place.name)] };
   } finally {
     await server.close();
   }
 }
 
-/** Distributions without the page that tells it have nodes that do. */
-async function versionOf(server: SearchServer): Promise<string> {
-  const info = await server.ask("opened", (client) => client.nodes.info({ metric: "os" }));
-  return Object.values(info.nodes)[0]?.version ?? "unknown";
+const FORBIDDEN = 403;
+
+/** What makes everything else fail that is tried. */
+function unfit(
+  { product, version }: Identity,
+  server: SearchServer,
+  { setting }: Asker,
+): string | undefined {
+  const oldest = OLDEST[server.product];
+  if (product === undefined) {
+    return `The server at ${hostOf(server)} is neither Elasticsearch nor OpenSearch: name one in ${setting}.`;
+  }
+  if (product !== server.product) {
+    const mend =
+      product === "opensearch"
+        ? `begin ${setting} with "opensearch+"`
+        : `take "opensearch+" out of ${setting}`;
+    return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}, not ${NAMES[server.product]}: ${mend}.`;
+  }
+  if (Number.parseInt(version, 10) >= oldest) return undefined;
+  return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}: upgrade it to ${oldest} or later.`;
 }
 
-async function health(server: SearchServer): Promise<readonly string[]> {
-  const { status } = await server.ask("read", (client) => client.cluster.health());
+const NAMES = { elasticsearch: "Elasticsearch", opensearch: "OpenSearch" } as const;
+
+const hostOf = ({ where }: SearchServer): string => where.replace(/^.* at /, "");
+
+interface FirstPage {
+  readonly tagline?: string;
+  readonly version?: { readonly number?: string; readonly distribution?: string };
+}
+
+/**
+ * Asked without the client's own look at the product, which says no more than that it is another.
+ * The first page tells all; distributions without it have nodes that tell a version.
+ */
+async function identify(server: SearchServer, place: ServerPlace, asker: Asker): Promise<Identity> {
+  if (server.product === "opensearch") return identityOf(server);
+  try {
+    await server.ask("opened", (client) => client.nodes.info({ metric: "os" }));
+  } catch (error) {
+    // An older server refuses the media types of the client; another one is refused by the client.
+    const cause = error instanceof CatalogError ? error.cause : undefined;
+    if (!(cause instanceof errors.ProductNotSupportedError) && !isRefused(error)) throw error;
+  }
+  const plain = connect({ ...place, url: `opensearch+${place.url}` }, asker);
+  try {
+    return await identityOf(plain);
+  } finally {
+    await plain.close();
+  }
+}
+
+/** Whether a server answers, knows who asks, and does not take the request. */
+function isRefused(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status >= 400 && status < 500 && !ELSEWHERE.has(status);
+}
+
+/** Nobody who is known, and a server that is busy. */
+const ELSEWHERE: ReadonlySet<number> = new Set([401, 429]);
+
+async function identityOf(server: SearchServer): Promise<Identity> {
+  const page = await firstPage(server);
+  const { number, distribution } = page.told?.version ?? {};
+  if (distribution === "opensearch") return { product: "opensearch", version: number ?? "unknown" };
+  const elastic = page.elastic || page.told?.tagline === "You Know, for Search";
+  if (elastic && number !== undefined) return { product: "elasticsearch", version: number };
+  try {
+    const { body, headers } = await server.ask("opened", (client) =>
+      client.nodes.info({ metric: "os" }, { meta: true }),
+    );
+    const version = Object.values(body.nodes ?? {})[0]?.version;
+    if (version === undefined) return { product: undefined, version: "" };
+    const own = headers["x-elastic-product"] === "Elasticsearch" || elastic;
+    return { product: own ? "elasticsearch" : "opensearch", version };
+  } catch (error) {
+    if (statusOf(error) === FORBIDDEN || !isRefused(error)) throw error;
+    return { product: undefined, version: "" };
+  }
+}
+
+/** Nothing where there is no such page. */
+async function firstPage(
+  server: SearchServer,
+): Promise<{ readonly told?: FirstPage; readonly elastic: boolean }> {
+  try {
+    const { body, headers } = await server.ask("opened", (client) =>
+      client.transport.request<FirstPage>({ method: "GET", path: "/" }, { meta: true }),
+    );
+    return { told: body, elastic: headers?.["x-elastic-product"] === "Elasticsearch" };
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    return { elastic: false };
+  }
+}
+
+/** What a user needs, and that this one lacks it. */
+const mayNot = (what: string, server: SearchServer, name: string): string =>
+  `The user may not ${what}: ${RIGHTS[server.product](name)}.`;
+
+const RIGHTS: Readonly<Record<Product, (name: string) => string>> = {
+  elasticsearch: (name) =>
+    `give it the cluster privilege "monitor", and "all" on the indices "${name}.*"`,
+  opensearch: (name) =>
+    `give it the cluster permissions "cluster_monitor" and "cluster_composite_ops", and "indices_all" on the indices "${name}.*"`,
+};
+
+async function health(server: SearchServer, name: string): Promise<readonly string[]> {
+  const { status } = await server
+    .ask("read", (client) => client.cluster.health())
+    .catch((error) => {
+      if (statusOf(error) !== FORBIDDEN) throw error;
+      return { status: FORBIDDEN };
+    });
+  if (status === FORBIDDEN) return [mayNot("ask for the cluster's health", server, name)];
   if (status !== "red") return [];
   return [
     `${server.where} is red: some indices cannot be read or written. See its cluster health.`,
@@ -79,7 +199,10 @@ async function tried(server: SearchServer, name: string): Promise<readonly strin
   for (const [what, step] of steps) {
     const finding = await step().then(
       () => undefined,
-      (error) => `The catalog could not ${what}: ${textOf(error)}.`,
+      (error) =>
+        statusOf(error) === FORBIDDEN && blockHint(textOf(error)) === undefined
+          ? mayNot(what, server, name)
+          : `The catalog could not ${what}: ${textOf(error)}.`,
     );
     if (finding === undefined) continue;
     findings.push(finding);

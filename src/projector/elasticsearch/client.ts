@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import { Client, type ClientOptions, errors, SniffingTransport } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
-import { decodedPart, speaksNoTls } from "../../core/server-address.ts";
+import { decodedPart, isUntrusted, speaksNoTls } from "../../core/server-address.ts";
 import type { ServerPlace } from "../view-origin.ts";
 
 export interface SearchServer {
@@ -200,10 +200,19 @@ function explained(
   if (speaksNoTls(error)) {
     return { reason: "speaks no TLS there", hint: `Write http:// in ${setting}, or its TLS port` };
   }
-  if (!(error instanceof errors.ResponseError)) {
+  if (isUntrusted(error)) {
     return {
-      reason: `cannot be reached (${error.message})`,
-      hint: `See that it runs and that ${setting} names it; for its own certificates, give their CA`,
+      reason: "shows a certificate that nobody known has signed",
+      hint: "Give the certificate of its authority by ANNALS_STORE_CERTIFICATES_FILE",
+    };
+  }
+  if (!(error instanceof errors.ResponseError)) {
+    const hungUp = /other side closed|socket hang up/.test(error.message);
+    return {
+      reason: hungUp ? "hangs up at once" : `cannot be reached (${error.message})`,
+      hint: hungUp
+        ? `See that ${setting} has its port, and https:// where it speaks TLS`
+        : `See that it runs and that ${setting} names it`,
     };
   }
   const answer: unknown = error.body?.error?.reason ?? error.body?.error ?? "";
@@ -219,6 +228,9 @@ function explained(
       reason,
       hint: "Its user may not do this; `annals check` says what it must be allowed",
     };
+  }
+  if (error.statusCode === 404 && typeOfError(error) === undefined) {
+    return { reason, hint: `See that ${setting} names a search server, and not another` };
   }
   return { reason };
 }
