@@ -155,7 +155,7 @@ input SearchFlags {
   includeSoftDeleted: Boolean
   filterNonLatestVersions: Boolean
   customHighlightingFields: [String!]
-  "Passed over: what is found is told as it is."
+  "Of lineage: entities in the place of what belongs to them."
   groupingSpec: GroupingSpec
 }
 

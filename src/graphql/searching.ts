@@ -66,8 +66,28 @@ export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest 
     input: asked.query ?? "*",
     filter: filterOf(asked),
     sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
-    flags: said<SearchFlags>(asked.searchFlags ?? {}),
+    flags: flagsOf(asked, entityTypes),
   };
+}
+
+interface AskedGrouping {
+  readonly groupingCriteria: readonly {
+    readonly baseEntityType?: Maybe<string>;
+    readonly groupingEntityType: string;
+  }[];
+}
+
+/** Entity types have the model's names in the catalog. */
+function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): SearchFlags {
+  const flags = said<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
+  const { groupingSpec, ...rest } = flags;
+  if (groupingSpec === undefined) return rest;
+  const named = (member: string) => entityTypes.find(member) ?? member;
+  const groupingCriteria = groupingSpec.groupingCriteria.map((one) => ({
+    ...(one.baseEntityType && { baseEntityType: named(one.baseEntityType) }),
+    groupingEntityType: named(one.groupingEntityType),
+  }));
+  return { ...rest, groupingSpec: { groupingCriteria } };
 }
 
 const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({

@@ -1,4 +1,4 @@
-/** GraphQL: access tokens and searches. One row, at the path that clients know best; address.ts has the others. */
+/** GraphQL: one row, at the path that clients know best; address.ts has the others. */
 import type { GraphqlDoor, GraphqlRequest } from "../../graphql/graphql-door.ts";
 import type { Answer, Endpoint } from "../endpoint.ts";
 
@@ -19,9 +19,9 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
     kind: "page",
     path,
     name: "graphql",
-    summary: "GraphQL: access tokens, and searches",
+    summary: "GraphQL: entities, searches, labels, access tokens",
     about:
-      "GraphQL with createAccessToken, listAccessTokens, revokeAccessToken, getAccessTokenMetadata and me, and with search, searchAcrossEntities and scrollAcrossEntities; introspection tells the rest. Also at /api/v2/graphql and /graphql. What goes wrong within a query is told in `errors`, with status 200.",
+      "Entities by their urns, searches and lineage; tags, terms, owners, domains and texts of entities; sources of ingestion; results of assertions; access tokens: introspection tells all of it. Also at /api/v2/graphql and /graphql. What goes wrong within a query is told in `errors`, with status 200.",
     body: {
       type: "object",
       required: ["query"],
