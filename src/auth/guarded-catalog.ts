@@ -20,6 +20,8 @@ interface Rule {
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
 
+const toRollBack: Demand = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
+
 /** By entity type. */
 export const guarded: Readonly<Record<string, Rule>> = {
   dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
@@ -88,8 +90,15 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
       await admit(caller, askedOf(request.urn));
       return catalog.delete(request, caller);
     },
-    rollbackRun: (request, caller) =>
-      catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf))),
+    async rollbackRun(request, caller) {
+      // Here rather than at a door: there are several.
+      if (!(await authority.allows(caller.actor, toRollBack))) {
+        throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(toRollBack)}`, {
+          hint: "Ask an administrator to undo the run",
+        });
+      }
+      return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));
+    },
     async deleteReferences(request, caller) {
       await admit(caller, askedOf(request.urn));
       return catalog.deleteReferences(request, caller);

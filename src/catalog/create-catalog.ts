@@ -265,7 +265,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     seenThrough(eyes) {
       const own = {
         ...{ ...catalog, ...createSeenReading(tools, ports, eyes) },
-        ...(eyes.look !== undefined && createSeenRuns(catalog, eyes.look)),
+        ...createSeenRuns(catalog, eyes),
       };
       if (eyes.look !== undefined) {
         const deleteReferences = deletingReferences(portsThrough(eyes, ports));

@@ -8,7 +8,8 @@ import type { Model } from "../model/model.ts";
 import type { Catalog, Envelope, RunRow } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
-import type { Look } from "./sight.ts";
+import type { Eyes } from "./sight.ts";
+import { tellable } from "./withheld-ports.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll">;
@@ -108,20 +109,28 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
   };
 }
 
-/** Runs tell of entities whatever they are: they are for those who may see all. */
+/** Runs tell of entities whatever they are: they are for those who may see all but what is withheld. */
 export function createSeenRuns(
   catalog: Runs & Pick<Catalog, "rollbackRun">,
-  look: Look,
+  { look, withheld }: Eyes,
 ): Runs & Pick<Catalog, "rollbackRun"> {
   async function whole(): Promise<void> {
-    if ((await look()).everything) return;
+    if (look === undefined || (await look()).everything) return;
     throw new CatalogError("forbidden", "runs are shown to those who may see all", {
       hint: "Ask an administrator",
     });
   }
   return {
     listRuns: async (page) => whole().then(() => catalog.listRuns(page)),
-    describeRun: async (query) => whole().then(() => catalog.describeRun(query)),
+    async describeRun(query) {
+      await whole();
+      const told: RunRow[] = [];
+      for (const row of await catalog.describeRun(query)) {
+        const { urn, aspectName: aspect } = row;
+        if (withheld === undefined || (await tellable({ urn, aspect }, withheld))) told.push(row);
+      }
+      return told;
+    },
     rollbackRun: async (...asked) => whole().then(() => catalog.rollbackRun(...asked)),
   };
 }

@@ -142,6 +142,20 @@ describe("who has no privilege may not write", () => {
   });
 });
 
+test("who may not delete undoes no run, whatever the door", async () => {
+  const one = proposal("urn:li:tag:undone", "tagProperties", { name: "undone" });
+  const run = { systemMetadata: { runId: "nightly", lastObserved: 1 } };
+  expect((await ingest({ ...one, ...run }, service.operator)).status).toBe(200);
+  const rest = await post("/runs?action=rollback", { runId: "nightly", dryRun: false }, mina);
+  expect(rest.status).toBe(403);
+  const query = `mutation { rollbackIngestion(input: { runId: "nightly" }) }`;
+  const { body } = await post("/api/graphql", { query }, mina);
+  expect(body.errors?.[0].extensions.code).toBe(403);
+  const exists = { urn: "urn:li:tag:undone", includeSoftDelete: false };
+  const there = await post("/entities?action=exists", exists, mina);
+  expect(there.body.value).toBe(true);
+});
+
 describe("who has it may", () => {
   test.each(guarded)("%s", async (_, one) => {
     const reply = await ingest(one, service.operator);

@@ -95,6 +95,13 @@ const asked: readonly Asked[] = [
     () => ["/entities?action=scrollAcrossEntities", { entities: types, input: "*", count: 20 }],
   ],
   ["a count of aspects", () => ["/aspects?action=getCount", { aspect: "dataHubAccessTokenInfo" }]],
+  [
+    "a run, with what it told",
+    () => [
+      "/runs?action=describe",
+      { runId: "no-run-id-provided", start: 0, count: 1_000, includeAspect: true },
+    ],
+  ],
   ["the feed", () => ["/changes?from=start&limit=1000&previous=true"]],
 ];
 /** What nobody else is to find in an answer: names, makers, hashes, secrets. */
