@@ -81,6 +81,7 @@ export function createAutocomplete(
           ...place,
           count,
           facets: [],
+          uncounted: true,
         });
       const found: { readonly urn: string; readonly text: string }[] = [];
       let answer = await look({ start });

@@ -177,6 +177,8 @@ export interface SearchQuery extends Scope {
   /** Only what comes after this place in the order; `start` counts from there. */
   readonly after?: Cursor | undefined;
   readonly facets: readonly FacetQuery[];
+  /** The total is not asked for: it may be any number that is not below that of the hits. */
+  readonly uncounted?: boolean | undefined;
 }
 
 /** A place in the order of an answer; valid for the same sort only. JSON. */

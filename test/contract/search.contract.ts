@@ -1121,6 +1121,10 @@ export function searchContract(
           fc.asyncProperty(searchQueries, folderQueries, async (asked, folders) => {
             await compare(model, asked);
             expect(await reader.folders(folders)).toEqual(model.folders(folders));
+            // What is not counted is the same in the same order.
+            const { hits, total } = await reader.search({ ...asked, uncounted: true });
+            expect(hits).toEqual(model.search(asked).hits);
+            expect(total).toBeGreaterThanOrEqual(hits.length);
           }),
           { numRuns: runs.questions },
         );

@@ -20,13 +20,14 @@ import {
   type SearchQuery,
 } from "../search.ts";
 import { simplified } from "../simplified.ts";
+import { createBest } from "./best.ts";
 import { createConditions, type Limit, narrowingMax } from "./conditions.ts";
 import type { StoredDocument } from "./documents.ts";
 import { countFacet } from "./facets.ts";
 import { countFolders } from "./folders.ts";
 import { among, type Found, filter, nothing, replaced } from "./found.ts";
 import { createMatching } from "./matching.ts";
-import { rank } from "./ranking.ts";
+import { type Place, rank } from "./ranking.ts";
 import { searchSchema } from "./schema.ts";
 import { advance, type Steps } from "./slices.ts";
 import { createSnapshot, type Snapshot, type TypeSelection } from "./snapshot.ts";
@@ -157,6 +158,7 @@ function createAnswers(snapshot: Snapshot) {
   const { columns, documents, urns } = snapshot;
   const conditions = createConditions(snapshot);
   const find = createMatching({ ...snapshot, conditions });
+  const findBest = createBest({ ...snapshot, conditions });
 
   /** Where the condition or the types leave few documents, nothing is looked for beyond them. */
   function limitOf({ condition, entityTypes }: Scope, types: TypeSelection | undefined) {
@@ -219,6 +221,31 @@ function createAnswers(snapshot: Snapshot) {
     }
   }
 
+  /** The places of a page, where a few steps tell them; only of a question that counts nothing. */
+  function* bestPlaces(query: SearchQuery): Steps<readonly Place[] | undefined> {
+    const { sort, facets, after, start, count, condition } = query;
+    const plain = sort.length === 0 && facets.length === 0 && after === undefined && count > 0;
+    const types = snapshot.ofTypes(query.entityTypes);
+    if (query.uncounted !== true || !plain || limitOf(query, types) !== undefined) return undefined;
+    const search: Search = { touched: new Set(), anew: false };
+    searches.add(search);
+    try {
+      const best = yield* findBest({
+        expression: query.expression,
+        condition: condition && simplified(condition),
+        has: types?.has ?? snapshot.isLive,
+        wanted: start + count,
+      });
+      // Whatever has changed meanwhile, it may be of two times.
+      if (search.anew || search.touched.size > 0) return undefined;
+      return best?.slice(start).map(({ doc, score }) => {
+        return { doc, score, cursor: [score, urns.urnOf(doc)] };
+      });
+    } finally {
+      searches.delete(search);
+    }
+  }
+
   function mend(found: Found, touched: ReadonlySet<number>, scope: Scope): Found {
     if (touched.size === 0) return found;
     const { entityTypes, expression, condition } = scope;
@@ -243,6 +270,12 @@ function createAnswers(snapshot: Snapshot) {
     }
   }
 
+  const hitsAt = (places: readonly Place[]): readonly StoredHit[] =>
+    places.flatMap(({ doc, score, cursor }) => {
+      const stored = documents.stored(doc);
+      return stored === undefined ? [] : [{ ...stored, score, cursor }];
+    });
+
   return {
     /** Brings all to the state of the transaction, which has just begun. */
     follow(): void {
@@ -261,13 +294,13 @@ function createAnswers(snapshot: Snapshot) {
         ...query.facets.flatMap(({ fields }) => fields),
         ...query.sort.map(({ field }) => field),
       ]);
-      const found = yield* findNow(query);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
-      const places = rank(found, page, { column: columns.get, urns });
-      const hits = places.flatMap(({ doc, score, cursor }) => {
-        const stored = documents.stored(doc);
-        return stored === undefined ? [] : [{ ...stored, score, cursor }];
-      });
+      const best = yield* bestPlaces(page);
+      if (best !== undefined) {
+        return { hits: hitsAt(best), total: page.start + best.length, facets: [], position: now };
+      }
+      const found = yield* findNow(query);
+      const hits = hitsAt(rank(found, page, { column: columns.get, urns }));
       const facets = query.facets.map((facet) => countFacet(facet, found.docs, columns.get));
       return { hits, total: found.docs.length, facets, position: now };
     },

@@ -26,6 +26,8 @@ export interface Snapshot {
   kinds(): readonly Kind[];
   /** All documents, ascending. */
   live(): Uint32Array;
+  /** Whether there is a document of the number. */
+  isLive(doc: number): boolean;
   /** Those of some types; undefined when that is all. */
   ofTypes(types: readonly string[]): TypeSelection | undefined;
 }
@@ -189,6 +191,7 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
     },
     fieldNumber,
     kinds: kindsNow,
+    isLive: (doc) => (typeOf[doc] ?? 0) !== 0,
     live() {
       if (live === undefined) {
         const all = new Uint32Array(last + 1);

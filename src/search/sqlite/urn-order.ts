@@ -9,6 +9,8 @@ import { mergedWith, placeAmong } from "./merged.ts";
 
 export interface UrnOrder {
   urnOf(doc: number): string;
+  /** The first of some documents in the order of their urns. */
+  first(docs: Uint32Array, count: number): Uint32Array;
   /**
    * Numbers that order the documents as their urns do, and where a urn that is given would be:
    * one of the numbers, or between two.
@@ -21,6 +23,8 @@ export interface UrnOrder {
 
 /** So few urns are rather compared themselves. */
 const COMPARED_MAX = 1_000;
+/** Places that are kept until the first of them are picked. */
+const FIRST_ROOM = 4_096;
 /** With so many more documents than before, SQLite sorts them all sooner than we the new ones. */
 const GROWN_TIMES = 1.25;
 
@@ -82,6 +86,27 @@ export function createUrnOrder(db: DatabaseSync): UrnOrder {
 
   return {
     urnOf,
+    first(docs, count) {
+      const all = refreshed();
+      // Places of the first so far, and of others: in the order of the numbers, few come to it.
+      let room = new Uint32Array(Math.max(FIRST_ROOM, 2 * count));
+      let filled = 0;
+      let end = Number.POSITIVE_INFINITY;
+      const settle = () => {
+        room.subarray(0, filled).sort();
+        filled = Math.min(filled, count);
+        if (filled === count) end = room[count - 1] ?? 0;
+      };
+      for (let at = 0; at < docs.length; at++) {
+        const place = placeOf[docs[at] ?? 0] ?? 0;
+        if (place >= end) continue;
+        room[filled++] = place;
+        if (filled === room.length) settle();
+      }
+      settle();
+      room = room.subarray(0, filled);
+      return room.map((place) => all[place] ?? 0);
+    },
     places(docs, urn = "") {
       if (docs.length <= COMPARED_MAX && sorted?.length !== last) {
         const urns = new Map(Array.from(docs, (doc) => [doc, urnOf(doc)]));
