@@ -56,7 +56,9 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
-    const [actor = "", name = ""] = key.split(" ");
+    // Names have no blanks; users may.
+    const end = key.lastIndexOf(" ");
+    const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
     const { authority, withheld } = dependencies;
     const about = withheld?.entityTypes.has(name) ? { entityType: name } : undefined;
     return authority.allows(actor, withheld?.demandFor(name) ?? [], about);

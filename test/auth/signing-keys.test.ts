@@ -1,9 +1,12 @@
+/** The keys that sign tokens: made, given, and rotated with overlap. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSigningKeys } from "../../src/auth/signing-keys.ts";
 import { createTokenFormat } from "../../src/auth/token-format.ts";
+import { makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { guardedService, whoIs } from "./guarded-service.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => {
@@ -55,6 +58,27 @@ describe("keys rotate with overlap", () => {
     expect(await format.verify(token, now + 999)).toMatchObject({ ok: true });
     expect(await format.verify(token, now + 1000)).toEqual({ ok: false, why: "expired" });
   });
+});
+
+test("tokens outlive the rotation of keys, and end with the key that signed them", {
+  timeout: 50_000,
+}, async () => {
+  const file = join(directory.path, "keys");
+  writeFileSync(file, one);
+  await using service = await guardedService({ signingKeyFile: file });
+  const made = () => makeToken(service.client, {}, service.operator);
+  const old = (await made()).token;
+  await service.restart(async () => writeFileSync(file, `${two}\n${one}\n`));
+  const young = (await made()).token;
+  expect([await whoIs(service.client, old), await whoIs(service.client, young)]).toEqual([
+    ROOT,
+    ROOT,
+  ]);
+  await service.restart(async () => writeFileSync(file, two));
+  expect([await whoIs(service.client, old), await whoIs(service.client, young)]).toEqual([
+    401,
+    ROOT,
+  ]);
 });
 
 test.each([

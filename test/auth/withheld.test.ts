@@ -139,6 +139,13 @@ test("nor does GraphQL, or what is found by the name of a field", async () => {
   expect(own.body.data?.searchAcrossEntities.total ?? 0).toBe(0);
 });
 
+test("a user whose name begins as another's sees no more for that", async () => {
+  const actorUrn = "urn:li:corpuser:datahub dataHubAccessToken";
+  const { token } = await makeToken(service.client, { actorUrn }, service.operator);
+  const { body } = await get(`/entitiesV2/${encoded(other)}`, asBearer(token));
+  expect(Object.keys(body.aspects)).toEqual(["dataHubAccessTokenKey"]);
+});
+
 test("who does not manage them writes no secrets", async () => {
   const one = proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "mine" });
   expect((await post("/aspects?action=ingestProposal", { proposal: one })).status).toBe(403);
