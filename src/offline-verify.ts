@@ -13,6 +13,7 @@ import { loadModel } from "./model/load-model.ts";
 import { modelOptions, rebuild } from "./offline.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
+import type { Grade } from "./projector/verify/verification.ts";
 import type { Verified } from "./projector/verify/verified-state.ts";
 import {
   lockData,
@@ -39,20 +40,20 @@ export const verify: Operations["verify"] = async (config, options) => {
   requireLog(config);
   const names = viewsOf(options.views);
   const stores = await locked(config, (log) => storesOf(config, log));
-  const look = (full: boolean) =>
+  const look = (grade: Grade) =>
     locked(config, () =>
       verifyStoredViews(stores, {
-        ...{ views: names, full, onProgress: options.onProgress },
+        ...{ views: names, grade, onProgress: options.onProgress },
         threads: Math.min(threadsMax, availableParallelism() - 1),
       }),
     );
-  const { views, records } = await look(true);
+  const { views, records } = await look("full");
   let now = views;
   let mended = 0;
   for (let round = 0; options.repair && countOf(now) > 0 && round < roundsMax; round++) {
     const before = countOf(now);
     mended += await locked(config, (log) => restore(stores, log, now));
-    now = (await look(false)).views;
+    now = (await look("touched")).views;
     if (countOf(now) >= before) break;
   }
   const rebuilt: string[] = [];
@@ -64,7 +65,7 @@ export const verify: Operations["verify"] = async (config, options) => {
     const sick = now.filter(isSick).map(({ view }) => view);
     await rebuild(config, { views: sick, logger: options.logger, onProgress: () => {} });
     rebuilt.push(...sick);
-    now = (await look(true)).views;
+    now = (await look("full")).views;
   }
   return { found: views, left: now, records, mended, rebuilt } satisfies VerifiedStores;
 };

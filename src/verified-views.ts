@@ -2,6 +2,7 @@
  * Opens views for verification: their rows as their stores have them, and what folds the log into
  * such rows. row-adapters.ts says with what.
  */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection } from "../projections/graph.ts";
@@ -13,7 +14,11 @@ import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-stat
 import { createVerifying } from "./projector/verify/batches.ts";
 import { createHands } from "./projector/verify/hands.ts";
 import { patientHands } from "./projector/verify/patient-hands.ts";
-import { type VerificationResult, verifyViews } from "./projector/verify/verification.ts";
+import {
+  type Grade,
+  type VerificationResult,
+  verifyViews,
+} from "./projector/verify/verification.ts";
 import type { VerifiedState } from "./projector/verify/verified-state.ts";
 import type { VerifiedView } from "./projector/verify/view-rows.ts";
 import { openViewRows, readInParts } from "./row-adapters.ts";
@@ -84,13 +89,18 @@ const stateFile = (config: Pick<StoresConfig, "data">): string =>
 
 export function openVerifiedState(config: StoresConfig): VerifiedState {
   const log = config.origin?.id ?? "";
-  return openSqliteVerifiedState(stateFile(config), { log, model: config.rules.fingerprint });
+  return openSqliteVerifiedState(stateFile(config), {
+    ...{ log, model: config.rules.fingerprint, release: releaseOf() },
+  });
 }
+
+/** Another release may fold the log in another way. */
+const releaseOf = (): string =>
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
 export interface VerifyOptions {
   readonly views: readonly ViewName[];
-  /** Look at everything, whatever was verified before. */
-  readonly full: boolean;
+  readonly grade: Grade;
   /** Entities to look at in any case. */
   readonly urns?: readonly string[] | undefined;
   /** Threads beside this one. */
@@ -102,7 +112,7 @@ export interface VerifyOptions {
 /** Verifies views, and remembers what was found. */
 export async function verifyStoredViews(
   config: StoresConfig,
-  { views: names, full, urns, threads, onProgress, signal }: VerifyOptions,
+  { views: names, grade, urns, threads, onProgress, signal }: VerifyOptions,
 ): Promise<VerificationResult> {
   const closing: (() => unknown)[] = [];
   try {
@@ -125,7 +135,7 @@ export async function verifyStoredViews(
     const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
     const parts = { log, views, hands, before: state.load(), now: Date.now, onProgress, signal };
-    const result = await verifyViews(parts, { full, urns });
+    const result = await verifyViews(parts, { grade, urns });
     state.save(result.views);
     return result;
   } finally {

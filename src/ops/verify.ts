@@ -6,7 +6,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
-import type { VerificationResult } from "../projector/verify/verification.ts";
+import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
 import type { Outcome } from "./operations.ts";
@@ -14,8 +14,10 @@ import type { Outcome } from "./operations.ts";
 export interface VerifyRequest {
   /** None named: all. */
   readonly views?: readonly string[] | undefined;
-  /** Look at everything, and not only at what changed since the last time. */
+  /** Fold all of the log, and not only what changed since the last time. */
   readonly full?: boolean | undefined;
+  /** Look at what changed since the last time, and not at all that the views have. */
+  readonly quick?: boolean | undefined;
   /** Make what differs anew from the log. */
   readonly repair?: boolean | undefined;
   /** Look at these entities as well, whatever is known of them. */
@@ -28,7 +30,7 @@ export interface DifferencesQuery {
   readonly count: number;
 }
 
-export type ViewVerification = Omit<Verified, "differences" | "count"> & {
+export type ViewVerification = Omit<Verified, "differences" | "count" | "sums"> & {
   readonly differences: number;
 };
 
@@ -45,7 +47,7 @@ export interface VerifyParts {
   readonly verify: (
     asked: {
       readonly views: readonly string[];
-      readonly full: boolean;
+      readonly grade: Grade;
       readonly urns: readonly string[];
     },
     options: {
@@ -87,10 +89,12 @@ export function createVerifications(parts: VerifyParts) {
   function look(): void {
     latest = withState((state) =>
       Object.fromEntries(
-        Object.entries(state.load()).map(([view, { count, urns: _, complete: __, ...told }]) => [
-          view,
-          { ...told, differences: count },
-        ]),
+        Object.entries(state.load()).map(
+          ([view, { count, urns: _, complete: __, sums: ___, ...told }]) => [
+            view,
+            { ...told, differences: count },
+          ],
+        ),
       ),
     );
   }
@@ -107,13 +111,13 @@ export function createVerifications(parts: VerifyParts) {
   }
 
   const work: JobWork = async (run) => {
-    const { views = [], full = false, repair = false, urns = [] } = run.request as VerifyRequest;
+    const { views = [], full, quick, repair = false, urns = [] } = run.request as VerifyRequest;
     const asked = { views: views.length === 0 ? parts.views : views, urns };
     let counts = { ...NOTHING, ...run.counts };
-    const verify = async (whole: boolean): Promise<number> => {
+    const verify = async (grade: Grade): Promise<number> => {
       const { signal } = run;
       const result = await parts.verify(
-        { ...asked, full: whole },
+        { ...asked, grade },
         {
           signal,
           onProgress(done, total) {
@@ -129,28 +133,36 @@ export function createVerifications(parts: VerifyParts) {
       if (found > 0) logger.error({ found }, "views differ from the log");
       return found;
     };
+    const elsewhere = new Set<string>();
     under++;
     try {
-      let found = await verify(full);
+      let found = await verify(full ? "full" : quick ? "touched" : "whole");
       for (let round = 0; repair && found > 0 && round < ROUNDS_MAX; round++) {
         const before = found;
-        counts = { ...counts, updated: counts.updated + (await mend(differing(), run.signal)) };
-        found = await verify(false);
+        const mended = await mend(differing(), elsewhere, run.signal);
+        counts = { ...counts, updated: counts.updated + mended };
+        found = await verify("touched");
         if (found >= before) break;
       }
-      if (repair && found > 0) throw unmended(found);
+      if (repair && found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
     } finally {
       under--;
     }
   };
 
-  async function mend(urns: ReadonlySet<string>, signal: AbortSignal): Promise<number> {
+  /** Adds to `elsewhere` the views that other processes feed. */
+  async function mend(
+    urns: ReadonlySet<string>,
+    elsewhere: Set<string>,
+    signal: AbortSignal,
+  ): Promise<number> {
     const all = [...urns];
     for (let from = 0; from < all.length; from += RESTORED_MAX) {
       signal.throwIfAborted();
       const unrestored = await restoration.restore(all.slice(from, from + RESTORED_MAX));
-      for (const { urn, view, reason } of unrestored) {
-        logger.error({ urn, view, reason }, "an entity could not be mended");
+      for (const { urn, view, reason, elsewhere: other } of unrestored) {
+        if (other === true) elsewhere.add(view);
+        else logger.error({ urn, view, reason }, "an entity could not be mended");
       }
     }
     return all.length;
@@ -159,7 +171,7 @@ export function createVerifications(parts: VerifyParts) {
   async function lookBeside(signal: AbortSignal): Promise<void> {
     under++;
     try {
-      const asked = { views: parts.views, full: false, urns: [] };
+      const asked = { views: parts.views, grade: "touched", urns: [] } as const;
       const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
       look();
       const differing = views.filter(({ count }) => count > 0);
@@ -226,6 +238,11 @@ export function createVerifications(parts: VerifyParts) {
 const underWay = (): CatalogError =>
   new CatalogError("conflict", "views are being verified", {
     hint: "Wait until that job has ended, or cancel it; listJobs names it",
+  });
+
+const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
+  new CatalogError("unavailable", `other processes feed the views ${[...views].join(", ")}`, {
+    hint: "Ask for the repair at a node that has the role projector: each mends the views that it feeds",
   });
 
 const unmended = (found: number): CatalogError =>

@@ -1,4 +1,6 @@
 /** The parts of verification that no service is needed for (src/projector/verify/). */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -8,8 +10,20 @@ import { openSqliteVerifiedState } from "../../src/projector/sqlite/sqlite-verif
 import { bearsOnMany } from "../../src/projector/verify/bearings.ts";
 import { areEqual, differencesOf, inOrder } from "../../src/projector/verify/differences.ts";
 import { comesBefore, entitiesOf } from "../../src/projector/verify/log-entities.ts";
+import {
+  addRows,
+  addSums,
+  bucketOf,
+  createRowHash,
+  hashed,
+  hashText,
+  noSums,
+  subtractSums,
+  unlikeBuckets,
+} from "../../src/projector/verify/row-sums.ts";
 import { differencesMax, type Verified } from "../../src/projector/verify/verified-state.ts";
 import type { Row, RowShape } from "../../src/projector/verify/view-rows.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
@@ -28,7 +42,7 @@ describe("the entities of a log", () => {
           .filter((name) => name.startsWith(prefix) && byBytes(name, after) > 0)
           .slice(0, limit),
     };
-    expect(await Array.fromAsync(entitiesOf(log))).toEqual([
+    expect((await Array.fromAsync(entitiesOf(log, 3))).flat()).toEqual([
       { urn: "urn:li:tag:a", streams: ["timeseries-use-urn:li:tag:a"] },
       {
         urn: "urn:li:tag:b",
@@ -86,18 +100,99 @@ describe("rows", () => {
 const own = (kind: string) => ({ view: "aspects", urn: "urn:li:tag:a", aspect: "status", kind });
 
 test("what bears on many entities is known by its stream", () => {
-  expect(bearsOnMany("truncation-dataset-datasetProfile")).toEqual(["timeseries"]);
+  // Documents are folded from what the views of aspects and timeseries have.
+  expect(bearsOnMany("truncation-dataset-datasetProfile")).toEqual(["timeseries", "search"]);
   expect(bearsOnMany("timeseries-$relationships-urn:li:tag:a")).toEqual(["graph"]);
   expect(bearsOnMany("parking-graph")).toEqual(["graph"]);
-  // Documents are folded from what the aspect view has.
   expect(bearsOnMany("parking-aspects")).toEqual(["aspects", "search"]);
   expect(bearsOnMany("entity-urn:li:tag:a")).toEqual([]);
 });
 
+describe("sums over rows", () => {
+  const hash = createRowHash();
+  const sumOf = (entities: readonly (readonly [urn: string, rows: readonly Row[]])[]) => {
+    const sums = noSums();
+    for (const [urn, rows] of entities) addRows(hash, urn, rows, sums);
+    return sums;
+  };
+  const first: Row = ["status", 1, 10, "x", null];
+  const second: Row = ["status", 2, 20, "yy", 0.5];
+  const whole = sumOf([
+    ["urn:li:tag:a", [first, second]],
+    ["urn:li:tag:b", [first]],
+  ]);
+
+  test("are the same in whatever order rows come", () => {
+    expect(
+      sumOf([
+        ["urn:li:tag:b", [first]],
+        ["urn:li:tag:a", [second, first]],
+      ]),
+    ).toEqual(whole);
+  });
+
+  test.each<[string, readonly (readonly [string, readonly Row[]])[]]>([
+    ["a row less", [["urn:li:tag:a", [second]]]],
+    ["a row twice", [["urn:li:tag:a", [first, second, second]]]],
+    ["another number", [["urn:li:tag:a", [first, ["status", 2, 20, "yy", 0.25]]]]],
+    ["another text", [["urn:li:tag:a", [first, ["status", 2, 20, "yz", 0.5]]]]],
+    ["nothing for a text", [["urn:li:tag:a", [first, ["status", 2, 20, null, 0.5]]]]],
+    ["a text for nothing", [["urn:li:tag:a", [["status", 1, 10, "x", ""], second]]]],
+    ["cells in each other's place", [["urn:li:tag:a", [["x", 1, 10, "status", null], second]]]],
+    [
+      "values in each other's rows",
+      [
+        [
+          "urn:li:tag:a",
+          [
+            ["status", 1, 10, "yy", null],
+            ["status", 2, 20, "x", 0.5],
+          ],
+        ],
+      ],
+    ],
+  ])("tell %s, in the bucket of the entity", (_what, changed) => {
+    const other = sumOf([...changed, ["urn:li:tag:b", [first]]]);
+    expect([...unlikeBuckets(whole, other)]).toEqual([bucketOf("urn:li:tag:a")]);
+  });
+
+  test("tell rows of one entity from those of another", () => {
+    const [a, b] = ["urn:li:tag:a", "urn:li:tag:b"];
+    const other = sumOf([
+      [b, [first, second]],
+      [a, [first]],
+    ]);
+    expect(unlikeBuckets(whole, other)).toEqual(new Set([bucketOf(a), bucketOf(b)]));
+  });
+
+  test("can be added and taken away again", () => {
+    const sums = whole.slice();
+    addSums(sums, whole);
+    subtractSums(sums, whole);
+    expect(sums).toEqual(whole);
+  });
+
+  test("are those of what a store makes of half a character", () => {
+    expect(sumOf([["urn:li:tag:a", [["status", 1, "\ud83d"]]]])).toEqual(
+      sumOf([["urn:li:tag:a", [["status", 1, "\ufffd"]]]]),
+    );
+  });
+
+  test("hash texts so that no two of many are alike", () => {
+    const seen = new Set<string>();
+    for (let n = 0; n < 50_000; n++) {
+      hashText(`urn:li:dataset:(urn:li:dataPlatform:hive,t${n},PROD)`);
+      seen.add(`${hashed[0]} ${hashed[1]}`);
+    }
+    expect(seen.size).toBe(50_000);
+  });
+});
+
 describe("what is remembered", () => {
-  const made = { log: "one", model: "m" };
+  const made = { log: "one", model: "m", release: "1" };
   const verified = (over: Partial<Verified> = {}): Verified => ({
     ...{ view: "graph", position: position(7), rows: 5, time: 1_000, full: undefined },
+    ...{ whole: undefined, sums: undefined },
     ...{ count: 0, differences: [], ...over },
   });
 
@@ -109,8 +204,44 @@ describe("what is remembered", () => {
       graph: {
         ...{ view: "graph", position: 7, rows: 5, time: 1_000, count: 0, urns: [] },
         ...{ full: { position: 3, time: 900 }, complete: true },
+        ...{ whole: undefined, sums: undefined },
       },
     });
+    state.close();
+  });
+
+  test("sums are of one release", () => {
+    using directory = temporaryDirectory("annals-verify");
+    const path = join(directory.path, "verify.sqlite");
+    const sums = noSums();
+    sums[7] = 0xffff_fffe;
+    const before = openSqliteVerifiedState(path, made);
+    before.save([verified({ sums, whole: { position: position(7), time: 1_000 } })]);
+    before.close();
+    const same = openSqliteVerifiedState(path, made);
+    expect(same.load().graph).toMatchObject({ sums, whole: { position: 7, time: 1_000 } });
+    same.close();
+    const next = openSqliteVerifiedState(path, { ...made, release: "2" });
+    expect(next.load().graph).toMatchObject({ sums: undefined, position: 7 });
+    next.close();
+  });
+
+  test("a file of an earlier release is read, and has no sums", () => {
+    using directory = temporaryDirectory("annals-verify");
+    const path = join(directory.path, "verify.sqlite");
+    const database = new DatabaseSync(path);
+    database.exec(`
+      CREATE TABLE verified (
+        view TEXT PRIMARY KEY, log TEXT NOT NULL, model TEXT NOT NULL, position INTEGER NOT NULL,
+        rows INTEGER NOT NULL, time INTEGER NOT NULL, full_position INTEGER, full_time INTEGER,
+        differences INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO verified VALUES ('graph', 'one', 'm', 7, 5, 1000, NULL, NULL, 0)`);
+    database.close();
+    const state = openSqliteVerifiedState(path, made);
+    expect(state.load().graph).toMatchObject({ position: 7, sums: undefined, whole: undefined });
+    state.save([verified({ sums: noSums() })]);
+    expect(state.load().graph).toMatchObject({ sums: noSums() });
     state.close();
   });
 

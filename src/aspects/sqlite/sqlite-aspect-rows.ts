@@ -1,7 +1,14 @@
 /** The rows of the aspect view in SQLite, for verification. */
-import { inArrays, numberOf, openSqliteViewRows } from "../../projector/sqlite/row-reading.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
+import {
+  inArrays,
+  numberOf,
+  openSqliteViewRows,
+  type RowQueries,
+} from "../../projector/sqlite/row-reading.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
-import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { entityRow } from "../folded-rows.ts";
 import { aspectSchema } from "./schema.ts";
 
@@ -13,79 +20,156 @@ interface Place {
 }
 
 export const openSqliteAspectRows = (path: string): ViewRows =>
-  openSqliteViewRows(aspectSchema, path, (db) => {
-    const findKind = db.prepare("SELECT id FROM entity_kind WHERE prefix = ?");
-    const kindOf = new Map<string, number | undefined>();
-    const findEntity = inArrays(
-      db.prepare("SELECT id, living, revision FROM entity WHERE kind = ? AND rest = ?"),
-    );
-    const names = db.prepare("SELECT id, name FROM aspect_name");
-    const nameOf = new Map<number, string>();
-    const valuesOf = inArrays(
-      db.prepare(`
+  openSqliteViewRows(aspectSchema, path, queriesOf, addAll);
+
+function queriesOf(db: DatabaseSync): RowQueries {
+  const findKind = db.prepare("SELECT id FROM entity_kind WHERE prefix = ?");
+  const kindOf = new Map<string, number | undefined>();
+  const findEntity = inArrays(
+    db.prepare("SELECT id, living, revision FROM entity WHERE kind = ? AND rest = ?"),
+  );
+  const names = db.prepare("SELECT id, name FROM aspect_name");
+  const nameOf = new Map<number, string>();
+  const valuesOf = inArrays(
+    db.prepare(`
         SELECT aspect, version, position, revision, confirmed, removed, time, actor, system, value
         FROM aspect_value WHERE entity = ? ORDER BY aspect, version`),
-    );
-    const countRows = inArrays(
-      db.prepare("SELECT (SELECT count(*) FROM aspect_value) + (SELECT count(*) FROM entity)"),
-    );
-    const urnsAfter = db.prepare(`
+  );
+  const countRows = inArrays(
+    db.prepare("SELECT (SELECT count(*) FROM aspect_value) + (SELECT count(*) FROM entity)"),
+  );
+  const urnsAfter = db.prepare(`
       SELECT kind, rest, prefix FROM entity JOIN entity_kind ON entity_kind.id = kind
       WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ${URNS_PER_PAGE}`);
-    const miscounted = db.prepare(`
+  const miscounted = db.prepare(`
       SELECT prefix FROM entity_kind
       WHERE living <> (SELECT count(*) FROM entity WHERE kind = entity_kind.id AND living = 1)`);
-    const numbered = inArrays(
-      db.prepare(`
+  const numbered = inArrays(
+    db.prepare(`
         SELECT (SELECT coalesce(max(id), 0) FROM last_entity) <
           max((SELECT coalesce(max(id), 0) FROM entity),
               (SELECT coalesce(max(entity), 0) FROM aspect_value))`),
-    );
+  );
 
-    function kind(prefix: string): number | undefined {
-      if (!kindOf.has(prefix)) {
-        const found = findKind.get(prefix)?.id;
-        kindOf.set(prefix, found === undefined ? undefined : Number(found));
-      }
-      return kindOf.get(prefix);
+  function kind(prefix: string): number | undefined {
+    if (!kindOf.has(prefix)) {
+      const found = findKind.get(prefix)?.id;
+      kindOf.set(prefix, found === undefined ? undefined : Number(found));
     }
+    return kindOf.get(prefix);
+  }
 
-    return {
-      begin() {
-        kindOf.clear();
-        nameOf.clear();
-        for (const { id, name } of names.all()) nameOf.set(Number(id), String(name));
-      },
-      rowsOf(urn) {
-        const { prefix, rest } = splitUrn(urn);
-        const number = kind(prefix);
-        const entity = number === undefined ? undefined : findEntity.get(number, rest);
-        if (entity === undefined) return [];
-        const [id, living, noted] = entity as unknown as readonly [number, number, number];
-        const rows: Row[] = [];
-        // The entity is at the revision that its newest values tell, or that was noted besides.
-        let revision = noted;
-        const values = valuesOf.all(id) as unknown as (readonly [number, ...Row])[];
-        for (const [n, value] of values.entries()) {
-          const [aspect, ...cells] = value;
-          const newest = values[n + 1]?.[0] !== aspect;
-          if (newest && Number(cells[2]) > revision) revision = Number(cells[2]);
-          rows.push([nameOf.get(aspect) ?? "", ...cells, null]);
-        }
-        return [entityRow(living === 1, revision), ...rows];
-      },
-      count: () => numberOf(countRows),
-      urns(after) {
-        const { kind: from, rest } = (after as Place | undefined) ?? { kind: -1, rest: "" };
-        const page = urnsAfter.all(from, rest) as unknown as (Place & { prefix: string })[];
-        return {
-          urns: page.map(({ prefix, rest: end }) => `${prefix}${end}`),
-          next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
-        };
-      },
-      faults: () => [
-        ...miscounted.all().map(({ prefix }) => `the count of living "${prefix}…" is wrong`),
-        ...(numberOf(numbered) === 1 ? ["numbers of entities would be given twice"] : []),
-      ],
-    };
+  return {
+    begin() {
+      kindOf.clear();
+      nameOf.clear();
+      for (const { id, name } of names.all()) nameOf.set(Number(id), String(name));
+    },
+    rowsOf(urn) {
+      const { prefix, rest } = splitUrn(urn);
+      const number = kind(prefix);
+      const entity = number === undefined ? undefined : findEntity.get(number, rest);
+      if (entity === undefined) return [];
+      const [id, living, noted] = entity as unknown as readonly [number, number, number];
+      const rows: Row[] = [];
+      // The entity is at the revision that its newest values tell, or that was noted besides.
+      let revision = noted;
+      const values = valuesOf.all(id) as unknown as (readonly [number, ...Row])[];
+      for (const [n, value] of values.entries()) {
+        const [aspect, ...cells] = value;
+        const newest = values[n + 1]?.[0] !== aspect;
+        if (newest && Number(cells[2]) > revision) revision = Number(cells[2]);
+        rows.push([nameOf.get(aspect) ?? "", ...cells, null]);
+      }
+      return [entityRow(living === 1, revision), ...rows];
+    },
+    count: () => numberOf(countRows),
+    urns(after) {
+      const { kind: from, rest } = (after as Place | undefined) ?? { kind: -1, rest: "" };
+      const page = urnsAfter.all(from, rest) as unknown as (Place & { prefix: string })[];
+      return {
+        urns: page.map(({ prefix, rest: end }) => `${prefix}${end}`),
+        next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
+      };
+    },
+    faults: () => [
+      ...miscounted.all().map(({ prefix }) => `the count of living "${prefix}…" is wrong`),
+      ...(numberOf(numbered) === 1 ? ["numbers of entities would be given twice"] : []),
+    ],
+  };
+}
+
+type EntityColumns = readonly [kind: number, rest: string, id: number, living: number, at: number];
+type ValueColumns = readonly [rowid: number, entity: number, aspect: number, ...cells: Row];
+
+/** Where entities and values lie: values in the order in which they came. */
+async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { hash } = sums;
+  const prefixOf = new Map<number, string>();
+  for (const { id, prefix } of db.prepare("SELECT id, prefix FROM entity_kind").all()) {
+    prefixOf.set(Number(id), String(prefix));
+  }
+  const nameOf = new Map<number, string>();
+  for (const { id, name } of db.prepare("SELECT id, name FROM aspect_name").all()) {
+    nameOf.set(Number(id), String(name));
+  }
+  const entities = inArrays(
+    db.prepare(`
+      SELECT kind, rest, id, living, revision FROM entity
+      WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ?`),
+  );
+  const values = inArrays(
+    db.prepare(`
+      SELECT rowid, entity, aspect, version, position, revision, confirmed, removed, time, actor,
+        system, value
+      FROM aspect_value WHERE rowid > ? ORDER BY rowid LIMIT ?`),
+  );
+  await everyRow(entities, 2, ([kind, rest, id]: EntityColumns) => {
+    sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
   });
+  // An entity is at the revision that its values tell, or that was noted besides.
+  const revisions = createNumbers();
+  await everyRow(values, 1, (row: ValueColumns) => {
+    const [, entity, aspect] = row;
+    const revision = Number(row[REVISION]);
+    if (revision > revisions.get(entity)) revisions.set(entity, revision);
+    if (!sums.begin(entity)) return;
+    hash.text(nameOf.get(aspect) ?? "");
+    for (let n = FIRST_CELL; n < row.length; n++) hash.cell(row[n] as Cell);
+    hash.nothing();
+    sums.end();
+  });
+  await everyRow(entities, 2, ([, , id, living, noted]: EntityColumns) => {
+    if (!sums.begin(id)) return;
+    const revision = Math.max(noted, revisions.get(id));
+    for (const cell of entityRow(living === 1, revision)) hash.cell(cell);
+    sums.end();
+  });
+}
+
+const FIRST_CELL = 3;
+const REVISION = 5;
+
+/** Numbers by numbers, -1 where there is none: four bytes for each. */
+function createNumbers() {
+  let dense = new Int32Array(DENSE_FROM).fill(-1);
+  const others = new Map<number, number>();
+  const isDense = (id: number) => id >= 0 && id < DENSE_MAX;
+  return {
+    get: (id: number): number => (isDense(id) ? dense[id] : others.get(id)) ?? -1,
+    set(id: number, value: number): void {
+      if (!isDense(id)) {
+        others.set(id, value);
+        return;
+      }
+      if (id >= dense.length) {
+        const wider = new Int32Array(Math.max(id + 1, 2 * dense.length)).fill(-1);
+        wider.set(dense);
+        dense = wider;
+      }
+      dense[id] = value;
+    },
+  };
+}
+const DENSE_FROM = 1_024;
+const DENSE_MAX = 1 << 26;

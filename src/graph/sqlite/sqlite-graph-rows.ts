@@ -1,6 +1,13 @@
 /** The rows of the graph in SQLite, for verification: the edges that the aspects of an entity tell. */
+import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
-import { inArrays, numberOf, openSqliteViewRows } from "../../projector/sqlite/row-reading.ts";
+import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
+import {
+  inArrays,
+  numberOf,
+  openSqliteViewRows,
+  type RowQueries,
+} from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { createGraphNumbers } from "./graph-numbers.ts";
 import { graphSchema } from "./schema.ts";
@@ -17,12 +24,14 @@ type Columns = readonly [
 ];
 
 export const openSqliteGraphRows = (path: string): ViewRows =>
-  openSqliteViewRows(graphSchema, path, (db) => {
-    const known = new LRUCache<number, string>({ max: URNS_MAX });
-    let numbers = createGraphNumbers(db);
-    // An edge leads its pair of ends when no other one was told before it.
-    const edgesOf = inArrays(
-      db.prepare(`
+  openSqliteViewRows(graphSchema, path, queriesOf, addAll);
+
+function queriesOf(db: DatabaseSync): RowQueries {
+  const known = new LRUCache<number, string>({ max: URNS_MAX });
+  let numbers = createGraphNumbers(db);
+  // An edge leads its pair of ends when no other one was told before it.
+  const edgesOf = inArrays(
+    db.prepare(`
         SELECT aspect, type, source, destination, position, ordinal, path, via, created_on,
           created_actor, updated_on, updated_actor, properties, leads, NOT EXISTS
             (SELECT 1 FROM edge AS other
@@ -30,52 +39,141 @@ export const openSqliteGraphRows = (path: string): ViewRows =>
                  = (edge.source, edge.type, edge.destination)
                AND (other.position, other.ordinal) < (edge.position, edge.ordinal))
         FROM edge WHERE entity = ?`),
-    );
-    const countEdges = inArrays(db.prepare("SELECT count(*) FROM edge"));
-    const tellersAfter = inArrays(
-      db.prepare(`
+  );
+  const countEdges = inArrays(db.prepare("SELECT count(*) FROM edge"));
+  const tellersAfter = inArrays(
+    db.prepare(`
         SELECT DISTINCT entity FROM edge WHERE entity > ? ORDER BY entity LIMIT ${URNS_PER_PAGE}`),
-    );
+  );
 
-    function urnOf(node: number): string {
-      let urn = known.get(node);
-      if (urn === undefined) {
-        urn = numbers.urnOf(node);
-        known.set(node, urn);
-      }
-      return urn;
+  function urnOf(node: number): string {
+    let urn = known.get(node);
+    if (urn === undefined) {
+      urn = numbers.urnOf(node);
+      known.set(node, urn);
     }
+    return urn;
+  }
 
-    function rowOf(columns: Columns): Row {
-      const [aspect, type, source, destination, position, ordinal, way, via, ...stamps] = columns;
-      const [createdOn, createdActor, updatedOn, updatedActor, properties, leads, first] = stamps;
-      return [
-        ...[numbers.textOf(aspect), numbers.textOf(type), urnOf(source), urnOf(destination)],
-        ...[position, ordinal, numbers.textOf(way), via === null ? null : urnOf(via)],
-        ...[createdOn, urnOf(createdActor), updatedOn, urnOf(updatedActor), properties],
-        leads === first ? 1 : 0,
-      ];
-    }
+  function rowOf(columns: Columns): Row {
+    const [aspect, type, source, destination, position, ordinal, way, via, ...stamps] = columns;
+    const [createdOn, createdActor, updatedOn, updatedActor, properties, leads, first] = stamps;
+    return [
+      ...[numbers.textOf(aspect), numbers.textOf(type), urnOf(source), urnOf(destination)],
+      ...[position, ordinal, numbers.textOf(way), via === null ? null : urnOf(via)],
+      ...[createdOn, urnOf(createdActor), updatedOn, urnOf(updatedActor), properties],
+      leads === first ? 1 : 0,
+    ];
+  }
 
-    return {
-      begin() {
-        // Numbers keep their meaning; but this is to find out whether they do.
-        known.clear();
-        numbers = createGraphNumbers(db);
-      },
-      rowsOf(urn) {
-        const node = numbers.nodeOf(urn);
-        if (node === undefined) return [];
-        return (edgesOf.all(node) as unknown as Columns[]).map(rowOf);
-      },
-      count: () => numberOf(countEdges),
-      urns(after) {
-        const page = tellersAfter.all(Number(after ?? -1)) as unknown as [number][];
-        return {
-          urns: page.map(([node]) => numbers.urnOf(node)),
-          next: page.length === URNS_PER_PAGE ? page.at(-1)?.[0] : undefined,
-        };
-      },
-      faults: () => [],
-    };
+  return {
+    begin() {
+      // Numbers keep their meaning; but this is to find out whether they do.
+      known.clear();
+      numbers = createGraphNumbers(db);
+    },
+    rowsOf(urn) {
+      const node = numbers.nodeOf(urn);
+      if (node === undefined) return [];
+      return (edgesOf.all(node) as unknown as Columns[]).map(rowOf);
+    },
+    count: () => numberOf(countEdges),
+    urns(after) {
+      const page = tellersAfter.all(Number(after ?? -1)) as unknown as [number][];
+      return {
+        urns: page.map(([node]) => numbers.urnOf(node)),
+        next: page.length === URNS_PER_PAGE ? page.at(-1)?.[0] : undefined,
+      };
+    },
+    faults: () => [],
+  };
+}
+
+type NodeColumns = readonly [id: number, kind: number, rest: string];
+
+type EdgeColumns = readonly [
+  ...[source: number, type: number, destination: number, entity: number, aspect: number],
+  ...[position: number, ordinal: number, path: number, via: number | null],
+  ...[createdOn: number, createdActor: number, updatedOn: number, updatedActor: number],
+  ...[properties: string | null, leads: number],
+];
+
+const AT_ENDS = 3;
+
+/** Edges in the order of their ends: those of the same ends are neighbours, and one of them leads. */
+async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const prefixOf = new Map<number, string>();
+  for (const { id, prefix } of db.prepare("SELECT id, prefix FROM kind").all()) {
+    prefixOf.set(Number(id), String(prefix));
+  }
+  const textOf = new Map<number, string>();
+  for (const { id, text } of db.prepare("SELECT id, text FROM name").all()) {
+    textOf.set(Number(id), String(text));
+  }
+  const nodes = inArrays(
+    db.prepare("SELECT id, kind, rest FROM node WHERE id > ? ORDER BY id LIMIT ?"),
+  );
+  await everyRow(nodes, 1, ([id, kind, rest]: NodeColumns) => {
+    sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
   });
+  const edges = inArrays(
+    db.prepare(`
+      SELECT source, type, destination, entity, aspect, position, ordinal, path, via, created_on,
+        created_actor, updated_on, updated_actor, properties, leads
+      FROM edge WHERE (source, type, destination, entity, aspect) > (?, ?, ?, ?, ?)
+      ORDER BY source, type, destination, entity, aspect LIMIT ?`),
+  );
+  let alike: EdgeColumns[] = [];
+  const endAlike = () => {
+    const first = alike.length > 1 ? alike.reduce(earlier) : alike[0];
+    for (const edge of alike) addEdge(edge, edge === first, textOf, sums);
+  };
+  await everyRow(edges, 5, (edge: EdgeColumns) => {
+    const last = alike[0];
+    if (last !== undefined && endsDiffer(last, edge)) {
+      endAlike();
+      alike = [];
+    }
+    alike.push(edge);
+  });
+  endAlike();
+}
+
+function endsDiffer(one: EdgeColumns, other: EdgeColumns): boolean {
+  for (let n = 0; n < AT_ENDS; n++) if (one[n] !== other[n]) return true;
+  return false;
+}
+
+function earlier(one: EdgeColumns, other: EdgeColumns): EdgeColumns {
+  const [, , , , , onePosition, oneOrdinal] = one;
+  const [, , , , , position, ordinal] = other;
+  return position < onePosition || (position === onePosition && ordinal < oneOrdinal) ? other : one;
+}
+
+function addEdge(
+  edge: EdgeColumns,
+  first: boolean,
+  textOf: ReadonlyMap<number, string>,
+  sums: EntitySums,
+): void {
+  const [source, type, destination, entity, aspect, position, ordinal, path, via, ...stamps] = edge;
+  if (!sums.begin(entity)) return;
+  const [createdOn, createdActor, updatedOn, updatedActor, properties, leads] = stamps;
+  const { hash } = sums;
+  hash.text(textOf.get(aspect) ?? "");
+  hash.text(textOf.get(type) ?? "");
+  sums.urnCell(source);
+  sums.urnCell(destination);
+  hash.number(position);
+  hash.number(ordinal);
+  hash.text(textOf.get(path) ?? "");
+  if (via === null) hash.nothing();
+  else sums.urnCell(via);
+  hash.number(createdOn);
+  sums.urnCell(createdActor);
+  hash.number(updatedOn);
+  sums.urnCell(updatedActor);
+  hash.cell(properties);
+  hash.number((leads === 1) === first ? 1 : 0);
+  sums.end();
+}

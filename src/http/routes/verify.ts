@@ -34,12 +34,13 @@ const verify: Endpoint = {
   writes: true,
   summary: "Compare views with the log, entity by entity",
   about:
-    "The answer is the id of the job. Without `full` it looks at the entities that were written since the last time, at those that differed, and at how many rows there are; a view that this cannot answer for is looked at wholly. With `repair` what differs is made anew from the log and looked at again; the job fails when something is left. Reading and writing go on.",
+    "The answer is the id of the job. It looks at every row of each view, and of the log at what was written since the last time; what the log said before is remembered as sums over rows. With `full` all of the log is folded. With `quick` only entities are looked at that were written since or differed, and how many rows there are. A view that this cannot answer for is looked at wholly. With `repair` what differs is made anew from the log and looked at again; the job fails when something is left. Reading and writing go on.",
   body: {
     type: "object",
     properties: {
       views: { type: "array", items: viewName, description: "All when absent" },
-      full: flag("Look at everything. False when absent"),
+      full: flag("Fold all of the log. False when absent"),
+      quick: flag("Look at what was written since. False when absent, and with `full`"),
       repair: flag("Make what differs anew from the log. False when absent"),
       urns: { type: "array", items: urn, maxItems: 10_000, description: "Look at these as well" },
     },
@@ -89,7 +90,13 @@ const verificationSchema: Schema = {
     time,
     full: {
       type: "object",
-      description: "When all of it was looked at last",
+      description: "When all of the log was folded last",
+      required: ["position", "time"],
+      properties: { position: place, time },
+    },
+    whole: {
+      type: "object",
+      description: "When every row was looked at last",
       required: ["position", "time"],
       properties: { position: place, time },
     },
@@ -133,6 +140,7 @@ const listDifferences: Endpoint = {
           {
             ...{ view: "graph", position: 4711, rows: 913, time: 1772409600120 },
             full: { position: 4200, time: 1772406000417 },
+            whole: { position: 4711, time: 1772409600120 },
             differences: 1,
           },
         ],

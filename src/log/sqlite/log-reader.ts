@@ -82,7 +82,7 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   const selectEnd = prepare("SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1");
   // CROSS JOIN: the names are looked up in their order, and not the log gone through.
   const selectBeginnings = prepare(`
-    SELECT j.key, l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}
+    SELECT l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}, j.key
     FROM json_each(?1) AS j CROSS JOIN stream AS s ON s.name = j.value
     CROSS JOIN log AS l ON l.stream = s.id AND l.revision < ?2
     ORDER BY j.key, l.revision`);
@@ -188,20 +188,21 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   };
 }
 
-type KeyedRow = [key: number, ...Row];
+type KeyedRow = [...Row, key: number];
+const KEY = 7;
 
 /** Rows of one key after the other. */
 function* byKey(rows: Iterable<KeyedRow>): Generator<readonly [key: number, rows: Row[]]> {
   let key: number | undefined;
   let own: Row[] = [];
   for (const row of rows) {
-    const [next, ...rest] = row;
+    const next = row[KEY];
     if (key !== undefined && next !== key) {
       yield [key, own];
       own = [];
     }
     key = next;
-    own.push(rest);
+    own.push(row as unknown as Row);
   }
   if (key !== undefined) yield [key, own];
 }

@@ -3,7 +3,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
-import type { Row, ViewRows } from "../verify/view-rows.ts";
+import type { HeldSums, Row, ViewRows } from "../verify/view-rows.ts";
+import { createEntitySums, type EntitySums } from "./entity-sums.ts";
 import { openSqliteViewReader, translated, type ViewSchema } from "./sqlite-view.ts";
 
 /** What is peculiar to a view; each function runs within one read transaction. */
@@ -27,6 +28,8 @@ export function openSqliteViewRows(
   schema: ViewSchema,
   path: string,
   prepare: (db: DatabaseSync) => RowQueries,
+  /** Tells every entity and every row, whatever is wrong with either. */
+  sum: (db: DatabaseSync, sums: EntitySums) => Promise<void>,
 ): ViewRows {
   const db = openSqliteViewReader(schema, path);
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -47,7 +50,28 @@ export function openSqliteViewRows(
     });
   }
 
+  /** With a connection of its own: others read meanwhile, each in a transaction. */
+  async function sums(
+    leftOut: (position: Position) => Promise<ReadonlySet<string>>,
+  ): Promise<HeldSums> {
+    const own = openSqliteViewReader(schema, path);
+    try {
+      own.exec(`PRAGMA cache_size = -${CACHE_KIB}; BEGIN`);
+      const at = position(Number(own.prepare("SELECT position FROM view").get()?.position));
+      const all = createEntitySums(await leftOut(at));
+      await sum(own, all);
+      return { position: at, rows: all.rows(), sums: all.sums };
+    } catch (error) {
+      return translated(schema, "read", () => {
+        throw error;
+      });
+    } finally {
+      own.close();
+    }
+  }
+
   return {
+    sums,
     position: () => read(positionNow),
     read: (urns) =>
       read(() => {

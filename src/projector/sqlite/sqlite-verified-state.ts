@@ -3,16 +3,21 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../verify/differences.ts";
+import { noSums, type RowSums, sumsFormat } from "../verify/row-sums.ts";
 import {
   differencesMax,
+  type Look,
+  type Remembered,
   type Verified,
   type VerifiedState,
-  type VerifiedView,
 } from "../verify/verified-state.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** Of the table, before sums were remembered. */
+const COLUMNS_BEFORE = 9;
 
-// log, model: of what the views were made that were verified. full_…: the last that looked at all.
+// log, model, release: of what the views were made that were verified, and by what. full_…, whole_…,
+// sums: verify/verified-state.ts; sums as 32-bit numbers, the lowest byte first.
 const TABLES = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -25,7 +30,11 @@ CREATE TABLE IF NOT EXISTS verified (
   time INTEGER NOT NULL,
   full_position INTEGER,
   full_time INTEGER,
-  differences INTEGER NOT NULL
+  differences INTEGER NOT NULL,
+  whole_position INTEGER,
+  whole_time INTEGER,
+  release TEXT,
+  sums BLOB
 ) STRICT;
 CREATE TABLE IF NOT EXISTS difference (
   id INTEGER PRIMARY KEY,
@@ -39,14 +48,21 @@ CREATE TABLE IF NOT EXISTS difference (
 CREATE INDEX IF NOT EXISTS difference_view ON difference (view);
 `;
 
+/** Columns that files of earlier releases lack. */
+const ADDED = [
+  ...["whole_position INTEGER", "whole_time INTEGER", "release TEXT", "sums BLOB"],
+].map((column) => `ALTER TABLE verified ADD COLUMN ${column}`);
+
 export function openSqliteVerifiedState(
   path: string,
-  made: { readonly log: string; readonly model: string },
+  made: { readonly log: string; readonly model: string; readonly release: string },
 ): VerifiedState {
   let db: DatabaseSync;
   try {
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     db.exec(TABLES);
+    const columns = db.prepare("SELECT count(*) AS columns FROM pragma_table_info('verified')");
+    if (Number(columns.get()?.columns) === COLUMNS_BEFORE) for (const sql of ADDED) db.exec(sql);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
@@ -54,13 +70,15 @@ export function openSqliteVerifiedState(
       cause,
     });
   }
+  const release = `${made.release}/${sumsFormat}`;
   const all = db.prepare("SELECT * FROM verified WHERE log = ? AND model = ?");
   const urnsOf = db.prepare("SELECT DISTINCT urn FROM difference WHERE view = ?");
   const kept = db.prepare("SELECT count(*) AS kept FROM difference WHERE view = ?");
   const put = db.prepare(`
     INSERT OR REPLACE INTO verified
-      (view, log, model, position, rows, time, full_position, full_time, differences)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      (view, log, model, position, rows, time, full_position, full_time, differences,
+       whole_position, whole_time, release, sums)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const forget = db.prepare("DELETE FROM difference WHERE view = ?");
   const insert = db.prepare(`
     INSERT INTO difference (view, urn, aspect, kind, there, should) VALUES (?, ?, ?, ?, ?, ?)`);
@@ -71,17 +89,16 @@ export function openSqliteVerifiedState(
     "SELECT coalesce(sum(differences), 0) AS total FROM verified WHERE ?1 IS NULL OR view = ?1",
   );
 
-  function toldOf(row: Readonly<Record<string, unknown>>): VerifiedView {
+  function toldOf(row: Readonly<Record<string, unknown>>): Remembered {
     const view = String(row.view);
     const urns = urnsOf.all(view).map(({ urn }) => String(urn));
     const count = Number(row.differences);
-    const full =
-      row.full_position === null
-        ? undefined
-        : { position: at(row.full_position), time: Number(row.full_time) };
+    const full = lookOf(row.full_position, row.full_time);
+    const whole = lookOf(row.whole_position, row.whole_time);
+    const sums = row.release === release ? sumsOf(row.sums) : undefined;
     return {
       ...{ view, position: at(row.position), rows: Number(row.rows), time: Number(row.time) },
-      ...{ full, count, urns },
+      ...{ full, whole, sums, count, urns },
       complete: Number(kept.get(view)?.kept) === count && !urns.includes(""),
     };
   }
@@ -92,11 +109,15 @@ export function openSqliteVerifiedState(
     save(verified: readonly Verified[]) {
       db.exec("BEGIN IMMEDIATE");
       try {
-        for (const { view, full, differences, ...one } of verified) {
+        for (const { view, full, whole, sums, differences, ...one } of verified) {
           const { position: place, rows, time, count } = one;
           put.run(
             ...[view, made.log, made.model, place, rows, time],
             ...[full?.position ?? null, full?.time ?? null, count],
+            ...[whole?.position ?? null, whole?.time ?? null, release],
+            sums === undefined
+              ? null
+              : new Uint8Array(sums.buffer, sums.byteOffset, sums.byteLength),
           );
           forget.run(view);
           for (const { urn, aspect, kind, there, should } of differences.slice(0, differencesMax)) {
@@ -122,6 +143,16 @@ export function openSqliteVerifiedState(
     },
     close: () => db.close(),
   };
+}
+
+const lookOf = (place: unknown, time: unknown): Look | undefined =>
+  place === null ? undefined : { position: at(place), time: Number(time) };
+
+function sumsOf(bytes: unknown): RowSums | undefined {
+  const sums = noSums();
+  if (!(bytes instanceof Uint8Array) || bytes.byteLength !== sums.byteLength) return undefined;
+  new Uint8Array(sums.buffer).set(bytes);
+  return sums;
 }
 
 const at = (value: unknown): Position => position(Number(value));

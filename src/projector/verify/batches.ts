@@ -1,23 +1,67 @@
-/** Batches of entities, each compared with some of the views. */
+/** What a thread does for a verification: batches of entities, and sums over whole views. */
+import { assert } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/record-codec.ts";
-import type { Batch } from "./hands.ts";
-import { createVerifier, type VerifiedEntities, type Verifier } from "./verify-entities.ts";
+import { openParking, readParking } from "../parking.ts";
+import type { Batch, Summed, Summing, Work } from "./hands.ts";
+import { touchedSince } from "./touched.ts";
+import { createVerifier, type Verifier } from "./verify-entities.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
-export function createVerifying(
-  log: ChangeLog,
-  views: readonly VerifiedView[],
-): (batch: Batch) => Promise<VerifiedEntities> {
+/** Entities that are left out of sums; beyond, the view is compared entity by entity. */
+export const leftOutMax = 200_000;
+
+export function createVerifying(log: ChangeLog, views: readonly VerifiedView[]): Work {
   const verifiers = new Map<string, Verifier>();
-  return ({ views: names, entities, sizesAt }) => {
-    const key = names.join();
-    let verifier = verifiers.get(key);
-    if (verifier === undefined) {
-      const some = views.filter(({ name }) => names.includes(name));
-      verifier = createVerifier({ log, decode: decodeRecord, views: some });
-      verifiers.set(key, verifier);
-    }
-    return verifier.verify(entities, sizesAt);
+  return {
+    verify({ views: names, entities, places, compare }: Batch) {
+      const key = names.join();
+      let verifier = verifiers.get(key);
+      if (verifier === undefined) {
+        const some = views.filter(({ name }) => names.includes(name));
+        verifier = createVerifier({ log, decode: decodeRecord, views: some });
+        verifiers.set(key, verifier);
+      }
+      return verifier.verify(entities, places, { compare });
+    },
+    async sum(asked: Summing) {
+      const view = views.find(({ name }) => name === asked.view);
+      assert(view?.rows.sums !== undefined, `the view "${asked.view}" cannot be summed up`);
+      const more = new Set<string>();
+      const bearing = new Set<string>();
+      const held = await view.rows.sums(async (position) => {
+        await leaveOut(log, view, { ...asked, position }, more, bearing);
+        return new Set([...asked.leftOut, ...more]);
+      });
+      if (more.size > leftOutMax) return undefined;
+      return { ...held, more: [...more], bearing: bearing.has(view.name) } satisfies Summed;
+    },
   };
+}
+
+/**
+ * Entities of whose rows it cannot be said at which position they are true: those that were written
+ * after `since`, where the view is compared with what was known there, or shows later states than its
+ * position tells; and those that are parked.
+ */
+async function leaveOut(
+  log: ChangeLog,
+  view: VerifiedView,
+  { since, position }: { readonly since: Position | undefined; readonly position: Position },
+  more: Set<string>,
+  bearing: Set<string>,
+): Promise<void> {
+  const from = since ?? (view.foldedFrom === undefined ? undefined : position);
+  if (from !== undefined) {
+    const touched = await touchedSince(log, from, await log.head(), leftOutMax);
+    for (const urn of touched.urns) more.add(urn);
+    for (const name of touched.bearing) bearing.add(name);
+  }
+  for (const name of [view.name, view.foldedFrom]) {
+    if (name === undefined) continue;
+    const notes = { load: () => readParking(log, name), write: async () => {} };
+    const parking = await openParking(name, notes, Date.now);
+    for (const { urn } of parking.list()) more.add(urn);
+  }
 }

@@ -74,11 +74,12 @@ export async function readBearings(
 /** Whether a record between two verifications changes what views hold of entities that it is not of. */
 export function bearsOnMany(stream: StreamName): readonly string[] {
   const of = parseStream(stream);
-  if (of?.kind === "truncation") return ["timeseries"];
+  // Documents are folded from events, too.
+  if (of?.kind === "truncation") return ["timeseries", "search"];
   if (of?.kind === "timeseries" && of.aspect === FORGETS) return ["graph"];
   if (stream.startsWith(parkingStream(""))) {
     const view = stream.slice(parkingStream("").length);
-    return view === "aspects" ? [view, "search"] : [view];
+    return view === "aspects" || view === "timeseries" ? [view, "search"] : [view];
   }
   return [];
 }

@@ -1,22 +1,46 @@
 /**
- * Who verifies batches of entities: this thread, and others beside it (verify-hand.ts), each with
- * its own reading connections. A batch goes to whoever has the least to do.
+ * Who does the work of a verification: this thread, and others beside it (verify-hand.ts), each with
+ * its own reading connections. What there is to do goes to whoever has the least to do.
  */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import type { Entity, VerifiedEntities } from "./verify-entities.ts";
+import type { Entity, Places, VerifiedEntities } from "./verify-entities.ts";
+import type { HeldSums } from "./view-rows.ts";
 
 export interface Batch {
-  /** Views to compare with. */
+  /** Views to fold for, and to compare with. */
   readonly views: readonly string[];
   readonly entities: readonly Entity[];
-  readonly sizesAt: Readonly<Record<string, readonly Position[]>>;
+  readonly places: Places;
+  readonly compare: boolean;
 }
 
-export interface Hands {
-  readonly count: number;
+/** Sums over all rows of a view. */
+export interface Summing {
+  readonly view: string;
+  /** Entities that are in no sum. */
+  readonly leftOut: readonly string[];
+  /** Neither are those that records after this one are of, up to the state that is read. */
+  readonly since: Position | undefined;
+}
+
+export interface Summed extends HeldSums {
+  /** Which others are in no sum. */
+  readonly more: readonly string[];
+  /** Whether a record after `since` bears on many entities of the view. */
+  readonly bearing: boolean;
+}
+
+/** What one thread does. */
+export interface Work {
   verify(batch: Batch): Promise<VerifiedEntities>;
+  /** Undefined where too many entities would be left out. */
+  sum(asked: Summing): Promise<Summed | undefined>;
+}
+
+export interface Hands extends Work {
+  readonly count: number;
   close(): Promise<void>;
 }
 
@@ -27,38 +51,43 @@ export interface HandData {
   readonly views: readonly string[];
 }
 
-export type ToHand = "close" | { readonly id: number; readonly batch: Batch };
+export type ToHand =
+  | "close"
+  | { readonly id: number; readonly batch: Batch }
+  | { readonly id: number; readonly sum: Summing };
 
 export type FromHand =
-  | { readonly id: number; readonly done: VerifiedEntities }
+  | { readonly id: number; readonly done: VerifiedEntities | Summed | undefined }
   | { readonly id: number; readonly failure: { readonly code: string; readonly message: string } };
 
 interface Hand {
   waiting: number;
-  verify(batch: Batch): Promise<VerifiedEntities>;
+  readonly work: Work;
   close(): Promise<void>;
 }
 
 /** `own`: what this thread does itself. */
-export function createHands(
-  own: (batch: Batch) => Promise<VerifiedEntities>,
-  others: readonly HandData[],
-): Hands {
+export function createHands(own: Work, others: readonly HandData[]): Hands {
+  // Others first: this thread has the rest to do besides.
   const hands: readonly Hand[] = [
-    { waiting: 0, verify: own, close: async () => {} },
     ...others.map(startHand),
+    { waiting: 0, work: own, close: async () => {} },
   ];
+
+  async function least<T>(use: (work: Work) => Promise<T>): Promise<T> {
+    const hand = hands.reduce((found, one) => (one.waiting < found.waiting ? one : found));
+    hand.waiting++;
+    try {
+      return await use(hand.work);
+    } finally {
+      hand.waiting--;
+    }
+  }
+
   return {
     count: hands.length,
-    async verify(batch) {
-      const hand = hands.reduce((least, one) => (one.waiting < least.waiting ? one : least));
-      hand.waiting++;
-      try {
-        return await hand.verify(batch);
-      } finally {
-        hand.waiting--;
-      }
-    },
+    verify: (batch) => least((work) => work.verify(batch)),
+    sum: (asked) => least((work) => work.sum(asked)),
     async close() {
       for (const hand of hands) await hand.close();
     },
@@ -66,7 +95,7 @@ export function createHands(
 }
 
 function startHand(data: HandData): Hand {
-  const pending = new Map<number, PromiseWithResolvers<VerifiedEntities>>();
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
   let ended: Error | undefined;
   const worker = new Worker(new URL("verify-hand.ts", import.meta.url), {
@@ -77,8 +106,8 @@ function startHand(data: HandData): Hand {
   worker.on("message", (message: FromHand) => {
     const wait = pending.get(message.id);
     pending.delete(message.id);
-    if ("done" in message) wait?.resolve(message.done);
-    else wait?.reject(failed(message.failure));
+    if ("failure" in message) wait?.reject(failed(message.failure));
+    else wait?.resolve(message.done);
   });
   const fail = (cause: unknown) => {
     ended ??= new CatalogError("unavailable", `verifying ended: ${cause}`, { cause });
@@ -87,14 +116,20 @@ function startHand(data: HandData): Hand {
   };
   worker.on("error", fail);
   worker.on("exit", (code) => fail(`a thread exited with code ${code}`));
+
+  function ask(message: { readonly batch: Batch } | { readonly sum: Summing }): Promise<unknown> {
+    if (ended !== undefined) return Promise.reject(ended);
+    const wait = Promise.withResolvers<unknown>();
+    pending.set(++last, wait);
+    worker.postMessage({ id: last, ...message } satisfies ToHand);
+    return wait.promise;
+  }
+
   return {
     waiting: 0,
-    verify(batch) {
-      if (ended !== undefined) return Promise.reject(ended);
-      const wait = Promise.withResolvers<VerifiedEntities>();
-      pending.set(++last, wait);
-      worker.postMessage({ id: last, batch } satisfies ToHand);
-      return wait.promise;
+    work: {
+      verify: async (batch) => (await ask({ batch })) as VerifiedEntities,
+      sum: async (sum) => (await ask({ sum })) as Summed | undefined,
     },
     async close() {
       if (ended === undefined) worker.postMessage("close" satisfies ToHand);

@@ -1,48 +1,73 @@
 /** Every entity that a log tells of, with its streams, in byte order of their urns. */
 import { parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import { type HistoryLog, timeseriesAspects } from "../history.ts";
-import { streamNames } from "./bearings.ts";
 
 export interface LogEntity {
   readonly urn: string;
   readonly streams: readonly StreamName[];
 }
 
-export async function* entitiesOf(log: HistoryLog): AsyncIterable<LogEntity> {
+/** Names of one page of streams. */
+const NAMES_MAX = 2_000;
+
+/** In batches of at most so many. */
+export async function* entitiesOf(
+  log: HistoryLog,
+  batchMax: number,
+): AsyncGenerator<readonly LogEntity[]> {
   const aspects = await timeseriesAspects(log);
   const prefixes = ["entity-", ...aspects.map((aspect) => timeseriesStream("", aspect))];
   const heads: Head[] = [];
   for (const prefix of prefixes) {
-    const rest = streamNames(log, prefix)[Symbol.asyncIterator]();
-    heads.push(await advanced({ urn: undefined, stream: "", rest }));
+    const head: Head = { prefix, page: [], at: 0, stream: "", urn: undefined };
+    await turnPage(head, log);
+    heads.push(head);
   }
+  let batch: LogEntity[] = [];
   for (;;) {
     let least: string | undefined;
     for (const { urn } of heads) {
       if (urn !== undefined && (least === undefined || comesBefore(urn, least))) least = urn;
     }
-    if (least === undefined) return;
+    if (least === undefined) break;
     const streams: StreamName[] = [];
     for (const head of heads) {
       if (head.urn !== least) continue;
       streams.push(head.stream);
-      await advanced(head);
+      // Nothing is waited for but once a page.
+      if (!advanced(head)) await turnPage(head, log);
     }
-    yield { urn: least, streams };
+    batch.push({ urn: least, streams });
+    if (batch.length < batchMax) continue;
+    yield batch;
+    batch = [];
   }
+  if (batch.length > 0) yield batch;
 }
 
+/** Where the streams that begin alike have got to; without a urn: at their end. */
 interface Head {
-  urn: string | undefined;
+  readonly prefix: string;
+  page: readonly StreamName[];
+  at: number;
   stream: StreamName;
-  readonly rest: AsyncIterator<StreamName>;
+  urn: string | undefined;
 }
 
-async function advanced(head: Head): Promise<Head> {
-  const next = await head.rest.next();
-  head.stream = next.done ? "" : next.value;
-  head.urn = next.done ? undefined : parseStream(head.stream)?.urn;
-  return head;
+/** False at the end of the page. */
+function advanced(head: Head): boolean {
+  const next = head.page[++head.at];
+  if (next === undefined) return false;
+  head.stream = next;
+  head.urn = parseStream(next)?.urn;
+  return true;
+}
+
+async function turnPage(head: Head, log: HistoryLog): Promise<void> {
+  const after = head.page.at(-1);
+  head.page = await log.listStreams(head.prefix, { after, limit: NAMES_MAX });
+  head.at = -1;
+  if (!advanced(head)) head.urn = undefined;
 }
 
 /** In the order of their bytes in UTF-8, which UTF-16 has but for surrogates. */

@@ -1,43 +1,31 @@
 /**
  * Verification: that each view is what the log says, up to a position.
  *
- *   full          every entity of the log is folded and compared with what each view has of it; then
- *                 entities are looked for in the views that the log never told of
- *   incremental   the same for the entities that records since the last verified position are of, and
- *                 for those that differed; and each view must have as many rows in all as the log
- *                 says, which is carried on from position to position by the folds of what changed
+ *   full      all of the log is folded, and compared with all that each view has; where a view can be
+ *             read in one go, by sums over its rows (verify-by-sums.ts), and else entity by entity
+ *   whole     all that each view has, by sums, and of the log what was written since the last time
+ *   touched   of both, what was written since and what differed; and each view must have as many rows
+ *             in all as the log says, which is carried on from position to position
  *
- * A view that the incremental one cannot answer for is verified in full: one that never was, or not
- * of this log and model; one of whose records since then bear on many entities (bearings.ts); one
- * that has another number of rows.
+ * A view that one of them cannot answer for is verified by the one before: one that never was, or not
+ * of this log, model and release; one of whose records since then bear on many entities (bearings.ts);
+ * one that has another number of rows.
  *
  * Positions are pinned before anything is read: what is said holds up to there. Memory is bounded by
- * the batches under way, the largest entity, and the differences that are kept.
+ * the batches under way, the largest entity, the differences that are kept, and of a view that is
+ * summed up by some bytes for each entity.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
-import { entityStream, parseStream, timeseriesStream } from "../../core/stream.ts";
-import type { ChangeLog } from "../../log/change-log.ts";
-import { type HistoryLog, timeseriesAspects } from "../history.ts";
-import { bearsOnMany } from "./bearings.ts";
-import { createFindings, type Findings } from "./findings.ts";
-import type { Hands } from "./hands.ts";
+import { parseStream } from "../../core/stream.ts";
+import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
-import type { VerifiedView as Told, Verified } from "./verified-state.ts";
-import type { Entity } from "./verify-entities.ts";
+import { addSums, noSums, subtractSums } from "./row-sums.ts";
+import { batchesOf, batchMax, runOver, type VerificationParts } from "./running.ts";
+import { touchedSince } from "./touched.ts";
+import { findUnknown, lookAgain } from "./unknown.ts";
+import type { Verified } from "./verified-state.ts";
+import { strayRows, verifyBySums } from "./verify-by-sums.ts";
 import type { VerifiedView } from "./view-rows.ts";
-
-export interface VerificationParts {
-  readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head">;
-  readonly views: readonly VerifiedView[];
-  /** What was verified before, by view. */
-  readonly before: Readonly<Record<string, Told>>;
-  readonly hands: Hands;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface VerificationResult {
   readonly views: readonly Verified[];
@@ -45,15 +33,20 @@ export interface VerificationResult {
   readonly records: number;
 }
 
-/** Entities of one batch. */
-const BATCH_MAX = 200;
-/** Entities that an incremental verification remembers; more are verified in full. */
+export type Grade = "full" | "whole" | "touched";
+
+type Views = readonly VerifiedView[];
+
+interface Part extends VerificationResult {
+  /** Views that this could not answer for. */
+  readonly left: readonly VerifiedView[];
+}
+
+/** Entities that are looked at because they were written; for more all are. */
 const TOUCHED_MAX = 200_000;
 const PAGE_MAX = 2_000;
 /** Records behind a folded view that are looked through for one that concerns it. */
 const LATER_MAX = 20_000;
-/** Entities that differ are looked at once more in the end, after so long, when they are so few. */
-const AGAIN = { entitiesMax: 1_000, afterMs: 250 };
 
 interface Start {
   readonly view: VerifiedView;
@@ -66,31 +59,28 @@ interface Start {
 export async function verifyViews(
   parts: VerificationParts,
   options: {
-    readonly full: boolean;
+    readonly grade: Grade;
     /** Entities to look at in any case. */
     readonly urns?: readonly string[] | undefined;
   },
 ): Promise<VerificationResult> {
-  const starts: Start[] = [];
-  for (const view of parts.views) starts.push(await startOf(parts.log, view));
-  let wholly = starts;
+  const { grade, urns = [] } = options;
+  const bySums = (since: boolean) => (views: Views) => verifyBySums(parts, views, { since, urns });
+  const steps: readonly ((views: Views) => Promise<Part>)[] = [
+    ...(grade === "touched" ? [(views: Views) => verifyTouched(parts, views, urns)] : []),
+    ...(grade === "full" ? [] : [bySums(true)]),
+    bySums(false),
+    (views) => verifyEach(parts, views),
+  ];
   const verified: Verified[] = [];
   let records = 0;
-  if (!options.full) {
-    const touched = await touchedSince(parts, starts, options.urns ?? []);
-    wholly = starts.filter(({ view }) => !touched.views.has(view.name));
-    const some = starts.filter(({ view }) => touched.views.has(view.name));
-    if (some.length > 0) {
-      const done = await verifyTouched(parts, some, touched.entities);
-      records += done.records;
-      verified.push(...done.views.filter(({ view }) => !done.miscounted.has(view)));
-      wholly.push(...some.filter(({ view }) => done.miscounted.has(view.name)));
-    }
-  }
-  if (wholly.length > 0) {
-    const done = await verifyWholly(parts, wholly);
-    records += done.records;
+  let left = parts.views;
+  for (const step of steps) {
+    if (left.length === 0) break;
+    const done = await step(left);
     verified.push(...done.views);
+    records += done.records;
+    left = done.left;
   }
   const order = parts.views.map(({ name }) => name);
   verified.sort((a, b) => order.indexOf(a.view) - order.indexOf(b.view));
@@ -109,209 +99,104 @@ async function startOf(log: VerificationParts["log"], view: VerifiedView): Promi
     const last = page.at(-1)?.position;
     if (last === undefined) return { view, position, rows };
     at = last;
-    const later = page.some(({ stream }) => parseStream(stream)?.kind === "entity");
+    const later = page.some(({ stream }) => parseStream(stream) !== undefined);
     if (later || at - position > LATER_MAX) return { view, position, rows: undefined };
   }
 }
 
-/** Views that can be verified by what changed since, and what that is. */
-async function touchedSince(
-  { log, before, signal }: VerificationParts,
-  starts: readonly Start[],
-  urns: readonly string[],
-): Promise<{ readonly views: ReadonlySet<string>; readonly entities: ReadonlySet<string> }> {
-  const views = new Set<string>();
-  const entities = new Set<string>(urns);
-  let from = Number.POSITIVE_INFINITY;
-  for (const { view, position } of starts) {
-    const told = before[view.name];
-    if (told === undefined || !told.complete || told.position > position) continue;
-    views.add(view.name);
-    for (const urn of told.urns) if (urn !== "") entities.add(urn);
-    from = Math.min(from, told.position);
-  }
-  const head = Math.max(0, ...starts.map(({ position }) => position));
-  for (let at = from; at < head && views.size > 0; ) {
-    signal?.throwIfAborted();
-    const page = await log.readAll(at as Position, { limit: PAGE_MAX });
-    if (page.length === 0) break;
-    for (const { stream } of page) {
-      for (const view of bearsOnMany(stream)) views.delete(view);
-      const urn = parseStream(stream)?.urn;
-      if (urn !== undefined) entities.add(urn);
-    }
-    at = Number(page.at(-1)?.position);
-    if (entities.size > TOUCHED_MAX) return { views: new Set(), entities: new Set() };
-  }
-  return { views, entities };
-}
-
+/** By what was written since, what differed then, and how many rows there are. */
 async function verifyTouched(
   parts: VerificationParts,
-  starts: readonly Start[],
-  entities: ReadonlySet<string>,
-): Promise<VerificationResult & { readonly miscounted: ReadonlySet<string> }> {
-  const { before, now } = parts;
-  const sizesAt = Object.fromEntries(
-    starts.map(({ view, position }) => [
-      view.name,
-      [before[view.name]?.position ?? position, position],
+  views: readonly VerifiedView[],
+  urns: readonly string[],
+): Promise<Part> {
+  const { before, log, now, signal } = parts;
+  const starts = await Promise.all(views.map((view) => startOf(log, view)));
+  const known = starts.filter(({ view: { name }, position }) => {
+    const told = before[name];
+    return told?.complete === true && told.position <= position;
+  });
+  const head = Math.max(0, ...known.map(({ position }) => position)) as Position;
+  const from = Math.min(head, ...known.map(({ view }) => before[view.name]?.position ?? head));
+  const since = await touchedSince(log, from as Position, head, TOUCHED_MAX, signal);
+  const entities = new Set([...urns, ...since.urns]);
+  const some = known.filter(({ view }) => !since.bearing.has(view.name));
+  if (some.length === 0 || since.urns.size > TOUCHED_MAX) {
+    return { views: [], records: 0, left: views };
+  }
+  for (const { view } of some) {
+    for (const urn of before[view.name]?.urns ?? []) entities.add(urn);
+  }
+  const names = some.map(({ view }) => view.name);
+  const places = Object.fromEntries(
+    some.map(({ view: { name }, position }) => [
+      name,
+      [before[name]?.position ?? position, position],
     ]),
   );
-  const list = async function* () {
-    for (const urn of entities) yield { urn };
-  };
-  const run = await verifyAll(parts, starts, list(), sizesAt, entities.size);
-  await lookAgain(parts, run.findings);
-  const views: Verified[] = [];
-  const miscounted = new Set<string>();
-  for (const { view, position, rows } of starts) {
+  const findings = createFindings(names);
+  const run = await runOver(parts, batchesOf(entities), {
+    ...{ views: names, places, findings, total: entities.size },
+  });
+  await lookAgain(parts, findings);
+  const verified: Verified[] = [];
+  for (const { view, position, rows } of some) {
     const { name } = view;
     const told = before[name];
-    const [then = 0, here = 0] = run.sizes[name] ?? [];
-    const should = (told?.rows ?? 0) + here - then;
-    const found = run.findings.of(name);
+    const [then, here] = run.told[name] ?? [];
+    const should = (told?.rows ?? 0) + (here?.rows ?? 0) - (then?.rows ?? 0);
+    const found = findings.of(name);
     // Rows that are missing or too many are known; any other number has to be looked into.
-    if (rows !== undefined && rows !== should + found.unexpected - found.missing) {
-      miscounted.add(name);
-    }
-    run.findings.addFaults(name, await view.rows.faults());
-    views.push({
-      ...{ view: name, position, rows: should, time: now(), full: told?.full },
-      ...run.findings.result(name),
+    if (rows !== undefined && rows !== should + found.unexpected - found.missing) continue;
+    findings.addFaults(name, await view.rows.faults());
+    const sums = told?.sums?.slice();
+    if (sums !== undefined) subtractSums(sums, then?.sums ?? noSums());
+    if (sums !== undefined) addSums(sums, here?.sums ?? noSums());
+    verified.push({
+      ...{ view: name, position, rows: should, time: now(), sums },
+      ...{ full: told?.full, whole: told?.whole },
+      ...findings.result(name),
     });
   }
-  return { views, miscounted, records: run.records };
+  const answered = new Set(verified.map(({ view }) => view));
+  const left = views.filter(({ name }) => !answered.has(name));
+  return { views: verified, records: run.records, left };
 }
 
-async function verifyWholly(
-  parts: VerificationParts,
-  starts: readonly Start[],
-): Promise<VerificationResult> {
+/** Every entity of the log, and those in the views that it never told of. */
+async function verifyEach(parts: VerificationParts, views: readonly VerifiedView[]): Promise<Part> {
   const { log, now } = parts;
-  const sizesAt = Object.fromEntries(starts.map(({ view, position }) => [view.name, [position]]));
-  const total = await log.head();
-  const run = await verifyAll(parts, starts, entitiesOf(log), sizesAt, total);
-  for (const start of starts) {
-    const [should = 0] = run.sizes[start.view.name] ?? [];
-    const { missing } = run.findings.of(start.view.name);
-    if (start.rows !== undefined && start.rows === should - missing) continue;
-    await findUnknown(parts, start, run);
+  const starts = await Promise.all(views.map((view) => startOf(log, view)));
+  const names = views.map(({ name }) => name);
+  const places = Object.fromEntries(starts.map(({ view, position }) => [view.name, [position]]));
+  const findings = createFindings(names);
+  const run = await runOver(parts, entitiesOf(log, batchMax.compared), {
+    ...{ views: names, places, findings, total: await log.head() },
+  });
+  const toldOf = (name: string) => run.told[name]?.[0] ?? { rows: 0, sums: noSums() };
+  for (const { view, rows } of starts) {
+    const { missing } = findings.of(view.name);
+    if (rows !== undefined && rows === toldOf(view.name).rows - missing) continue;
+    await findUnknown(parts, view, findings, () => true);
   }
-  await lookAgain(parts, run.findings);
-  const views: Verified[] = [];
+  await lookAgain(parts, findings);
+  const verified: Verified[] = [];
   for (const { view, position, rows } of starts) {
     const { name } = view;
-    const [should = 0] = run.sizes[name] ?? [];
-    const { missing, unexpected } = run.findings.of(name);
+    const should = toldOf(name);
+    const { missing, unexpected } = findings.of(name);
     const faults = [...(await view.rows.faults())];
     const stood = (await view.rows.position()) === position;
-    const stray = rows === undefined ? 0 : rows - (should - missing + unexpected);
+    const stray = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
     if (stood && stray !== 0) faults.push(strayRows(stray));
-    run.findings.addFaults(name, faults);
+    findings.addFaults(name, faults);
     const time = now();
-    views.push({
-      ...{ view: name, position, rows: should, time, full: { position, time } },
-      ...run.findings.result(name),
+    const look = { position, time };
+    verified.push({
+      ...{ view: name, position, rows: should.rows, sums: should.sums, time },
+      ...{ full: look, whole: look },
+      ...findings.result(name),
     });
   }
-  return { views, records: run.records };
-}
-
-const strayRows = (count: number): string =>
-  count > 0 ? `${count} rows belong to no entity` : `the rows are ${-count} fewer than they seem`;
-
-interface Run {
-  readonly findings: Findings;
-  readonly sizes: Record<string, number[]>;
-  records: number;
-}
-
-async function verifyAll(
-  { hands, onProgress, signal }: VerificationParts,
-  starts: readonly Start[],
-  entities: AsyncIterable<Entity>,
-  sizesAt: Readonly<Record<string, readonly Position[]>>,
-  total: number,
-): Promise<Run> {
-  const views = starts.map(({ view }) => view.name);
-  const run: Run = { findings: createFindings(views), sizes: {}, records: 0 };
-  async function take(batch: readonly Entity[]): Promise<void> {
-    const done = await hands.verify({ views, entities: batch, sizesAt });
-    run.records += done.records;
-    for (const one of done.differences) run.findings.add(one);
-    for (const [view, sizes] of Object.entries(done.sizes)) {
-      const sum = run.sizes[view];
-      run.sizes[view] = sizes.map((size, n) => size + (sum?.[n] ?? 0));
-    }
-    onProgress?.(Math.min(run.records, total), total);
-  }
-  const under = new Set<Promise<void>>();
-  let batch: Entity[] = [];
-  const hand = async () => {
-    signal?.throwIfAborted();
-    const taken = take(batch);
-    batch = [];
-    under.add(taken);
-    taken.then(
-      () => under.delete(taken),
-      () => {},
-    );
-    // Each hand has one batch in work and one in waiting.
-    if (under.size >= 2 * hands.count) await Promise.race(under);
-  };
-  try {
-    for await (const entity of entities) {
-      batch.push(entity);
-      if (batch.length === BATCH_MAX) await hand();
-    }
-    if (batch.length > 0) await hand();
-  } finally {
-    await Promise.allSettled(under);
-  }
-  await Promise.all(under);
-  return run;
-}
-
-/** Entities in a view that the log never told of. */
-async function findUnknown(parts: VerificationParts, { view }: Start, run: Run): Promise<void> {
-  const { log, hands, signal } = parts;
-  const aspects = await timeseriesAspects(log);
-  const seen = new Set<string>();
-  for await (const page of view.rows.urns()) {
-    signal?.throwIfAborted();
-    const unknown: Entity[] = [];
-    for (const urn of page) {
-      if (seen.has(urn) || (await isTold(log, urn, aspects))) continue;
-      if (seen.size < TOUCHED_MAX) seen.add(urn);
-      unknown.push({ urn });
-    }
-    if (unknown.length === 0) continue;
-    const done = await hands.verify({ views: [view.name], entities: unknown, sizesAt: {} });
-    for (const one of done.differences) run.findings.add(one);
-  }
-}
-
-/** Others have at least one stream, and are compared with it. */
-async function isTold(log: HistoryLog, urn: string, aspects: readonly string[]): Promise<boolean> {
-  const name = entityStream(urn);
-  const [first] = await log.listStreams(name, { limit: 1 });
-  if (first === name) return true;
-  for (const aspect of aspects) {
-    const series = timeseriesStream(urn, aspect);
-    const [found] = await log.listStreams(series, { limit: 1 });
-    if (found === series) return true;
-  }
-  return false;
-}
-
-/** What only seemed to differ, since something was read before something else, is left out. */
-async function lookAgain({ hands }: VerificationParts, findings: Findings): Promise<void> {
-  const again = findings.urns();
-  if (again === undefined || again.size === 0 || again.size > AGAIN.entitiesMax) return;
-  await pause(AGAIN.afterMs);
-  for (const [urn, views] of again) {
-    const done = await hands.verify({ views: [...views], entities: [{ urn }], sizesAt: {} });
-    findings.replace(urn, done.differences);
-  }
+  return { views: verified, records: run.records, left: [] };
 }

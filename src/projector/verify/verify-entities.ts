@@ -14,6 +14,7 @@ import type { HistoryLog } from "../history.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { readBeginnings, readHistory } from "./entity-history.ts";
+import { addRows, createRowHash, noSums, type RowHash, type RowSums } from "./row-sums.ts";
 import type { FoldedRows, HeldRows, Row, VerifiedView } from "./view-rows.ts";
 
 export interface Entity {
@@ -22,18 +23,30 @@ export interface Entity {
   readonly streams?: readonly StreamName[] | undefined;
 }
 
+/** What the log says there is of some entities in a view. */
+export interface Told {
+  readonly rows: number;
+  readonly sums: RowSums;
+}
+
+/** Positions in ascending order, by view. */
+export type Places = Readonly<Record<string, readonly Position[]>>;
+
 export interface VerifiedEntities {
   readonly records: number;
   readonly differences: readonly Difference[];
-  /** By view: rows that the log says there are of these entities, at each of the asked positions. */
-  readonly sizes: Readonly<Record<string, readonly number[]>>;
+  /** At each of the asked positions of a view. */
+  readonly told: Readonly<Record<string, readonly Told[]>>;
+  /** What could not be folded, and has to be compared: names of views with urns. */
+  readonly unfolded: readonly (readonly [view: string, urn: string])[];
 }
 
 export interface Verifier {
-  /** `sizesAt`: by view, the positions at which rows are counted, ascending. */
+  /** Without `compare` nothing is read of the views: what the log says is summed up. */
   verify(
     entities: readonly Entity[],
-    sizesAt: Readonly<Record<string, readonly Position[]>>,
+    places: Places,
+    options: { readonly compare: boolean },
   ): Promise<VerifiedEntities>;
 }
 
@@ -46,16 +59,24 @@ export function createVerifier(parts: {
   const names = views.map(({ name }) => name);
   let bearings: Bearings | undefined;
 
+  async function rowsOf(entities: readonly Entity[]): Promise<readonly HeldRows[]> {
+    const urns = entities.map(({ urn }) => urn);
+    return Promise.all(views.map(({ rows }) => rows.read(urns)));
+  }
+
   async function verifySome(
     entities: readonly Entity[],
-    sizes: Sizes,
+    held: readonly HeldRows[] | undefined,
+    sums: Sums,
     fresh: boolean,
-  ): Promise<{ readonly done: number; readonly records: number; found: readonly Found[] }> {
-    const urns = entities.map(({ urn }) => urn);
-    const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
+  ): Promise<{
+    readonly done: number;
+    readonly records: number;
+    readonly found: readonly Found[];
+  }> {
     if (fresh || bearings === undefined) bearings = await readBearings(log, decode, names);
     const bearingsNow = bearings;
-    const done = Math.min(...held.map(({ rows }) => rows.length));
+    const done = Math.min(entities.length, ...(held ?? []).map(({ rows }) => rows.length));
     const some = entities.slice(0, done);
     const streams = some.map((one) => one.streams ?? bearingsNow.streamsOf(one.urn));
     const beginnings = await readBeginnings(log, streams.flat());
@@ -64,46 +85,49 @@ export function createVerifier(parts: {
     const found: Found[] = [];
     for (const [n, entity] of some.entries()) {
       const { urn } = entity;
-      const folds = views.map((view, v) =>
-        startFold(view, urn, held[v] as HeldRows, n, bearingsNow),
-      );
+      const folds = views.map((view, v) => startFold(view, urn, held?.[v], n, bearingsNow, sums));
       const changes = await readHistory(urn, streams[n] ?? [], beginnings, history);
       if (Symbol.iterator in changes) {
         for (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, sizes);
+          for (const fold of folds) take(fold, change, sums);
         }
       } else {
         for await (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, sizes);
+          for (const fold of folds) take(fold, change, sums);
         }
       }
-      const differences = folds.flatMap((fold) => end(fold, urn, sizes));
+      const differences = folds.flatMap((fold) => end(fold, sums));
       if (differences.length > 0) found.push({ entity, differences });
     }
     return { done, records, found };
   }
 
   return {
-    async verify(entities, sizesAt) {
-      const sizes = createSizes(sizesAt);
-      const none = createSizes({});
+    async verify(entities, places, { compare }) {
+      const sums = createSums(places);
+      const none = createSums({});
       let records = 0;
       const differences: Difference[] = [];
       for (let from = 0; from < entities.length; ) {
         const slice = entities.slice(from);
-        const some = await verifySome(slice, sizes, false);
+        const some = await verifySome(
+          slice,
+          compare ? await rowsOf(slice) : undefined,
+          sums,
+          false,
+        );
         from += some.done;
         records += some.records;
         let again = some.found.map(({ entity: { urn } }) => ({ urn }));
         while (again.length > 0) {
-          const looked = await verifySome(again, none, true);
+          const looked = await verifySome(again, await rowsOf(again), none, true);
           again = again.slice(looked.done);
           for (const found of looked.found) differences.push(...found.differences);
         }
       }
-      return { records, differences, sizes: sizes.all };
+      return { records, differences, told: sums.told, unfolded: sums.unfolded };
     },
   };
 }
@@ -113,27 +137,38 @@ interface Found {
   readonly differences: readonly Difference[];
 }
 
-interface Sizes {
-  readonly at: Readonly<Record<string, readonly Position[]>>;
-  readonly all: Record<string, number[]>;
+interface Sums {
+  readonly at: Places;
+  readonly told: Readonly<Record<string, readonly { rows: number; readonly sums: RowSums }[]>>;
+  readonly hash: RowHash;
+  readonly unfolded: (readonly [view: string, urn: string])[];
 }
 
-const createSizes = (at: Sizes["at"]): Sizes => ({
+const createSums = (at: Places): Sums => ({
   at,
-  all: Object.fromEntries(Object.entries(at).map(([view, places]) => [view, places.map(() => 0)])),
+  told: Object.fromEntries(
+    Object.entries(at).map(([view, places]) => [
+      view,
+      places.map(() => ({ rows: 0, sums: noSums() })),
+    ]),
+  ),
+  hash: createRowHash(),
+  unfolded: [],
 });
 
 /** The fold of one entity for one view. */
 interface Fold {
   readonly view: VerifiedView;
+  readonly urn: string;
   readonly folded: FoldedRows;
-  readonly there: readonly Row[];
+  /** Undefined: nothing is compared. */
+  readonly there: readonly Row[] | undefined;
   /** The rows are true of a position from here on, and up to there. */
   readonly from: number;
   readonly to: number;
   readonly skips: ((change: PlacedChange) => boolean) | undefined;
-  /** How many of the asked sizes are counted. */
-  counted: number;
+  /** How many of the asked places have their sums. */
+  summed: number;
   /** Whether the rows have been compared since the last change, and were ever equal. */
   compared: boolean;
   matched: boolean;
@@ -144,28 +179,29 @@ interface Fold {
 function startFold(
   view: VerifiedView,
   urn: string,
-  held: HeldRows,
+  held: HeldRows | undefined,
   n: number,
   bearings: Bearings,
+  { at }: Sums,
 ): Fold {
   const own = bearings.parkingOf(view.name);
   // What the view that it is folded from passes over is in no state that it was given.
   const parking = view.foldedFrom === undefined ? own : bearings.parkingOf(view.foldedFrom);
   const parked = view.foldedFrom === undefined ? undefined : own?.find(urn)?.position;
   return {
-    view,
+    ...{ view, urn },
     folded: view.fold(urn),
-    there: inOrder(held.rows[n] as readonly Row[], view.shape),
-    from: Math.min(held.from, (parked ?? Number.POSITIVE_INFINITY) - 1),
-    to: held.to ?? Number.POSITIVE_INFINITY,
+    there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
+    from: Math.min(held?.from ?? 0, (parked ?? Number.POSITIVE_INFINITY) - 1),
+    to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : (held.to ?? Number.POSITIVE_INFINITY),
     skips: parking === undefined || parking.idle ? undefined : parking.skips,
-    ...{ counted: 0, compared: false, matched: false, ended: false, error: undefined },
+    ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
 }
 
-function take(fold: Fold, change: PlacedChange, sizes: Sizes): void {
+function take(fold: Fold, change: PlacedChange, sums: Sums): void {
   if (fold.ended) return;
-  countUpTo(fold, change.position, sizes);
+  sumUpTo(fold, change.position, sums);
   if (change.position > fold.from) compare(fold);
   if (change.position > fold.to) fold.ended = true;
   else if (fold.skips === undefined || !fold.skips(change)) {
@@ -178,27 +214,41 @@ function take(fold: Fold, change: PlacedChange, sizes: Sizes): void {
   }
 }
 
-function countUpTo(fold: Fold, before: number, sizes: Sizes): void {
-  const places = sizes.at[fold.view.name];
-  const counts = sizes.all[fold.view.name];
-  if (places === undefined || counts === undefined) return;
-  while (fold.counted < places.length && Number(places[fold.counted]) < before) {
-    counts[fold.counted] = (counts[fold.counted] ?? 0) + fold.folded.size();
-    fold.counted++;
+/** Adds what there is at the asked places before a position. */
+function sumUpTo(fold: Fold, before: number, { at, told, hash, unfolded }: Sums): void {
+  const { view, urn, folded } = fold;
+  const places = at[view.name];
+  if (places === undefined) return;
+  while (fold.summed < places.length && Number(places[fold.summed]) < before) {
+    const sum = told[view.name]?.[fold.summed++];
+    if (sum === undefined) return;
+    try {
+      const rows = folded.rows();
+      sum.rows += rows.length;
+      addRows(hash, urn, rows, sum.sums);
+    } catch (error) {
+      fold.error ??= error;
+    }
+    if (fold.error !== undefined) unfolded.push([view.name, urn]);
   }
 }
 
 function compare(fold: Fold): void {
-  if (fold.matched || fold.compared) return;
-  fold.matched = areEqual(fold.there, fold.folded.rows());
+  const { there, folded } = fold;
+  if (there === undefined || fold.matched || fold.compared) return;
   fold.compared = true;
+  try {
+    fold.matched = areEqual(there, folded.rows());
+  } catch (error) {
+    fold.error ??= error;
+  }
 }
 
-function end(fold: Fold, urn: string, sizes: Sizes): readonly Difference[] {
-  countUpTo(fold, Number.POSITIVE_INFINITY, sizes);
+function end(fold: Fold, sums: Sums): readonly Difference[] {
+  sumUpTo(fold, Number.POSITIVE_INFINITY, sums);
   compare(fold);
-  if (fold.matched) return [];
-  const { view, there, folded, error } = fold;
+  if (fold.matched || fold.there === undefined) return [];
+  const { view, urn, there, folded, error } = fold;
   if (error !== undefined) {
     const why = error instanceof Error ? error.message : String(error);
     const should = `a record is not parked that the view cannot take: ${why}`;

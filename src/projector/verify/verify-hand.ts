@@ -1,4 +1,4 @@
-/** A thread that verifies batches of entities; hands.ts is its other end. */
+/** A thread that works for a verification; hands.ts is its other end. */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
@@ -19,7 +19,7 @@ async function run(data: HandData): Promise<void> {
   const stores = (await import(data.module)) as VerifyStores;
   const log = await stores.openLogReader(data.config);
   const views = await stores.openVerifiedViews(data.config, data.views);
-  const verify = createVerifying(log, views);
+  const work = createVerifying(log, views);
   const tell = (message: FromHand) => port.postMessage(message);
   port.on("message", async (message: ToHand) => {
     if (message === "close") {
@@ -28,9 +28,10 @@ async function run(data: HandData): Promise<void> {
       await log.close();
       return;
     }
-    const { id, batch } = message;
+    const { id } = message;
     try {
-      tell({ id, done: await verify(batch) });
+      const done = "batch" in message ? work.verify(message.batch) : work.sum(message.sum);
+      tell({ id, done: await done });
     } catch (error) {
       const code = error instanceof CatalogError ? error.code : "internal";
       const text = error instanceof Error ? error.message : String(error);

@@ -5,14 +5,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { giveWay } from "../give-way.ts";
-import type { VerificationResult } from "./verification.ts";
+import type { Grade, VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
   /** Address of the module that verifies (VerifyModule). */
   readonly module: string;
   readonly config: unknown;
   readonly views: readonly string[];
-  readonly full: boolean;
+  readonly grade: Grade;
   readonly urns: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface VerifyModule {
     config: unknown,
     options: {
       readonly views: readonly string[];
-      readonly full: boolean;
+      readonly grade: Grade;
       readonly urns: readonly string[];
       readonly threads: number;
       readonly onProgress: (done: number, total: number) => void;

@@ -4,6 +4,7 @@
  */
 import type { PlacedChange } from "../../core/change.ts";
 import type { Position } from "../../core/position.ts";
+import type { RowSums } from "./row-sums.ts";
 
 export type Cell = string | number | null;
 
@@ -36,6 +37,14 @@ export interface HeldCount {
   readonly rows: number | undefined;
 }
 
+/** Sums over all rows of a view, as they are at one position. */
+export interface HeldSums {
+  readonly position: Position;
+  /** All that there are, those that are left out included. */
+  readonly rows: number;
+  readonly sums: RowSums;
+}
+
 /** The rows of one view. Every method throws `unavailable` when the view cannot be read. */
 export interface ViewRows {
   position(): Promise<Position>;
@@ -43,6 +52,12 @@ export interface ViewRows {
   count(): Promise<HeldCount>;
   /** Every urn that there are rows of, in pages; some may come twice. */
   urns(): AsyncIterable<readonly string[]>;
+  /**
+   * Reads everything once. `leftOut` is asked when it is certain which state is read, and names
+   * entities whose rows are counted and in no sum. Absent where that costs more than reading entity by
+   * entity: then each is compared, and nothing is missed.
+   */
+  sums?(leftOut: (position: Position) => Promise<ReadonlySet<string>>): Promise<HeldSums>;
   /** What is wrong with the store that no row shows: sentences without a full stop. */
   faults(): Promise<readonly string[]>;
   close(): Promise<void>;

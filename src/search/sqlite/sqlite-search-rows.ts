@@ -3,7 +3,14 @@
  * the index has a document is looked at for each; whether it is found by its words, for one of each
  * read.
  */
-import { inArrays, numberOf, openSqliteViewRows } from "../../projector/sqlite/row-reading.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
+import {
+  inArrays,
+  numberOf,
+  openSqliteViewRows,
+  type RowQueries,
+} from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { searchSchema } from "./schema.ts";
 import { hash32, quoted, valueToken } from "./tokens.ts";
@@ -16,75 +23,109 @@ interface Place {
 }
 
 export const openSqliteSearchRows = (path: string): ViewRows =>
-  openSqliteViewRows(searchSchema, path, (db) => {
-    const find = inArrays(
-      db.prepare(`
+  openSqliteViewRows(searchSchema, path, queriesOf, addAll);
+
+function queriesOf(db: DatabaseSync): RowQueries {
+  const find = inArrays(
+    db.prepare(`
         SELECT json, id, (SELECT 1 FROM term_docsize WHERE term_docsize.id = entity.id), live
         FROM entity JOIN document USING (id) LEFT JOIN written USING (id)
         WHERE hash = ? AND urn = ?`),
-    );
-    const fieldOf = db.prepare("SELECT id FROM field WHERE name = 'urn'");
-    // FTS5 passes over a row that is no integer, which numbers of here are not unless they are made one.
-    const found = db.prepare(
-      "SELECT 1 FROM term WHERE term MATCH ? AND rowid = CAST(? AS INTEGER)",
-    );
-    const countDocuments = inArrays(db.prepare("SELECT count(*) FROM document"));
-    const countIndexed = inArrays(db.prepare("SELECT count(*) FROM term_docsize"));
-    const urnsAfter = db.prepare(`
+  );
+  const isFound = createLookUp(db);
+  const countDocuments = inArrays(db.prepare("SELECT count(*) FROM document"));
+  const countIndexed = inArrays(db.prepare("SELECT count(*) FROM term_docsize"));
+  const urnsAfter = db.prepare(`
       SELECT hash, urn FROM entity JOIN document USING (id)
       WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
-    const unnamed = inArrays(
-      db.prepare("SELECT count(*) FROM document WHERE NOT EXISTS (SELECT 1 FROM field)"),
-    );
-    let looked = false;
+  const unnamed = inArrays(
+    db.prepare("SELECT count(*) FROM document WHERE NOT EXISTS (SELECT 1 FROM field)"),
+  );
+  let looked = false;
 
-    function isFound(id: number, urn: string): boolean {
-      const field = fieldOf.get()?.id;
-      if (field === undefined) return false;
-      try {
-        return found.get(quoted(valueToken(Number(field), urn)), id) !== undefined;
-      } catch {
-        // What the index has in place of its parts may be anything.
-        return false;
+  return {
+    begin() {
+      looked = false;
+    },
+    rowsOf(given): readonly Row[] {
+      const urn = given.toWellFormed();
+      const row = find.get(hash32(urn), urn);
+      if (row === undefined) return [];
+      const [json, id, inIndex, live] = row as unknown as readonly [
+        ...[json: string, id: number, inIndex: number | null, live: number | null],
+      ];
+      let indexed = inIndex === 1 && live === 1;
+      if (indexed && !looked) {
+        looked = true;
+        indexed = isFound(id, urn);
       }
-    }
+      return [["", indexed ? 1 : 0, json]];
+    },
+    count: () => numberOf(countDocuments),
+    urns(after) {
+      const { hash, urn } = (after as Place | undefined) ?? { hash: -1, urn: "" };
+      const page = urnsAfter.all(hash, urn) as unknown as Place[];
+      return {
+        urns: page.map((place) => place.urn),
+        next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
+      };
+    },
+    faults() {
+      const documents = numberOf(countDocuments);
+      const indexed = numberOf(countIndexed);
+      return [
+        ...(documents === indexed
+          ? []
+          : [`the index has ${indexed} documents, and there are ${documents}`]),
+        ...(numberOf(unnamed) > 0 ? ["the names of fields are gone"] : []),
+      ];
+    },
+  };
+}
 
-    return {
-      begin() {
-        looked = false;
-      },
-      rowsOf(given): readonly Row[] {
-        const urn = given.toWellFormed();
-        const row = find.get(hash32(urn), urn);
-        if (row === undefined) return [];
-        const [json, id, inIndex, live] = row as unknown as readonly [
-          ...[json: string, id: number, inIndex: number | null, live: number | null],
-        ];
-        let indexed = inIndex === 1 && live === 1;
-        if (indexed && !looked) {
-          looked = true;
-          indexed = isFound(id, urn);
-        }
-        return [["", indexed ? 1 : 0, json]];
-      },
-      count: () => numberOf(countDocuments),
-      urns(after) {
-        const { hash, urn } = (after as Place | undefined) ?? { hash: -1, urn: "" };
-        const page = urnsAfter.all(hash, urn) as unknown as Place[];
-        return {
-          urns: page.map((place) => place.urn),
-          next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
-        };
-      },
-      faults() {
-        const documents = numberOf(countDocuments);
-        const indexed = numberOf(countIndexed);
-        return [
-          ...(documents === indexed
-            ? []
-            : [`the index has ${indexed} documents, and there are ${documents}`]),
-          ...(numberOf(unnamed) > 0 ? ["the names of fields are gone"] : []),
-        ];
-      },
-    };
+/** Whether a document is found by its urn. */
+function createLookUp(db: DatabaseSync): (id: number, urn: string) => boolean {
+  const fieldOf = db.prepare("SELECT id FROM field WHERE name = 'urn'");
+  // FTS5 passes over a row that is no integer, which numbers of here are not unless they are made one.
+  const found = db.prepare("SELECT 1 FROM term WHERE term MATCH ? AND rowid = CAST(? AS INTEGER)");
+  return (id, urn) => {
+    const field = fieldOf.get()?.id;
+    if (field === undefined) return false;
+    try {
+      return found.get(quoted(valueToken(Number(field), urn)), id) !== undefined;
+    } catch {
+      // What the index has in place of its parts may be anything.
+      return false;
+    }
+  };
+}
+
+type DocumentColumns = readonly [
+  ...[id: number, json: string, urn: string | null, inIndex: number | null, live: number | null],
+];
+
+/** One of so many documents is looked for by its words. */
+const LOOKED_FOR = 200;
+
+/** Documents in the order of their numbers. */
+async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { hash } = sums;
+  const isFound = createLookUp(db);
+  const documents = inArrays(
+    db.prepare(`
+      SELECT document.id, json, urn,
+        (SELECT 1 FROM term_docsize WHERE term_docsize.id = document.id), live
+      FROM document LEFT JOIN entity USING (id) LEFT JOIN written USING (id)
+      WHERE document.id > ? ORDER BY document.id LIMIT ?`),
+  );
+  let count = 0;
+  await everyRow(documents, 1, ([id, json, urn, inIndex, live]: DocumentColumns) => {
+    if (urn !== null) sums.name(id, urn);
+    if (!sums.begin(id) || urn === null) return;
+    const indexed = inIndex === 1 && live === 1 && (count++ % LOOKED_FOR !== 0 || isFound(id, urn));
+    hash.text("");
+    hash.number(indexed ? 1 : 0);
+    hash.text(json);
+    sums.end();
   });
+}

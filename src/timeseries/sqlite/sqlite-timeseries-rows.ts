@@ -2,8 +2,15 @@
  * The rows of the timeseries view in SQLite, for verification: events as readers see them, without
  * those that truncations will take yet.
  */
-import { inArrays, numberOf, openSqliteViewRows } from "../../projector/sqlite/row-reading.ts";
-import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
+import {
+  inArrays,
+  numberOf,
+  openSqliteViewRows,
+  type RowQueries,
+} from "../../projector/sqlite/row-reading.ts";
+import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { timeseriesSchema, typeOf } from "./schema.ts";
 
 const URNS_PER_PAGE = 1_000;
@@ -18,46 +25,89 @@ interface Cut {
 type Event = readonly [time: number, key: string, position: number, system: string, value: string];
 
 export const openSqliteTimeseriesRows = (path: string): ViewRows =>
-  openSqliteViewRows(timeseriesSchema, path, (db) => {
-    const pending = db.prepare(
-      "SELECT entity_type AS type, aspect, before, position FROM truncation WHERE done = 0",
-    );
-    const seriesOf = inArrays(db.prepare("SELECT id, aspect FROM series WHERE urn = ?"));
-    const eventsOf = inArrays(
-      db.prepare("SELECT time, key, position, system, value FROM event WHERE series = ?"),
-    );
-    const countEvents = inArrays(db.prepare("SELECT count(*) FROM event"));
-    const urnsAfter = inArrays(
-      db.prepare(`
-        SELECT DISTINCT urn FROM series WHERE urn > ? ORDER BY urn LIMIT ${URNS_PER_PAGE}`),
-    );
-    let cuts: readonly Cut[] = [];
+  openSqliteViewRows(timeseriesSchema, path, queriesOf, addAll);
 
-    return {
-      begin() {
-        cuts = pending.all() as unknown as readonly Cut[];
-      },
-      rowsOf(urn) {
-        const type = typeOf(urn);
-        const rows: Row[] = [];
-        for (const [id, aspect] of seriesOf.all(urn) as unknown as [number, string][]) {
-          const own = cuts.filter((cut) => cut.type === type && cut.aspect === aspect);
-          for (const event of eventsOf.all(id) as unknown as Event[]) {
-            const [time, , position] = event;
-            if (own.some((cut) => time < cut.before && position < cut.position)) continue;
-            rows.push([aspect, ...event]);
-          }
+const PENDING =
+  "SELECT entity_type AS type, aspect, before, position FROM truncation WHERE done = 0";
+
+function queriesOf(db: DatabaseSync): RowQueries {
+  const pending = db.prepare(PENDING);
+  const seriesOf = inArrays(db.prepare("SELECT id, aspect FROM series WHERE urn = ?"));
+  const eventsOf = inArrays(
+    db.prepare("SELECT time, key, position, system, value FROM event WHERE series = ?"),
+  );
+  const countEvents = inArrays(db.prepare("SELECT count(*) FROM event"));
+  const urnsAfter = inArrays(
+    db.prepare(`
+        SELECT DISTINCT urn FROM series WHERE urn > ? ORDER BY urn LIMIT ${URNS_PER_PAGE}`),
+  );
+  let cuts: readonly Cut[] = [];
+
+  return {
+    begin() {
+      cuts = pending.all() as unknown as readonly Cut[];
+    },
+    rowsOf(urn) {
+      const type = typeOf(urn);
+      const rows: Row[] = [];
+      for (const [id, aspect] of seriesOf.all(urn) as unknown as [number, string][]) {
+        const own = cuts.filter((cut) => cut.type === type && cut.aspect === aspect);
+        for (const event of eventsOf.all(id) as unknown as Event[]) {
+          const [time, , position] = event;
+          if (own.some((cut) => time < cut.before && position < cut.position)) continue;
+          rows.push([aspect, ...event]);
         }
-        return rows;
-      },
-      /** What is still to leave the store would have to be told apart, event by event. */
-      count: () => (cuts.length > 0 ? undefined : numberOf(countEvents)),
-      urns(after) {
-        const page = (
-          urnsAfter.all((after as string | undefined) ?? "") as unknown as [string][]
-        ).map(([urn]) => urn);
-        return { urns: page, next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined };
-      },
-      faults: () => [],
-    };
+      }
+      return rows;
+    },
+    /** What is still to leave the store would have to be told apart, event by event. */
+    count: () => (cuts.length > 0 ? undefined : numberOf(countEvents)),
+    urns(after) {
+      const page = (
+        urnsAfter.all((after as string | undefined) ?? "") as unknown as [string][]
+      ).map(([urn]) => urn);
+      return { urns: page, next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined };
+    },
+    faults: () => [],
+  };
+}
+
+type SeriesColumns = readonly [id: number, urn: string, aspect: string];
+type EventColumns = readonly [rowid: number, series: number, ...cells: Event];
+
+/** Events in the order in which they came. */
+async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { hash } = sums;
+  const pending = db.prepare(PENDING).all() as unknown as readonly Cut[];
+  const aspectOf = new Map<number, string>();
+  const cutsOf = new Map<number, readonly Cut[]>();
+  const series = inArrays(
+    db.prepare("SELECT id, urn, aspect FROM series WHERE id > ? ORDER BY id LIMIT ?"),
+  );
+  const names = new Map<string, string>();
+  await everyRow(series, 1, ([id, urn, name]: SeriesColumns) => {
+    sums.name(id, urn);
+    // There are few names, and one text for each is enough.
+    const aspect = names.get(name) ?? name;
+    names.set(name, aspect);
+    aspectOf.set(id, aspect);
+    const cuts = pending.filter((cut) => cut.aspect === aspect && cut.type === typeOf(urn));
+    if (cuts.length > 0) cutsOf.set(id, cuts);
   });
+  const events = inArrays(
+    db.prepare(`
+      SELECT rowid, series, time, key, position, system, value
+      FROM event WHERE rowid > ? ORDER BY rowid LIMIT ?`),
+  );
+  await everyRow(events, 1, (row: EventColumns) => {
+    const [, id, time, , position] = row;
+    const cuts = cutsOf.get(id);
+    if (cuts?.some((cut) => time < cut.before && position < cut.position)) return;
+    if (!sums.begin(id)) return;
+    hash.text(aspectOf.get(id) ?? "");
+    for (let n = FIRST_CELL; n < row.length; n++) hash.cell(row[n] as Cell);
+    sums.end();
+  });
+}
+
+const FIRST_CELL = 2;

@@ -1,0 +1,40 @@
+/** Which entities records of a part of the log are of. */
+import type { Position } from "../../core/position.ts";
+import { parseStream } from "../../core/stream.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { bearsOnMany } from "./bearings.ts";
+
+export interface Touched {
+  readonly urns: ReadonlySet<string>;
+  /** Views on many of whose entities some of the records bear (bearings.ts). */
+  readonly bearing: ReadonlySet<string>;
+  /** Up to here; before `to` where there are more entities than `max`. */
+  readonly upTo: Position;
+}
+
+const PAGE_MAX = 2_000;
+
+export async function touchedSince(
+  log: Pick<ChangeLog, "readAll">,
+  from: Position,
+  to: Position,
+  max: number,
+  signal?: AbortSignal,
+): Promise<Touched> {
+  const urns = new Set<string>();
+  const bearing = new Set<string>();
+  let at = from;
+  while (at < to && urns.size <= max) {
+    signal?.throwIfAborted();
+    const page = await log.readAll(at, { limit: PAGE_MAX });
+    const last = page.at(-1)?.position;
+    if (last === undefined) break;
+    for (const { stream } of page) {
+      for (const view of bearsOnMany(stream)) bearing.add(view);
+      const urn = parseStream(stream)?.urn;
+      if (urn !== undefined) urns.add(urn);
+    }
+    at = last;
+  }
+  return { urns, bearing, upTo: at };
+}
