@@ -61,7 +61,11 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer |
   if (kind === "text" || kind === "urn" || kind === "path") {
     return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
   }
-  if (asked.how === "contains" || asked.how === "starts" || asked.how === "ends") return undefined;
+  if (asked.how === "contains" || asked.how === "starts" || asked.how === "ends") {
+    // The name of an entity type is a text, too.
+    if (kind !== "type") return undefined;
+    return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
+  }
   const values: FieldValue[] = [];
   const read = new Set<string>();
   for (const text of asked.texts) {
@@ -74,7 +78,7 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer |
 }
 
 function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer | undefined {
-  if (kind === "flag" || kind === "type") return undefined;
+  if (kind === "flag") return undefined;
   const texts = Object.values<string>({ ...ends });
   if (kind !== "number" && kind !== "time") {
     return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };

@@ -90,14 +90,20 @@ export function readFilter(
   { hierarchy = false }: { readonly hierarchy?: boolean } = {},
 ): readonly (readonly CheckedCriterion[])[] {
   if (typeof filter !== "object" || filter === null) throw misshapen(filter);
+  if (!saysOneOf(filter, ["or", "criteria"])) throw misshapen(filter);
   const groups = listOf(filter.or).map((group) => {
     if (typeof group !== "object" || group === null) throw misshapen(group);
+    if (!saysOneOf(group, ["and"])) throw misshapen(group);
     return listOf(group.and);
   });
   if (groups.length === 0) groups.push(listOf(filter.criteria));
   checkSize(groups);
   return groups.map((criteria) => criteria.flatMap((one) => checked(one, hierarchy) ?? []));
 }
+
+/** What says something else would be passed over, and everything be found. */
+const saysOneOf = (one: object, names: readonly string[]): boolean =>
+  names.some((name) => Object.hasOwn(one, name)) || Object.keys(one).length === 0;
 
 /** A group without criteria counts as one: it is asked, too. */
 function checkSize(groups: readonly (readonly Criterion[])[]): void {

@@ -128,7 +128,9 @@ function operatorAt(
   return sign === undefined ? undefined : { name: signs[sign] ?? "MUST", text: sign };
 }
 
-const FIELD = /[A-Za-z_][\w.␞-]*:(?=\S)/y;
+const FIELD = /[A-Za-z_](?:[\w.␞-]|\\\S)*:(?=\S)/y;
+/** One of the fields that are named with a urn: ownerTypes.urn:li:ownershipType:x. */
+const KEYED_FIELD = /[A-Za-z_]\w*\.urn:[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:[^\s:()"]+:(?=\S)/y;
 /** A urn, and not the field of that name. */
 const URN = /urn:(?!urn:)[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:(?=\S)/y;
 
@@ -140,7 +142,8 @@ function readQuestion(
   builder: QueryBuilder,
 ): number | undefined {
   const urn = matchAt(URN, text, at) !== undefined;
-  const name = urn ? undefined : matchAt(FIELD, text, at)?.slice(0, -1);
+  const typed = urn ? undefined : (matchAt(KEYED_FIELD, text, at) ?? matchAt(FIELD, text, at));
+  const name = typed?.slice(0, -1).replace(/\\(.)/g, "$1");
   if (name === "_exists_") {
     const named = scanValue(text, at + "_exists_:".length, "value");
     if (!isField(named.text)) return undefined;
@@ -148,7 +151,7 @@ function readQuestion(
     return named.end;
   }
   const own = name !== undefined && isField(name) ? name : undefined;
-  const begin = own === undefined ? at : at + own.length + 1;
+  const begin = own === undefined ? at : at + (typed?.length ?? 0);
   if (own !== undefined && text[begin] === "(") {
     builder.open(own);
     return begin + 1;

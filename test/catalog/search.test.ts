@@ -208,6 +208,12 @@ describe("a filter finds", () => {
     ["env for origin", { field: "env", value: "PROD" }, [HARVESTS, GROWERS, YIELDS]],
     ["entity types", { field: "_entityType", value: "DATASET" }, [HARVESTS, GROWERS, YIELDS]],
     [
+      "entity types that begin so",
+      { field: "_entityType.keyword", condition: "START_WITH", value: "DATA" },
+      [HARVESTS, GROWERS, YIELDS],
+    ],
+    ["entity types in order", { field: "_entityType", condition: "GREATER_THAN", value: "e" }, []],
+    [
       "both of a facet's fields",
       { field: "_entityType␞typeNames", value: "dataset␞Table" },
       [HARVESTS],

@@ -169,6 +169,10 @@ describe("forms", () => {
     [{ or: [7] }, "malformed", "7 is no part of a filter"],
     [{ or: [{ and: [null] }] }, "malformed", "null is no part of a filter"],
     ["origin:PROD", "malformed", "origin:PROD"],
+    // Passed over, they would let everything through.
+    [{ and: [{ field: "a", values: ["x"] }] }, "malformed", "is no part of a filter"],
+    [{ or: [{ or: [{ field: "a", values: ["x"] }] }] }, "malformed", "A filter looks like"],
+    [{ field: "a", values: ["x"] }, "malformed", '"field":"a"'],
   ])("%j is refused as %s", (filter, code, found) => {
     const run = () => compileFilter(filter as Filter);
     expect(run).toThrow(expect.objectContaining({ code }));

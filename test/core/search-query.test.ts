@@ -8,7 +8,18 @@ import {
   queryCharactersMax,
 } from "../../src/core/search-query.ts";
 
-const fields = new Set(["tags", "platform", "urn", "name", "rows", "title", "owners"]);
+const OWNERS = "ownerTypes.urn:li:ownershipType:owner";
+const fields = new Set([
+  OWNERS,
+  "ownerTypes.urn",
+  "tags",
+  "platform",
+  "urn",
+  "name",
+  "rows",
+  "title",
+  "owners",
+]);
 const parse = (text: string): QueryTree => parseSearchQuery(text, (name) => fields.has(name));
 
 const all: QueryTree = { kind: "all" };
@@ -79,6 +90,14 @@ describe("a query is read as", () => {
     // Values of fields.
     ["tags:urn:li:tag:pii", is("tags", "urn:li:tag:pii")],
     ["tags:urn\\:li\\:tag\\:pii", is("tags", "urn:li:tag:pii")],
+    [`${OWNERS}:urn:li:corpuser:a`, is(OWNERS, "urn:li:corpuser:a")],
+    [
+      `${OWNERS.replaceAll(":", "\\:")}:"urn:li:corpuser:a" b`,
+      and(is(OWNERS, "urn:li:corpuser:a"), words("b")),
+    ],
+    [`${OWNERS}:*`, exists(OWNERS)],
+    ["ta\\gs:x", is("tags", "x")],
+    ["no\\:field:x", words("no:field:x")],
     ['tags:"urn:li:tag:pii"', is("tags", "urn:li:tag:pii")],
     ['title:"Sales: \\"b\\" (old)"', is("title", 'Sales: "b" (old)')],
     ["platform:urn:li:dataPlatform:hive", is("platform", "urn:li:dataPlatform:hive")],
