@@ -9,6 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
+import { bareColumns } from "./bare-columns.ts";
 import { createInTurn } from "./in-turn.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { groupingOf } from "./lineage-grouping.ts";
@@ -76,34 +77,37 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
     });
-    return { urn, plan, among, partial };
+    const bare = nearestFirst(plan) ? await bareColumns(reader, plan, among) : NONE;
+    return { urn, plan, among, bare, partial };
   }
 
   const count = async (scope: Scope): Promise<SearchAnswer> =>
     reader.search({ ...scope, sort: [], start: 0, count: 0, facets: [] });
 
   async function facetsOf(
-    { plan, among }: Exploration,
+    { plan, among, bare }: Exploration,
     answer: SearchAnswer,
   ): Promise<readonly SearchFacet[]> {
     const facets = plan.facets.read(answer.facets).filter(({ name }) => name !== DEGREE);
     if (plan.facets.queries.length === 0) return facets;
+    const all = answer.total + bare.size;
     const totalOf = async (wanted: number): Promise<number> => {
       const those = among.filter(({ degree }) => degree === wanted);
-      if (those.length === among.length) return answer.total;
-      return those.length === 0 ? 0 : (await count(within(plan, those))).total;
+      if (those.length === among.length) return all;
+      const found = those.length === 0 ? 0 : (await count(within(plan, those))).total;
+      return found + bareIn(those, bare);
     };
     const ofFirst = await totalOf(1);
     const ofSecond = await totalOf(2);
     const told = (value: string, n: number) => ({ value, count: n, filtered: false });
-    const further = told("3+", answer.total - ofFirst - ofSecond);
+    const further = told("3+", all - ofFirst - ofSecond);
     const values = [told("1", ofFirst), told("2", ofSecond), further];
     return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...facets];
   }
 
   /** The hits of one page, nearest first. */
   async function nearest(
-    { plan, among }: Exploration,
+    { plan, among, bare }: Exploration,
     { start, pageSize }: { readonly start: number; readonly pageSize: number },
   ): Promise<readonly SearchHit[]> {
     const hits: SearchHit[] = [];
@@ -112,7 +116,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       const chunk = among.slice(at, at + chunkMax);
       const scope = within(plan, chunk);
       if (skip > 0) {
-        const { total } = await count(scope);
+        const total = (await count(scope)).total + bareIn(chunk, bare);
         if (total <= skip) {
           skip -= total;
           continue;
@@ -127,7 +131,10 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       });
       const places = new Map(chunk.map(({ urn }, place) => [urn, place]));
       const place = ({ urn }: SearchHit): number => places.get(urn) ?? 0;
-      const ordered = [...plan.hitsOf(answer)].sort((a, b) => place(a) - place(b));
+      const columns = chunk
+        .filter(({ urn }) => bare.has(urn))
+        .map(({ urn }) => ({ urn, score: 1, matchedFields: [] }));
+      const ordered = [...plan.hitsOf(answer), ...columns].sort((a, b) => place(a) - place(b));
       hits.push(...ordered.slice(skip, skip + pageSize - hits.length));
       skip = 0;
     }
@@ -141,7 +148,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const from = startOf(page.start);
     const pageSize = countOf(page.count);
     const exploration = await explore(request);
-    const { plan, among, partial } = exploration;
+    const { plan, among, bare, partial } = exploration;
     const byDistance = nearestFirst(plan);
     const answer = await reader.search({
       ...within(plan, among),
@@ -156,7 +163,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     return {
       from,
       pageSize,
-      total: answer.total,
+      total: answer.total + bare.size,
       hits: withPaths(exploration, hits),
       facets: await facetsOf(exploration, answer),
       position: answer.position,
@@ -169,7 +176,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     asked: ScrollRequest,
   ): Promise<LineageScrollPage> {
     const exploration = await explore(request);
-    const { plan, among, partial } = exploration;
+    const { plan, among, bare, partial } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
       const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
@@ -191,7 +198,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const end = start + hits.length;
     return {
       pageSize,
-      total: answer.total,
+      total: answer.total + bare.size,
       hits: withPaths(exploration, hits),
       facets: await facetsOf(exploration, answer),
       position: answer.position,
@@ -212,8 +219,15 @@ interface Exploration {
   readonly urn: string;
   readonly plan: SearchPlan;
   readonly among: readonly Reached[];
+  /** Those that are found without a document (bare-columns.ts). */
+  readonly bare: ReadonlySet<string>;
   readonly partial: boolean;
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+const bareIn = (reached: readonly Reached[], bare: ReadonlySet<string>): number =>
+  bare.size === 0 ? 0 : reached.filter(({ urn }) => bare.has(urn)).length;
 
 const nearestFirst = (plan: SearchPlan): boolean => plan.everything && plan.sort.length === 0;
 

@@ -579,3 +579,48 @@ test("what clients ask of the service itself", async () => {
     },
   });
 });
+
+test("lineage of columns, of which nobody has told as entities", async () => {
+  const column = (of: string, name: string) => `urn:li:schemaField:(${of},${name})`;
+  const further = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.report,PROD)";
+  const lineage = (from: string, to: string) => ({
+    upstreams: [{ dataset: from, type: "TRANSFORMED" }],
+    fineGrainedLineages: [
+      {
+        ...{ upstreamType: "FIELD_SET", downstreamType: "FIELD" },
+        ...{ upstreams: [column(from, "net")], downstreams: [column(to, "net")] },
+      },
+    ],
+  });
+  await service.client.upsert(derived, "upstreamLineage", lineage(dataset, derived));
+  await service.client.upsert(further, "upstreamLineage", lineage(derived, further));
+  const criteria = { baseEntityType: "SCHEMA_FIELD", groupingEntityType: "SCHEMA_FIELD" };
+  const input = {
+    ...{ urn: column(dataset, "net"), direction: "DOWNSTREAM", count: 1 },
+    searchFlags: { groupingSpec: { groupingCriteria: criteria } },
+    orFilters: [
+      {
+        and: [
+          { field: "degree", condition: "EQUAL", values: ["1", "2", "3+"] },
+          { field: "removed", condition: "EQUAL", values: ["true"], negated: true },
+        ],
+      },
+    ],
+  };
+  const query = `query($input: ScrollAcrossLineageInput!) { scrollAcrossLineage(input: $input) {
+    nextScrollId total searchResults { degree entity { urn type } paths { path { urn } } } facets { field aggregations { value count } } } }`;
+  const { scrollAcrossLineage: first } = await data(query, { input });
+  const { scrollAcrossLineage: second } = await data(query, {
+    input: { ...input, scrollId: first.nextScrollId },
+  });
+  expect([first.total, second.total]).toEqual([2, 2]);
+  expect([...first.searchResults, ...second.searchResults]).toMatchObject([
+    { degree: 1, entity: { urn: column(derived, "net"), type: "SCHEMA_FIELD" } },
+    { degree: 2, entity: { urn: column(further, "net") }, paths: [{ path: [{}, {}, {}] }] },
+  ]);
+  const degrees = first.facets.find(({ field }: { field: string }) => field === "degree");
+  expect(degrees.aggregations.map(({ count }: { count: number }) => count)).toEqual([1, 1, 0]);
+  // What is looked for in particular is looked for in documents.
+  const named = { ...input, query: "net", orFilters: [] };
+  expect((await data(query, { input: named })).scrollAcrossLineage.total).toBe(0);
+});

@@ -1,0 +1,34 @@
+/**
+ * Columns that lineage leads to. Mostly nobody has told of them as entities: they have edges, and no
+ * document that a search could find. Where nothing in particular is looked for they are found all the
+ * same, if a document without any values would be.
+ */
+import { holds } from "../search/evaluate.ts";
+import type { SearchReader } from "../search/search.ts";
+import type { Reached } from "./lineage.ts";
+import type { SearchPlan } from "./search.ts";
+
+const COLUMN = "schemaField";
+const chunkMax = 1_000;
+
+/** Urns of those among the reached that are found without a document. */
+export async function bareColumns(
+  reader: Pick<SearchReader, "documents">,
+  plan: SearchPlan,
+  reached: readonly Reached[],
+): Promise<ReadonlySet<string>> {
+  const { condition, entityTypes } = plan.scope;
+  const found = new Set<string>();
+  if (!entityTypes.includes(COLUMN)) return found;
+  const columns = reached.map(({ urn }) => urn).filter((urn) => urn.split(":", 3)[2] === COLUMN);
+  for (let at = 0; at < columns.length; at += chunkMax) {
+    const chunk = columns.slice(at, at + chunkMax);
+    const documents = await reader.documents(chunk);
+    for (const [i, urn] of chunk.entries()) {
+      if (documents[i] !== undefined) continue;
+      const values = { urn: [urn], _entityType: [COLUMN], removed: [false] };
+      if (condition === undefined || holds(condition, { values })) found.add(urn);
+    }
+  }
+  return found;
+}
