@@ -19,6 +19,7 @@ import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
 import { createEventCodec } from "./feed/event-codec.ts";
+import { createEventTexts } from "./feed/event-texts.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
@@ -254,6 +255,7 @@ export async function openService(
         explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
       },
       schemaRegistry: { registry: schemaRegistry },
+      events: { texts: createEventTexts() },
       operations,
       admitsOperator: operator.admits,
       config: {

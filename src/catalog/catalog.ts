@@ -4,7 +4,7 @@
  *
  * Urns come in as text in any namespace and are parsed here. Errors are CatalogErrors.
  */
-import type { PlacedChange, SystemMetadata } from "../core/change.ts";
+import type { AuditStamp, PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { Filter } from "../core/filter.ts";
 import type { JsonDiffOperation } from "../core/json-diff.ts";
 import type { Position } from "../core/position.ts";
@@ -195,6 +195,13 @@ export interface ToldChanges {
   readonly changes: readonly ToldChange[];
   /** Everything up to here was looked at: where the next ones follow. */
   readonly position: Position;
+}
+
+/** What a change means to people, with its stamp. */
+export interface Meaning extends SemanticChange {
+  /** Of the entity whose aspect changed. */
+  readonly entityType: string;
+  readonly created: AuditStamp;
 }
 
 /** A change of one aspect of an entity, as people see it. */
@@ -455,6 +462,21 @@ export interface Catalog extends SearchCatalog {
     caller: Caller,
     admit?: (urns: readonly string[]) => Promise<void>,
   ): Promise<Rollback>;
+
+  /**
+   * The same for who polls: changes after a position, waited for while there are none. `changes` of
+   * aspects or of timeseries, with the values before; or their `meanings`. Go on with `position`.
+   */
+  pollChanges(query: {
+    readonly kind: "versioned" | "timeseries" | "meanings";
+    /** Absent: from now on, or from a time (epoch milliseconds). */
+    readonly after?: Position | undefined;
+    readonly since?: number | undefined;
+    /** Changes that are looked for, 1 to 5,000; 100 when absent. */
+    readonly limit?: number | undefined;
+    /** 10,000 at most, and when absent. */
+    readonly waitMs?: number | undefined;
+  }): Promise<ToldChanges & { readonly meanings: readonly Meaning[] }>;
 
   /** The position that a read which begins now shows at least. */
   positionOf(view: ReadView): Position;

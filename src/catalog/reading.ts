@@ -14,6 +14,7 @@ import type { CatalogParts } from "./create-catalog.ts";
 import { createFinds } from "./find-entities.ts";
 import { inSlices } from "./in-slices.ts";
 import { createLineage } from "./lineage.ts";
+import { createPoll } from "./poll.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
@@ -92,6 +93,11 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
     return entity.name;
   }
 
+  const changes = createChanges({
+    ...{ log: tools.log, decode: parts.decode, addresses, model },
+    ...{ history: tools.parts.aspects, reached },
+  });
+
   return {
     ...createReads({ ...tools, states, reader: aspects }),
     ...createFinds({ ...tools, states, reader: aspects }),
@@ -111,10 +117,8 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
       relationshipTypes: namesOf(parts.references),
     }),
     ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),
-    ...createChanges({
-      ...{ log: tools.log, decode: parts.decode, addresses, model },
-      ...{ history: tools.parts.aspects, reached },
-    }),
+    ...changes,
+    pollChanges: createPoll({ ...polling(tools), changes }),
 
     async getBrowsePaths(text) {
       const [state] = await states.read([addresses.known(text).urn]);
@@ -191,8 +195,7 @@ export function createSeenReading(
     return { ...told, changes };
   }
 
-  return {
-    ...reading,
+  const changes: Pick<Catalog, "readChanges" | "followChanges"> = {
     readChanges: async (query) => seen(await reading.readChanges(query)),
     async followChanges(query, signal) {
       const told = await reading.followChanges(query, signal);
@@ -201,4 +204,7 @@ export function createSeenReading(
       })();
     },
   };
+  return { ...reading, ...changes, pollChanges: createPoll({ ...polling(tools), changes }) };
 }
+
+const polling = ({ log, parts, model }: ReadingTools) => ({ log, decode: parts.decode, model });

@@ -109,7 +109,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
   };
 }
 
-/** Runs tell of entities whatever they are: they are for those who may see all but what is withheld. */
+/** Runs tell of entities whatever they are: they are for those who may see all. */
 export function createSeenRuns(
   catalog: Runs & Pick<Catalog, "rollbackRun">,
   { look, withheld }: Eyes,
@@ -120,17 +120,20 @@ export function createSeenRuns(
       hint: "Ask an administrator",
     });
   }
+
+  async function tellableRows(rows: readonly RunRow[]): Promise<readonly RunRow[]> {
+    if (withheld === undefined) return rows;
+    const told: RunRow[] = [];
+    for (const row of rows) {
+      if (await tellable({ urn: row.urn, aspect: row.aspectName }, withheld)) told.push(row);
+    }
+    return told;
+  }
+
   return {
     listRuns: async (page) => whole().then(() => catalog.listRuns(page)),
-    async describeRun(query) {
-      await whole();
-      const told: RunRow[] = [];
-      for (const row of await catalog.describeRun(query)) {
-        const { urn, aspectName: aspect } = row;
-        if (withheld === undefined || (await tellable({ urn, aspect }, withheld))) told.push(row);
-      }
-      return told;
-    },
+    describeRun: async (query) =>
+      whole().then(async () => tellableRows(await catalog.describeRun(query))),
     rollbackRun: async (...asked) => whole().then(() => catalog.rollbackRun(...asked)),
   };
 }

@@ -41,6 +41,7 @@ import {
 } from "./reception.ts";
 import { createReplies, type DoorLog, type Replies } from "./reply.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
+import type { EventsOptions } from "./routes/events.ts";
 import type { GraphqlOptions } from "./routes/graphql.ts";
 import type { SchemaRegistryOptions } from "./routes/schema-registry.ts";
 import { refuseUnserved } from "./served-endpoints.ts";
@@ -80,6 +81,7 @@ export interface HttpDoorOptions {
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
+  readonly events?: EventsOptions | undefined;
   readonly streamLimits?: StreamLimits | undefined;
   /** The catalog as a user sees it; absent: as it is. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
@@ -144,6 +146,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     entities: config.entities,
     graphql,
     schemaRegistry,
+    events: options.events,
   });
   // Large, and seldom asked for.
   let openApi: string | undefined;

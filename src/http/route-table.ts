@@ -13,6 +13,7 @@ import { changesRoutes } from "./routes/changes.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { type EventsOptions, eventsRoutes } from "./routes/events.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
@@ -38,6 +39,8 @@ export interface RouteOptions extends ServicePagesOptions {
   readonly entities?: readonly EntityOutline[] | undefined;
   /** Absent: there is no schema registry. */
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
+  /** Absent: events of topics cannot be polled. */
+  readonly events?: EventsOptions | undefined;
 }
 
 export const createRouteTable = (options: RouteOptions): RouteTable => ({
@@ -66,6 +69,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...statusRoutes,
     ...changesRoutes,
     ...timelineRoutes,
+    ...(options.events === undefined ? [] : eventsRoutes(options.events)),
     ...openApiRoutes(options.entities ?? []),
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),

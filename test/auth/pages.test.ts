@@ -14,6 +14,7 @@ test("has a strict content security policy, and the headers beside it", async ()
     docs: () => ({}),
     graphql: { door: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },
+    events: { texts: {} as never },
   });
   const pages = table.endpoints.filter(({ replyType }) => replyType === "text/html");
   expect(pages.map(({ path }) => path)).toEqual(

@@ -178,6 +178,7 @@ describe("every endpoint of the route table", () => {
       explorer: {},
     },
     schemaRegistry: { registry: {} as never },
+    events: { texts: {} as never },
   });
   /** All that is open, said once more, so that nothing becomes open in passing. */
   const open = [

@@ -98,6 +98,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/catalog/catalog.ts",
     "src/catalog/usage-buckets.ts",
     "type src/feed/schema-registry.ts",
+    "type src/feed/event-texts.ts",
     "type src/telemetry/logger.ts",
     "node:",
     "fastify",

@@ -1,0 +1,121 @@
+/**
+ * Changes for those who poll and wait: a page after a position, or as soon as there is one. Versioned
+ * ones, those of timeseries, or what changes mean to people; all over the same reads as the feed.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { PlacedChange } from "../core/change.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
+import { START } from "../core/position.ts";
+import { semanticChanges } from "../core/semantic-changes.ts";
+import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import type { Model } from "../model/model.ts";
+import { type Catalog, changesMax, type Meaning, type ToldChange } from "./catalog.ts";
+import { readable } from "./run-ledger.ts";
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  readonly model: Pick<Model, "entities">;
+  /** As the caller sees it. */
+  readonly changes: Pick<Catalog, "readChanges" | "followChanges">;
+}
+
+type Poll = Catalog["pollChanges"];
+type Query = Parameters<Poll>[0];
+
+/** Changes of one answer, as the reference has it. */
+export const polledMax = 5_000;
+const waitMsMax = 10_000;
+/** Who polls beyond these is answered at once: each that waits follows the log. */
+const waitersMax = 100;
+/** How long is looked for changes of a rare kind before the answer says how far that came. */
+const lookMsMax = 5_000;
+const pageMax = 500;
+
+export function createPoll({ log, decode, model, changes }: Dependencies): Poll {
+  let waiting = 0;
+
+  /** The position after which everything is younger than a time. */
+  async function positionBefore(time: number): Promise<Position> {
+    let from: Position | "end" = "end";
+    for (;;) {
+      const page: readonly LogRecord[] = await log.readAll(from, {
+        limit: pageMax,
+        backward: true,
+      });
+      for (const record of page) {
+        const change = readable(decode, record);
+        if (change !== undefined && change.created.time < time) return record.position;
+      }
+      const oldest = page.at(-1);
+      if (oldest === undefined) return START;
+      from = oldest.position;
+      await turn();
+    }
+  }
+
+  const isAsked = ({ kind }: Query, { change }: ToldChange): boolean =>
+    kind === "meanings" || change.timeseries === (kind === "timeseries");
+
+  function meaningsOf({ change, previous }: ToldChange): readonly Meaning[] {
+    const { urn, aspect, entityType, value, created } = change;
+    if (change.timeseries) return [];
+    const isKey = model.entities.get(entityType)?.keyAspect === aspect;
+    const before = previous && JSON.parse(previous.value);
+    const after = value === undefined ? undefined : JSON.parse(value);
+    return semanticChanges({ urn, aspect, isKey, before, after }).map((one) => ({
+      ...{ ...one, entityType, created },
+    }));
+  }
+
+  /** What there is, as far as one answer has room. */
+  async function read(query: Query, after: Position, limit: number) {
+    const found: ToldChange[] = [];
+    const until = performance.now() + lookMsMax;
+    let position = after;
+    for (let end = false; !end && found.length < limit && performance.now() < until; ) {
+      const page = await changes.readChanges({
+        ...{ after: position, limit: Math.min(changesMax, limit - found.length) },
+        previous: query.kind !== "timeseries",
+      });
+      found.push(...page.changes.filter((one) => isAsked(query, one)));
+      ({ position, end } = page);
+    }
+    return { found, position };
+  }
+
+  /** Resolves when there is something after the position, or in time. */
+  async function somethingNew(query: Query, after: Position, ms: number): Promise<void> {
+    const signal = AbortSignal.timeout(ms);
+    try {
+      for await (const page of await changes.followChanges({ after }, signal)) {
+        if (page.changes.some((one) => isAsked(query, one))) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  return async (query) => {
+    const { limit = 100, waitMs = waitMsMax } = query;
+    if (!(limit >= 1 && limit <= polledMax)) {
+      throw new CatalogError("malformed", `limit is ${limit}`, { hint: `Send 1 to ${polledMax}` });
+    }
+    const { after, since } = query;
+    const from = after ?? (since === undefined ? await log.head() : await positionBefore(since));
+    let page = await read(query, from, limit);
+    if (page.found.length === 0 && waitMs > 0 && waiting < waitersMax) {
+      waiting++;
+      try {
+        await somethingNew(query, page.position, Math.min(waitMs, waitMsMax));
+      } finally {
+        waiting--;
+      }
+      page = await read(query, page.position, limit);
+    }
+    const { found, position } = page;
+    const meanings = query.kind === "meanings" ? found.flatMap(meaningsOf) : [];
+    return { changes: query.kind === "meanings" ? [] : found, meanings, position };
+  };
+}

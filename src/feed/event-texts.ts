@@ -1,0 +1,63 @@
+/**
+ * Events as JSON text in Avro's own JSON encoding, where a member of a union stands under the name of
+ * its type: what clients of the reference read who poll for events instead of consuming topics.
+ */
+import avro, { type Schema } from "avsc";
+import type { Meaning, ToldChange } from "../catalog/catalog.ts";
+import { schemaOfTopic, topics } from "./event-schemas.ts";
+
+export interface EventTexts {
+  /** A MetadataChangeLog. */
+  change(told: ToldChange): string;
+  /** A PlatformEvent of the name entityChangeEvent. */
+  meaning(meaning: Meaning): string;
+}
+
+const CONTENT_TYPE = "application/json";
+
+export function createEventTexts(): EventTexts {
+  const [changeLog, platformEvent] = [topics.versioned, topics.platformEvents].map((topic) =>
+    avro.Type.forSchema(JSON.parse(schemaOfTopic(topic).text) as Schema),
+  ) as [avro.Type, avro.Type];
+
+  return {
+    change({ change, previous }) {
+      const { entityType, urn, changeType, aspect, value, system, headers, created } = change;
+      return textOf(changeLog, {
+        ...{ entityType, entityUrn: urn, changeType, aspectName: aspect },
+        ...{ aspect: generic(value), systemMetadata: system, headers, created },
+        ...{ previousAspectValue: generic(previous?.value) },
+        previousSystemMetadata: previous?.system,
+      });
+    },
+
+    meaning({ entityType, created, category, operation, entityUrn, modifier, parameters }) {
+      const { time, actor } = created;
+      const payload = {
+        // A field has a type of its own.
+        ...{ entityType: entityUrn.split(":", 3)[2] ?? entityType, entityUrn },
+        ...{ category: category === "OWNERSHIP" ? "OWNER" : category, operation },
+        ...{ modifier, parameters, auditStamp: { time, actor }, version: 0 },
+      };
+      return textOf(platformEvent, {
+        ...{ header: { timestampMillis: time }, name: "entityChangeEvent" },
+        payload: generic(JSON.stringify(payload)),
+      });
+    },
+  };
+}
+
+/** What is absent is null on the wire. */
+const textOf = (type: avro.Type, record: unknown): string => type.toString(type.clone(record));
+
+/** Bytes are text of Latin-1 in this encoding: beyond ASCII, JSON has escapes that mean the same. */
+const generic = (json: string | undefined) =>
+  json === undefined
+    ? undefined
+    : { value: Buffer.from(ascii(json), "latin1"), contentType: CONTENT_TYPE };
+
+const ascii = (json: string): string =>
+  json.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

@@ -1,0 +1,142 @@
+/** /openapi/v1/events/poll: events of the reference's topics, for clients without Kafka. */
+import type { Catalog, Meaning, ToldChange } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position } from "../../core/position.ts";
+import type { EventTexts } from "../../feed/event-texts.ts";
+import type { Endpoint } from "../endpoint.ts";
+
+export interface EventsOptions {
+  readonly texts: EventTexts;
+}
+
+interface Asked {
+  readonly topic: string;
+  readonly offsetId?: string;
+  readonly limit?: number;
+  readonly pollTimeoutSeconds?: number;
+  readonly lookbackWindowDays?: number;
+}
+
+type Kind = Parameters<Catalog["pollChanges"]>[0]["kind"];
+
+const kinds: Readonly<Record<string, Kind>> = {
+  MetadataChangeLog_Versioned_v1: "versioned",
+  MetadataChangeLog_Timeseries_v1: "timeseries",
+  PlatformEvent_v1: "meanings",
+};
+
+const OFFSET = /^\d{1,15}$/;
+const dayMs = 86_400_000;
+
+const sampleEvent = {
+  contentType: "application/json",
+  value:
+    '{"header":{"timestampMillis":1772409600000},"name":"entityChangeEvent","payload":{"value":"{…}","contentType":"application/json"}}',
+};
+
+export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
+  {
+    method: "GET",
+    kind: "page",
+    group: "changes",
+    path: "/openapi/v1/events/poll",
+    name: "pollEvents",
+    summary: "Wait for events of a topic, without Kafka",
+    about:
+      "For clients of the reference, whose records these are, in Avro's JSON encoding; `/changes` tells the same more simply. Go on with the `offsetId` of the answer: it is a position of the log, so that nothing is missed and nothing told twice. `PlatformEvent_v1` tells what changes mean to people (`entityChangeEvent`); one change may be several of these.",
+    parameters: [
+      {
+        name: "topic",
+        in: "query",
+        type: "string",
+        required: true,
+        values: Object.keys(kinds),
+        about: "Whose events",
+      },
+      {
+        name: "offsetId",
+        in: "query",
+        type: "string",
+        about: "That of the answer before. When absent, events that happen from now on",
+      },
+      {
+        name: "limit",
+        in: "query",
+        type: "long",
+        about: "Of at most so many changes, 1 to 5,000; 100 when absent",
+      },
+      {
+        name: "pollTimeoutSeconds",
+        in: "query",
+        type: "long",
+        about: "How long to wait while there are none; 10 when absent, which is the most",
+      },
+      {
+        name: "lookbackWindowDays",
+        in: "query",
+        type: "long",
+        about: "Without an offset: from so many days ago, instead of now",
+      },
+    ],
+    reply: {
+      type: "object",
+      required: ["offsetId", "count", "events"],
+      properties: {
+        offsetId: { type: "string", description: "Where to go on" },
+        count: { type: "integer", description: "How many events there are" },
+        events: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["contentType", "value"],
+            properties: {
+              contentType: { type: "string" },
+              value: { type: "string", description: "The record, as JSON text" },
+            },
+          },
+        },
+      },
+    },
+    example: {
+      path: "/openapi/v1/events/poll?topic=PlatformEvent_v1&offsetId=41&pollTimeoutSeconds=0",
+      reply: { offsetId: "126", count: 1, events: [sampleEvent] },
+    },
+    errors: [
+      { code: "malformed", when: "the topic is missing or unknown, or a parameter is mistyped" },
+      { code: "invalid", when: "the log does not have the offset" },
+      { code: "unavailable", when: "the values before are not there yet" },
+    ],
+    async handle({ parameters }, { catalog, now }) {
+      const asked = parameters as unknown as Asked;
+      const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
+      const { changes, meanings, position } = await catalog.pollChanges({
+        ...{ kind: kindOf(asked.topic), after: offsetOf(asked.offsetId), limit },
+        since: days === undefined ? undefined : now() - days * dayMs,
+        waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
+      });
+      const values = [
+        ...changes.map((one: ToldChange) => texts.change(one)),
+        ...meanings.map((one: Meaning) => texts.meaning(one)),
+      ];
+      const events = values.map((value) => ({ contentType: "application/json", value }));
+      const offsetId = String(position);
+      return { json: JSON.stringify({ offsetId, count: events.length, events }), keep: false };
+    },
+  },
+];
+
+function kindOf(topic: string): Kind {
+  const kind = kinds[topic];
+  if (kind !== undefined) return kind;
+  throw new CatalogError("malformed", `unknown topic "${topic.slice(0, 120)}"`, {
+    hint: `There are ${Object.keys(kinds).join(", ")}`,
+  });
+}
+
+function offsetOf(text: string | undefined): Position | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (OFFSET.test(text)) return position(Number(text));
+  throw new CatalogError("malformed", `offsetId is "${text.slice(0, 60)}"`, {
+    hint: "Send that of the answer before",
+  });
+}
