@@ -7,18 +7,25 @@
  * with another writer of the same log is decided again on the new state, a bounded number of times.
  * So is a refusal, once, where another writer has changed the entity since it was read.
  */
-import { createHash } from "node:crypto";
 import type { AuditStamp, Change } from "../core/change.ts";
-import { decide, type Intent, systemOf } from "../core/decide.ts";
+import { decide, type Intent } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { lastOf, type Position, type Revision } from "../core/position.ts";
+import { lastOf, type Position, type Revision, START } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
-import type { Entity } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
+import { appendId, keyOf } from "./append-ids.ts";
 import { type Caller, type Proposal, proposalsMax, type Written } from "./catalog.ts";
+import {
+  type Demand,
+  demandsOf,
+  type EventIntent,
+  eventChange,
+  inPart,
+  without,
+} from "./demands.ts";
 import type { EntityStates, Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
@@ -68,28 +75,12 @@ export interface Ingestion {
   ): Promise<(Written & Pick<Change, "headers">) | undefined>;
 }
 
-interface EventIntent {
-  readonly aspect: string;
-  readonly intent: Intent;
-}
-
 /** What is to become of an entity, and of its events, as they are at some revisions. */
 export interface DecidedUndo {
   readonly revision: Revision;
   readonly intents: readonly Intent[];
   readonly events: readonly EventIntent[];
   readonly eventRevisions: ReadonlyMap<string, Revision>;
-}
-
-/** What a request asks of one entity. */
-interface Demand {
-  readonly urn: string;
-  readonly entity: Entity;
-  readonly intents: Intent[];
-  /** Events of timeseries aspects, in order. */
-  readonly events: EventIntent[];
-  /** Where the streams of events end, if that matters. */
-  readonly eventRevisions?: ReadonlyMap<string, Revision>;
 }
 
 /** What was decided of an entity: nothing can be written. */
@@ -132,14 +123,22 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
-    const write = async (): Promise<Written> => {
+    const write = async (left = demands): Promise<Written> => {
       for (const one of prepared) {
         if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
       }
-      return decideAndAppend(demands, { stamp, key });
+      return decideAndAppend(left, { stamp, key });
     };
     if (key === undefined) return write();
-    return once(key, async () => (await earlierAnswer(demands, key)) ?? write());
+    return once(key, async () => {
+      const earlier = await earlierAppends(demands, key);
+      const left = without(demands, earlier);
+      // Where a call is one whole, all was written that the request had to.
+      if (earlier.size > 0 && (!dependencies.sharedLog || left.length === 0)) {
+        return { position: lastOf([...earlier.values()]) };
+      }
+      return write(left);
+    });
   }
 
   /** Requests of one key go one after the other, so that each finds what the one before wrote. */
@@ -155,9 +154,12 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   }
 
   async function decideAndAppend(
-    demands: readonly Demand[],
+    asked: readonly Demand[],
     { stamp, key }: Pick<Request, "stamp" | "key">,
   ): Promise<Written> {
+    /** What is not in the log yet. */
+    let demands = asked;
+    let reached: Position = START;
     const ends = new Map<StreamName, Revision>();
     const doubted = new Set<string>();
     for (let attempt = 1; ; attempt++) {
@@ -171,22 +173,30 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       const decided = decideAll(demands, entries, { stamp, key, ends, delimiterOf });
       if ("refusal" in decided) {
         const { entry, refusal } = decided;
-        if (doubted.has(entry.urn) || !(await isOutdated(entry))) throw refusal;
+        if (doubted.has(entry.urn) || !(await isOutdated(entry))) {
+          throw inPart(refusal, asked, demands);
+        }
         doubted.add(entry.urn);
         states.doubt([entry.urn]);
         continue;
       }
       try {
-        return await appendAll(decided, key);
+        const { position = reached } = await appendAll(decided, key);
+        return { position: position > reached ? position : reached };
       } catch (error) {
-        if (!(error instanceof WrongRevision)) throw error;
+        if (!(error instanceof WrongRevision)) throw inPart(error, asked, demands);
+        if (error.appended.size > 0) {
+          reached = lastOf([...error.appended.values(), { position: reached }]);
+          dependencies.onAppended(reached, { timeseries: false });
+          demands = without(demands, error.appended);
+          if (demands.length === 0) return { position: reached };
+        }
         // Lost every time on what the view says: it may have passed over what the stream ends with.
         if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
         if (attempt >= attemptsMax) {
-          throw new CatalogError("conflict", `lost the race for ${error.stream} ${attempt} times`, {
-            hint: "Send the request again",
-            cause: error,
-          });
+          const why = `lost the race for ${error.stream} ${attempt} times`;
+          const conflict = { hint: "Send the request again", cause: error };
+          throw inPart(new CatalogError("conflict", why, conflict), asked, demands);
         }
         // The log has what nobody here was told of: another writer's, or a batch that was kept
         // though its writer ended before it could say so.
@@ -346,12 +356,12 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   /**
    * A request whose key was seen before is answered as it was then. Where a call is not one whole,
-   * only if all of it was: the rest is written now, and what is there is not written again.
+   * only if all of it was: the rest is written now, and what is there is not decided again.
    */
-  async function earlierAnswer(
+  async function earlierAppends(
     demands: readonly Demand[],
     key: string,
-  ): Promise<Written | undefined> {
+  ): Promise<ReadonlyMap<StreamName, Appended>> {
     const streams = demands.flatMap(({ urn, events }) => [
       entityStream(urn),
       ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
@@ -359,9 +369,12 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const found = await Promise.all(
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );
-    const earlier = found.filter((one) => one !== undefined);
-    const whole = !dependencies.sharedLog || earlier.length === found.length;
-    return earlier.length === 0 || !whole ? undefined : { position: lastOf(earlier) };
+    return new Map(
+      streams.flatMap((stream, n) => {
+        const one = found[n];
+        return one === undefined ? [] : [[stream, one] as const];
+      }),
+    );
   }
 
   return {
@@ -422,35 +435,6 @@ function delimiters(
   };
 }
 
-function demandsOf(prepared: readonly Prepared[]): readonly Demand[] {
-  const byUrn = new Map<string, Demand>();
-  for (const { urn, entity, aspect, intent } of prepared) {
-    let demand = byUrn.get(urn);
-    if (demand === undefined) {
-      demand = { urn, entity, intents: [], events: [] };
-      byUrn.set(urn, demand);
-    }
-    if (aspect.timeseries) demand.events.push({ aspect: aspect.name, intent });
-    else demand.intents.push(intent);
-  }
-  return [...byUrn.values()];
-}
-
-function eventChange({ urn, entity }: Demand, intent: Intent, created: AuditStamp): Change {
-  const { value } = intent;
-  const text = typeof value === "object" ? value.text : undefined;
-  return {
-    urn,
-    entityType: entity.name,
-    aspect: intent.aspect,
-    changeType: intent.kind === "delete" ? "DELETE" : "UPSERT",
-    value: text,
-    created,
-    system: { ...systemOf(intent.system, undefined, created), schemaVersion: intent.schemaVersion },
-    headers: intent.headers,
-  };
-}
-
 /** The last position of each changed entity, from the answers to all appends. */
 async function positionsOf(
   decided: readonly Decided[],
@@ -468,28 +452,7 @@ async function positionsOf(
   return changed.map((one) => byEntity.get(one) as Position);
 }
 
-const ID_BYTES = 16;
-
-/** A key stands for one request: with another body it is another one, and nothing is lost. */
-function keyOf({ idempotencyKey }: Caller, request: unknown): string | undefined {
-  if (idempotencyKey === undefined) return undefined;
-  // Short, because each stream of a batch is named by it.
-  const hash = createHash("sha256").update(idempotencyKey).update("\0");
-  return hash.update(JSON.stringify(request)).digest("base64");
-}
-
 const tooMany = (count: number): CatalogError =>
   new CatalogError("too_large", `the request has ${count} proposals of at most ${proposalsMax}`, {
     hint: "Send it in several requests",
   });
-
-/** The same key on the same stream is the same append. */
-function appendId(key: string | undefined, stream: string): Uint8Array | undefined {
-  if (key === undefined) return undefined;
-  return createHash("sha256")
-    .update(key)
-    .update("\0")
-    .update(stream)
-    .digest()
-    .subarray(0, ID_BYTES);
-}

@@ -36,17 +36,27 @@ export interface LogRecord {
   readonly data: Uint8Array;
 }
 
-/** An expectation that did not hold; nothing of the call was appended. */
+/**
+ * An expectation that did not hold; nothing of the call was appended but what `appended` names, which
+ * is there where the adapter declares `atomicAcrossStreams: false` alone.
+ */
 export class WrongRevision extends Error {
   override readonly name = "WrongRevision";
   readonly stream: StreamName;
   readonly expected: Revision;
   readonly actual: Revision;
-  constructor(stream: StreamName, expected: Revision, actual: Revision) {
+  readonly appended: ReadonlyMap<StreamName, Appended>;
+  constructor(
+    stream: StreamName,
+    expected: Revision,
+    actual: Revision,
+    appended: ReadonlyMap<StreamName, Appended> = new Map(),
+  ) {
     super(`stream "${stream}" is at revision ${actual}, expected ${expected}`);
     this.stream = stream;
     this.expected = expected;
     this.actual = actual;
+    this.appended = appended;
   }
 }
 
@@ -71,8 +81,9 @@ export interface ChangeLog {
    * Rejects with WrongRevision (see there), CatalogError too_large (a record over
    * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
    * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other
-   * streams of the same call may be, and where the answer was lost on its way: then nobody knows,
-   * and the error's hint says so.
+   * streams of the same call may be: WrongRevision then names them, and it is only said where what
+   * became of each is known. Where an answer was lost on its way nobody knows, and the error is
+   * `unavailable`, with a hint that says so.
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
 

@@ -67,6 +67,17 @@ export interface EventStoreChangeLog extends ChangeLog {
   truncateBefore(stream: StreamName, before: number): Promise<void>;
 }
 
+/** Where it is not known what became of an append, nothing is said that would be decided on. */
+function failureOf(
+  failures: readonly unknown[],
+  appended: ReadonlyMap<StreamName, Appended>,
+): unknown {
+  const doubt = failures.find((failure) => !(failure instanceof WrongRevision));
+  const [lost] = failures;
+  if (doubt !== undefined || !(lost instanceof WrongRevision)) return doubt;
+  return new WrongRevision(lost.stream, lost.expected, lost.actual, appended);
+}
+
 const ID_BYTES = 16;
 /** A page ends with the record that takes it past this. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
@@ -271,11 +282,20 @@ export async function openEventStoreChangeLog(
     // All are looked at before any is sent.
     const passengers = appends.map((append) => passengerOf(append, draftOf(append)));
     const outcomes = await Promise.allSettled(passengers.map(lanes.board));
-    return outcomes.map((outcome) => {
-      if (outcome.status === "rejected") throw outcome.reason;
+    const appended: Appended[] = [];
+    const byStream = new Map<StreamName, Appended>();
+    const failures: unknown[] = [];
+    for (const [n, outcome] of outcomes.entries()) {
+      if (outcome.status === "rejected") {
+        failures.push(outcome.reason);
+        continue;
+      }
       known = Math.max(known, outcome.value.position);
-      return outcome.value;
-    });
+      appended.push(outcome.value);
+      byStream.set(appends[n]?.stream ?? "", outcome.value);
+    }
+    if (failures.length > 0) throw failureOf(failures, byStream);
+    return appended;
   }
 
   /** One at a time: each begins where the one before ended. */
