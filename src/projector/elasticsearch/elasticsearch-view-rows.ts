@@ -218,6 +218,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
         continue;
       }
       const ended = hits.length < size;
+      if (!ended) hits = withoutTies(hits);
       yield { hits, ended };
       if (ended) return;
       after = hits.at(-1)?.sorted;
@@ -298,6 +299,13 @@ interface Hit<Source> {
   readonly sorted: Sorted;
   readonly characters: number;
   readonly found: FoundDocument<Source>;
+}
+
+/** What has the same place as the last one may go on in the next page: it is read there. */
+function withoutTies<Source>(hits: readonly Hit<Source>[]): readonly Hit<Source>[] {
+  const last = JSON.stringify(hits.at(-1)?.sorted);
+  const first = hits.findIndex(({ sorted }) => JSON.stringify(sorted) === last);
+  return first > 0 ? hits.slice(0, first) : hits;
 }
 
 const replaced = (view: string): CatalogError =>

@@ -1,0 +1,75 @@
+/** Verifying as a job, over views that need not be there (src/ops/verify.ts). */
+import { expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import { type JobRun, NOTHING } from "../../src/ops/jobs.ts";
+import { createVerifications, type VerifyParts } from "../../src/ops/verify.ts";
+import type { Unrestored } from "../../src/projector/restore.ts";
+import type { Difference } from "../../src/projector/verify/differences.ts";
+
+const urn = "urn:li:tag:sick";
+const sick: Difference = { view: "graph", urn, aspect: "ownership", kind: "missing" };
+
+/** A view that differs until it is restored, if it ever is. */
+function verifications(restore: (urns: readonly string[]) => readonly Unrestored[]) {
+  let differences: readonly Difference[] = [sick];
+  const logged: unknown[] = [];
+  const found = () => ({
+    ...{ view: "graph", position: position(7), rows: 1, time: 0, full: undefined },
+    ...{ count: differences.length, differences },
+  });
+  const parts = {
+    views: ["graph"],
+    verify: async () => ({ views: [found()], records: 7 }),
+    openState: () => ({
+      load: () => ({}),
+      save: () => {},
+      list: () => ({ total: differences.length, differences }),
+      close: () => {},
+    }),
+    restoration: {
+      async restore(urns: readonly string[]) {
+        const unrestored = restore(urns);
+        if (unrestored.length === 0) differences = [];
+        return unrestored;
+      },
+    },
+    intervalSeconds: 0,
+    logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
+  };
+  const { work } = createVerifications(parts as unknown as VerifyParts);
+  const run = {
+    ...{ id: "n:1", request: { repair: true }, place: undefined, counts: NOTHING },
+    ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
+  } satisfies JobRun;
+  return { work: () => work(run), logged };
+}
+
+test("what differs is mended", async () => {
+  const asked: string[] = [];
+  const { work } = verifications((urns) => {
+    asked.push(...urns);
+    return [];
+  });
+  await work();
+  expect(asked).toEqual([urn]);
+});
+
+test("what cannot be mended is an error, and its reason is logged", async () => {
+  const { work, logged } = verifications(() => [
+    { urn, view: "graph", reason: "the disk is full" },
+  ]);
+  await expect(work()).rejects.toMatchObject({ code: "conflict" });
+  expect(logged).toContainEqual({ urn, view: "graph", reason: "the disk is full" });
+});
+
+test("views that another process feeds are mended by that one, and the error says so", async () => {
+  const { work, logged } = verifications(() => [
+    { urn, view: "graph", reason: "another process feeds it", elsewhere: true },
+  ]);
+  await expect(work()).rejects.toMatchObject({
+    code: "unavailable",
+    message: "other processes feed the views graph",
+    hint: expect.stringContaining("has the role projector"),
+  });
+  expect(logged).toEqual([{ found: 1 }, { found: 1 }]);
+});
