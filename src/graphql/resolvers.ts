@@ -11,6 +11,7 @@ import { entityFields, entityOf, entityQueries } from "./entity-resolvers.ts";
 import { sourceFields, sourceMutations, sourceQueries } from "./ingestion-sources.ts";
 import { labelling } from "./labelling.ts";
 import { making } from "./making.ts";
+import { policyMutations, policyQueries } from "./policies.ts";
 import { searching } from "./searching.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
@@ -155,10 +156,17 @@ type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 const { Assertion, Dataset, ...otherEntities } = entityFields;
 
 export const resolvers: Resolvers = {
-  Query: { ...tokenQueries, ...searching, ...browsing, ...entityQueries, ...sourceQueries },
+  Query: {
+    ...tokenQueries,
+    ...searching,
+    ...browsing,
+    ...entityQueries,
+    ...sourceQueries,
+    ...policyQueries,
+  },
   Mutation: {
     ...{ createAccessToken, revokeAccessToken },
-    ...{ ...labelling, ...making, ...sourceMutations, ...assertionMutations },
+    ...{ ...labelling, ...making, ...sourceMutations, ...assertionMutations, ...policyMutations },
   },
   ...otherEntities,
   Assertion: { ...Assertion, ...eventFields.Assertion } as Resolvers[string],

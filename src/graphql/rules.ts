@@ -11,6 +11,7 @@ import { entityQueries } from "./entity-resolvers.ts";
 import { sourceMutations, sourceQueries } from "./ingestion-sources.ts";
 import { labelling } from "./labelling.ts";
 import { making } from "./making.ts";
+import { policyMutations, policyQueries } from "./policies.ts";
 import { searching } from "./searching.ts";
 import { type FacetFilter, ownValuesOf } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
@@ -45,6 +46,12 @@ export const letIn: Rule = { needs: "nothing more than to be let in", allows: as
 export const writes: Rule = {
   needs: "what the same write over REST needs",
   allows: async () => true,
+};
+
+const policies: Rule = {
+  audited: true,
+  needs: `the privilege ${privileges.MANAGE_POLICIES}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, [["MANAGE_POLICIES"]]),
 };
 
 const ruled = (rule: Rule, names: readonly string[]): Readonly<Record<string, Rule>> =>
@@ -101,6 +108,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...ruled(letIn, Object.keys(browsing)),
     ...ruled(letIn, Object.keys(entityQueries)),
     ...ruled(letIn, Object.keys(sourceQueries)),
+    ...ruled(policies, Object.keys(policyQueries)),
   },
   Mutation: {
     ...{ createAccessToken, revokeAccessToken },
@@ -108,5 +116,6 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...ruled(writes, Object.keys(making)),
     ...ruled(writes, Object.keys(sourceMutations)),
     ...ruled(writes, Object.keys(assertionMutations)),
+    ...ruled(policies, Object.keys(policyMutations)),
   },
 };

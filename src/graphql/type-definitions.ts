@@ -7,6 +7,7 @@ import { browseDefinitions } from "./browse-definitions.ts";
 import { entityDefinitions } from "./entity-definitions.ts";
 import { labelDefinitions } from "./label-definitions.ts";
 import { makingDefinitions } from "./making-definitions.ts";
+import { policyDefinitions } from "./policy-definitions.ts";
 import { searchDefinitions } from "./search-definitions.ts";
 import { sourceDefinitions } from "./source-definitions.ts";
 
@@ -21,6 +22,7 @@ export const typeDefinitions = (entityTypes: readonly string[]): string =>
     makingDefinitions,
     sourceDefinitions,
     assertionDefinitions,
+    policyDefinitions,
   ].join("\n");
 
 const definitions = /* GraphQL */ `

@@ -624,3 +624,41 @@ test("lineage of columns, of which nobody has told as entities", async () => {
   const named = { ...input, query: "net", orFilters: [] };
   expect((await data(query, { input: named })).scrollAcrossLineage.total).toBe(0);
 });
+
+test("policies are listed with those that come with the service, written and deleted", async () => {
+  const list = `query($query: String) { listPolicies(input: {count: 100, query: $query}) { total policies {
+    urn type policyType name state privileges editable actors { users allUsers } resources { filter { criteria { field values condition } } } } } }`;
+  const { listPolicies: before } = await data(list);
+  const fixed = before.policies.find(({ editable }: { editable: boolean }) => !editable);
+  expect(fixed).toMatchObject({ type: "POLICY", state: "ACTIVE" });
+  const input = {
+    ...{ type: "METADATA", name: "Gardeners", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+    actors: { users: [ada], resourceOwners: false, allUsers: false, allGroups: false },
+    resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
+  };
+  const create = "mutation($input: PolicyUpdateInput!) { createPolicy(input: $input) }";
+  const { createPolicy: urn } = await data(create, { input });
+  const update =
+    "mutation($urn: String!, $input: PolicyUpdateInput!) { updatePolicy(urn: $urn, input: $input) }";
+  await data(update, { urn, input: { ...input, state: "INACTIVE" } });
+  const { listPolicies: found } = await data(list, { query: "garden" });
+  expect(found).toMatchObject({
+    total: 1,
+    policies: [
+      {
+        ...{ urn, policyType: "METADATA", state: "INACTIVE", editable: true },
+        actors: { users: [ada], allUsers: false },
+        resources: {
+          filter: { criteria: [{ field: "TYPE", values: ["dataset"], condition: "EQUALS" }] },
+        },
+      },
+    ],
+  });
+  expect(await fault(update, { urn: fixed.urn, input })).toMatchObject({
+    extensions: { code: 400 },
+  });
+  const none = "urn:li:dataHubPolicy:none";
+  expect(await fault(update, { urn: none, input })).toMatchObject({ extensions: { code: 404 } });
+  await data("mutation($urn: String!) { deletePolicy(urn: $urn) }", { urn });
+  expect((await data(list)).listPolicies.total).toBe(before.total);
+});

@@ -30,12 +30,17 @@ describe("every operation of the schema", () => {
 
   test("is refused to nobody in particular", async () => {
     const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
+    const policy = `{type: PLATFORM, name: "x", state: ACTIVE, privileges: [], actors: {resourceOwners: false, allUsers: true, allGroups: false}}`;
     const calls: Readonly<Record<string, string>> = {
       me: "{ me { corpUser { urn } } }",
       listAccessTokens: "{ listAccessTokens(input: {}) { total } }",
       getAccessTokenMetadata: '{ getAccessTokenMetadata(token: "x") { id } }',
       getAccessToken: `{ getAccessToken(input: {type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR}) { accessToken } }`,
       createAccessToken: `mutation { createAccessToken(input: ${input}) { accessToken } }`,
+      listPolicies: "{ listPolicies(input: {}) { total } }",
+      createPolicy: `mutation { createPolicy(input: ${policy}) }`,
+      updatePolicy: `mutation { updatePolicy(urn: "urn:li:dataHubPolicy:x", input: ${policy}) }`,
+      deletePolicy: 'mutation { deletePolicy(urn: "urn:li:dataHubPolicy:x") }',
       revokeAccessToken: 'mutation { revokeAccessToken(tokenId: "x") }',
     };
     const operations = Object.values(rules).flatMap((own) =>

@@ -1,0 +1,107 @@
+/** Policies, listed with those that come with the service, and written as entities of the catalog. */
+import { randomUUID } from "node:crypto";
+import { type DefaultPolicy, defaultPolicies } from "../auth/default-policies.ts";
+import { CatalogError } from "../core/errors.ts";
+import { jsonObject } from "../core/json.ts";
+import { entityOf } from "./entity-resolvers.ts";
+import type { Viewer } from "./viewer.ts";
+import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+
+type Maybe<T> = T | null | undefined;
+
+const TYPE = "dataHubPolicy";
+const INFO = "dataHubPolicyInfo";
+const pageMax = 1_000;
+
+interface PolicyInput {
+  readonly type: string;
+  readonly name: string;
+  readonly state: string;
+  readonly description?: Maybe<string>;
+  readonly resources?: Maybe<object>;
+  readonly privileges: readonly string[];
+  readonly actors: object;
+}
+
+const byUrn = (namespace: string): ReadonlyMap<string, DefaultPolicy> =>
+  new Map(defaultPolicies(namespace).map((one) => [`urn:${namespace}:${TYPE}:${one.id}`, one]));
+
+/** What is null was not said, however deep. */
+function said(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(said);
+  if (!jsonObject(value)) return value;
+  const told = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(told.map(([name, one]) => [name, said(one)]));
+}
+
+interface ListInput {
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly query?: Maybe<string>;
+}
+
+async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
+  const start = input.start ?? 0;
+  const count = input.count ?? 20;
+  if (start < 0 || count < 0 || count > pageMax) {
+    throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
+      hint: `Send 0 or more, and a count of at most ${pageMax}`,
+    });
+  }
+  const defaults = byUrn(viewer.namespace);
+  const found = new Map<string, object>(defaults);
+  for (const [urn, { [INFO]: info }] of await viewer.entities.list(TYPE)) {
+    if (jsonObject(info) && defaults.get(urn)?.editable !== false) found.set(urn, info);
+  }
+  const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
+  const all = [...found]
+    .map(([urn, policy]) => shown(urn, policy as DefaultPolicy))
+    .filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(words))
+    .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+  const page = all.slice(start, start + count);
+  return { start, count: page.length, total: all.length, policies: page };
+}
+
+const shown = (urn: string, policy: DefaultPolicy) => ({
+  ...policy,
+  ...{ urn, type: entityOf(urn).type, policyType: policy.type, name: policy.displayName },
+  editable: policy.editable !== false,
+});
+
+async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<string> {
+  if (byUrn(viewer.namespace).get(urn)?.editable === false) {
+    throw new CatalogError("invalid", `"${urn}" comes with the service and cannot be replaced`);
+  }
+  const { type, name: displayName, state, privileges } = input;
+  const value = {
+    ...{ type, displayName, state, privileges, description: input.description ?? "" },
+    actors: said(input.actors),
+    ...(input.resources && { resources: said(input.resources) }),
+    ...{ editable: true, lastUpdatedTimestamp: viewer.now() },
+  };
+  await write([proposalOf(urn, INFO, value)], viewer);
+  return urn;
+}
+
+export const policyQueries = { listPolicies };
+
+export const policyMutations = {
+  createPolicy: (_: never, { input }: { input: PolicyInput }, viewer: Viewer) =>
+    put(`urn:${viewer.namespace}:${TYPE}:${randomUUID()}`, input, viewer),
+
+  async updatePolicy(
+    _: never,
+    { urn: text, input }: { urn: string; input: PolicyInput },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, [TYPE], viewer);
+    if (!byUrn(viewer.namespace).has(urn)) await refuseMissing([urn], viewer);
+    return put(urn, input, viewer);
+  },
+
+  async deletePolicy(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(text, [TYPE], viewer);
+    await remove(urn, viewer);
+    return urn;
+  },
+};
