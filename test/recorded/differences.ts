@@ -44,6 +44,14 @@ const found = (expected: number, here: number): readonly RegExp[] => [
 const folders = "every entity gets a browse path (v1); the reference makes none";
 
 export const differences: Readonly<Record<string, Difference>> = {
+  "runs list": {
+    why: "the recorded ones are of the reference's own start; a fresh catalog here has no run",
+    without: [/^\/value: expected 10 members, found 2$/],
+  },
+  "runs describe": {
+    why: "what a run told is told also when another run has told something else since",
+    without: [/^\/value: expected 0 members, found 1$/],
+  },
   config: {
     why: "it names this service's own version and capabilities",
     without: [

@@ -33,7 +33,7 @@ const ACTIONS = new Set(
     "ingestProposal ingestProposalBatch getTimeseriesAspectValues getCount ingest batchIngest delete",
     "exists filterExistingUrns listUrns getTotalEntityCount getLineage deleteReferences fly search",
     "searchAcrossEntities searchAcrossLineage autocomplete browse getBrowsePaths filter list",
-    "getEsTaskStatus truncateTimeseriesAspect restoreIndices getIndexSizes",
+    "getEsTaskStatus truncateTimeseriesAspect restoreIndices getIndexSizes describe rollback",
   ].flatMap((names) => names.split(" ")),
 );
 
@@ -41,7 +41,7 @@ const ACTIONS = new Set(
 function belongs({ method, path }: Recording["request"]): boolean {
   const { pathname, searchParams } = new URL(path, "http://host");
   if (["/config", "/health", "/nowhere"].includes(pathname)) return true;
-  if (!/^\/(aspects|entities|entitiesV2|relationships|operations)(\/|$)/.test(pathname))
+  if (!/^\/(aspects|entities|entitiesV2|relationships|operations|runs)(\/|$)/.test(pathname))
     return false;
   const action = searchParams.get("action");
   return action === null || method === "GET" || ACTIONS.has(action);
