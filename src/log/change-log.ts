@@ -129,6 +129,12 @@ export interface ChangeLog {
   head(): Promise<Position>;
 
   /**
+   * About how many records lie after a position, up to another, by what is known without asking.
+   * Absent where positions number the records.
+   */
+  countBetween?(after: Position, upTo: Position): number;
+
+  /**
    * Pages of records after a position, then new ones as they become durable, without gap or
    * repeat, until the signal aborts or the log closes (then it ends without an error).
    */
@@ -140,6 +146,13 @@ export interface ChangeLog {
   /** Waits for appends that were begun, then releases everything. Later calls are `unavailable`. */
   close(): Promise<void>;
 }
+
+/** Records after a position up to another, as the log counts them; 0 where there are none. */
+export const recordsBetween = (
+  { countBetween }: Pick<ChangeLog, "countBetween">,
+  after: Position,
+  upTo: Position,
+): number => Math.max(0, countBetween?.(after, upTo) ?? upTo - after);
 
 /** Largest record in bytes: an aspect value of 16,000,000 bytes and its envelope. */
 export const recordBytesMax = 17_000_000;

@@ -5,8 +5,9 @@ import type { AuditNote, AuditTrail } from "../auth/audit.ts";
 import { keepText } from "../config/kept-text.ts";
 import type { Change } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
@@ -113,12 +114,14 @@ export async function openOperations(
 
   const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
   const readiness = watchReadiness({ look, now: () => performance.now() });
-  const pace = watchPace({ look, now: () => performance.now() });
+  const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
+  const pace = watchPace({ look, between, now: () => performance.now() });
   const getStatus = createStatus({
     ...{
       ...parts.status,
       verified: verifications.verified,
       pace,
+      between,
       parked: projector.parked,
       stalled: readiness.stalled,
       now,

@@ -5,7 +5,7 @@
  * What the log had before the first look is taken to have come then: a lag in seconds is never more
  * than the process is old.
  */
-import type { Position } from "../core/position.ts";
+import { type Position, START } from "../core/position.ts";
 
 type Positions = Readonly<Record<string, Position>>;
 
@@ -34,6 +34,8 @@ const headsMax = 1_024;
 
 /** `look` gives the head of the log and the positions of the views, as they are now. */
 export function watchPace(parts: {
+  /** How many records lie after a position, up to another. */
+  readonly between: (after: Position, upTo: Position) => number;
   readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -48,7 +50,7 @@ export function watchPace(parts: {
   function moved(name: string | undefined, position: Position): void {
     const before = latest.get(name) ?? position;
     latest.set(name, position);
-    const by = position < before ? position : position - before;
+    const by = parts.between(position < before ? START : before, position);
     records.set(name, (records.get(name) ?? 0) + by);
   }
 

@@ -19,6 +19,7 @@ export interface LogStatus {
 
 export interface ViewStatus {
   readonly position: Position;
+  /** About, where positions are none of records (ChangeLog.countBetween). */
   readonly lagRecords: number;
   /** How long it has lacked what the log has. */
   readonly lagSeconds: number;
@@ -97,6 +98,8 @@ export interface StatusParts {
   readonly rebuilds: () => Readonly<Record<string, RegrowProgress>>;
   /** What is known of a view that was compared with the log. */
   readonly verified?: ((view: string) => Verified | undefined) | undefined;
+  /** How many records lie after a position, up to another. */
+  readonly between: (after: Position, upTo: Position) => number;
   readonly pace: Pick<Pace, "lagSeconds" | "rate" | "records">;
   readonly stalled: () => readonly Stalled[];
   readonly jobsRunning: () => number;
@@ -120,7 +123,7 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
       const verified = parts.verified?.(name);
       const view: ViewStatus = {
         position,
-        lagRecords: Math.max(0, health.log - position),
+        lagRecords: parts.between(position, health.log),
         lagSeconds: pace.lagSeconds(position, health.log),
         recordsPerSecond: pace.rate(name),
         records: pace.records(name),

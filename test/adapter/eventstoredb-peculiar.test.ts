@@ -377,6 +377,24 @@ describe("annals check", () => {
   });
 });
 
+test("records are counted though positions are bytes, whatever others keep there", async () => {
+  const log = await open({ prefix: "counted-" });
+  const other = await open({ connection: server.address });
+  const places: number[] = [];
+  for (let n = 0; n < 300; n++) {
+    const [{ position } = { position: 0 }] = await log.append([entry(`s${n % 7}`, "any", `r${n}`)]);
+    places.push(position);
+    if (n % 3 === 0) await other.append([entry("foreign", "any", "x".repeat(n))]);
+  }
+  const head = await log.head();
+  const countBetween = log.countBetween ?? (() => -1);
+  expect(countBetween(head, head)).toBe(0);
+  const late = places.at(-51) ?? 0;
+  expect(countBetween(late as never, head)).toBe(50);
+  const all = countBetween(0 as never, head);
+  expect(Math.abs(all - 300)).toBeLessThan(60);
+});
+
 test("two logs that are open beside each other do not share a fate", async () => {
   const second = await start();
   const one = await open();

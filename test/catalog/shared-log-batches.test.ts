@@ -177,3 +177,18 @@ test("under races and dropped connections answers are what the log has", time, a
   const heads = urns.map((urn) => revision(changesOf(urn).length - 1));
   expect(Math.min(...heads)).toBeGreaterThan(20);
 });
+
+test("records are told as records where positions are bytes", time, async () => {
+  const figure = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${service.address}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+  };
+  const many = Array.from({ length: 200 }, (_, n) => named(tag(n), "n"));
+  expect((await batch(many)).status).toBe(200);
+  const records = () => store.all.filter(({ type }) => type === "MetadataChangeLog").length;
+  await expect
+    .poll(() => figure("annals_log_records_total"), { timeout: 30_000 })
+    .toBeGreaterThan(200);
+  expect(await figure("annals_log_records_total")).toBeLessThan(2 * records());
+  expect(await figure("annals_log_position")).toBeGreaterThan(20 * records());
+});

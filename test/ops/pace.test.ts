@@ -6,14 +6,18 @@ let now = 0;
 let head = 0;
 let views: Record<string, number> = {};
 let broken = false;
+/** What a record takes of the log's positions. */
+let bytesEach = 1;
 const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const pace of opened.splice(0)) pace.close();
   broken = false;
+  bytesEach = 1;
 });
 
 async function watch() {
   const pace = watchPace({
+    between: (after, upTo) => (upTo - after) / bytesEach,
     now: () => now * 1_000,
     async look() {
       if (broken) throw new Error("no log");
@@ -107,4 +111,12 @@ test("a log that cannot be read changes nothing", async () => {
   broken = true;
   await pace.at(104, 100, { graph: 40 });
   expect(pace.lag("graph")).toBeCloseTo(4);
+});
+
+test("rates are those of records where positions are bytes", async () => {
+  bytesEach = 50;
+  const pace = await begin(0, { graph: 0 });
+  await pace.at(110, 5_000, { graph: 2_500 });
+  expect([pace.records(), pace.records("graph")]).toEqual([100, 50]);
+  expect([pace.rate(), pace.rate("graph")]).toEqual([10, 5]);
 });

@@ -45,6 +45,7 @@ import {
 } from "./events.ts";
 import { createLanes, type Passenger } from "./lanes.ts";
 import { type Filter, type Page, type RawEvent, readAllPage, readStreamPage } from "./reads.ts";
+import { createRecordCount } from "./record-count.ts";
 import { followLog } from "./tail.ts";
 
 export interface EventStoreChangeLogOptions {
@@ -84,6 +85,9 @@ const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 const SEARCH_PAGE = 500;
 const NAMES_PAGE = 2_000;
 const CONNECT_MS_MAX = 5_000;
+/** So many records are looked at, so often, to know how large they are. */
+const COUNTED = 200;
+const COUNT_MS = 5_000;
 
 /** Throws CatalogError `invalid` for an address that is none, `unavailable` when nobody answers. */
 export async function openEventStoreChangeLog(
@@ -99,6 +103,8 @@ export async function openEventStoreChangeLog(
   let closed: Promise<void> | undefined;
   let names: StreamNames | undefined;
   let namesWork: Promise<unknown> = Promise.resolve();
+  const count = createRecordCount();
+  let countAgain = 0;
   /** The last position that is known to be one. */
   let known = 0;
 
@@ -173,9 +179,19 @@ export async function openEventStoreChangeLog(
     );
   }
 
+  /** Now and then the records before it are looked at, too, for how many there are of them. */
   async function head(): Promise<Position> {
-    const [last] = await readBackward("end", 1);
-    return last?.position ?? START;
+    const counts = performance.now() >= countAgain;
+    if (counts) countAgain = performance.now() + COUNT_MS;
+    const limit = counts ? COUNTED : 1;
+    const last = await readBackward("end", limit);
+    if (counts) {
+      count.note(
+        last.map((record) => record.position),
+        last.length < limit,
+      );
+    }
+    return last[0]?.position ?? START;
   }
 
   async function readStream(
@@ -399,6 +415,8 @@ export async function openEventStoreChangeLog(
       checkOpen();
       return head();
     },
+
+    countBetween: count.between,
 
     async *tail(after, signal) {
       checkOpen();

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { position, START } from "../../src/core/position.ts";
+import { createRecordCount } from "../../src/log/eventstoredb/record-count.ts";
+
+const at = (...places: readonly number[]) => places.map((place) => position(place));
+
+describe("records between places that are bytes", () => {
+  test("are counted among the last ones", () => {
+    const count = createRecordCount();
+    count.note(at(950, 700, 690, 400), false);
+    expect(count.between(position(400), position(950))).toBe(3);
+    expect(count.between(position(690), position(700))).toBe(1);
+    expect(count.between(position(950), position(950))).toBe(0);
+    expect(count.between(position(950), position(700))).toBe(0);
+  });
+
+  test("are reckoned before and after those", () => {
+    const count = createRecordCount();
+    count.note(at(10_200, 10_100, 10_000), false);
+    expect(count.between(START, position(10_200))).toBe(103);
+    expect(count.between(position(10_100), position(10_600))).toBe(5);
+    expect(count.between(position(10_200), position(10_201))).toBe(1);
+  });
+
+  test("are all that there are where the log has no more", () => {
+    const count = createRecordCount();
+    expect(count.between(START, position(70))).toBe(1);
+    count.note(at(900, 300), true);
+    expect(count.between(START, position(900))).toBe(2);
+    expect(count.between(position(10), position(300))).toBe(1);
+    count.note([], true);
+    expect(count.between(START, START)).toBe(0);
+  });
+});
