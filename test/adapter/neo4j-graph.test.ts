@@ -7,8 +7,6 @@ import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.t
 import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
 import type { ViewOrigin } from "../../src/projector/view-origin.ts";
 import { graphContract } from "../contract/graph.contract.ts";
-import { graphHistories } from "../contract/graph-model.ts";
-import { sinkContract } from "../contract/sink.contract.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { createNeo4jPlace } from "./neo4j-place.ts";
 
@@ -16,30 +14,6 @@ const store = await reachStore("neo4j");
 const url = "skipped" in store ? "" : store.url;
 const title = storeTitle("neo4j", store);
 const { createPlace, close } = createNeo4jPlace(url);
-
-const literal = (text: string): string =>
-  `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\u0000", "\\u0000")}'`;
-
-const told = (urn: string): string => `
-  MATCH (s:LABEL)-[r]->(d)
-  WHERE r.aspect IS NOT NULL AND coalesce(r.entity, s.urn) = ${literal(urn)}`;
-
-const damages: readonly (readonly [what: string, statements: (urn: string) => string])[] = [
-  ["removed", (urn) => `${told(urn)} DELETE r`],
-  ["removed in part", (urn) => `${told(urn)} AND r.ordinal = 0 DELETE r`],
-  ["changed", (urn) => `${told(urn)} SET r.updatedOn = 1, r.properties = '{}'`],
-  ["moved to another place", (urn) => `${told(urn)} SET r.position = r.position + 5`],
-  [
-    "added",
-    (urn) => `${told(urn)} AND s.urn = coalesce(r.entity, s.urn) WITH s, r LIMIT 1
-      CREATE (s)-[other:Ghost]->(s) SET other = properties(r)`,
-  ],
-  [
-    "told twice",
-    (urn) => `${told(urn)} WITH s, d, r LIMIT 1
-      CREATE (s)-[other:Twin]->(d) SET other = properties(r)`,
-  ],
-];
 
 const ada = "urn:li:corpuser:ada";
 const DOWNSTREAM = "DownstreamOf";
@@ -64,16 +38,6 @@ describe.skipIf("skipped" in store)(title, () => {
   afterAll(close);
 
   graphContract(title, { createPlace, slow: true });
-
-  sinkContract(`graph in ${title}`, {
-    createPlace,
-    histories: graphHistories,
-    urnOf: ({ urn }) => urn,
-    bearsOn: (write, urn) => write.op === "forget" || write.urn === urn,
-    ownerOf: ({ entity }) => entity,
-    damages,
-    slow: true,
-  });
 
   describe("a graph in a server", () => {
     type Place = Awaited<ReturnType<typeof createPlace>>;

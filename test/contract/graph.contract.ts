@@ -193,9 +193,10 @@ export function graphContract(name: string, harness: GraphHarness): void {
         const added = (i: number) => tells(dataset(i), [a], { told: { time: i, actor: ada } });
         await apply(...Array.from({ length: 250 }, (_, i) => added(i)));
         const seen: string[] = [];
+        const count = harness.slow ? 25 : 10;
         for (;;) {
           const start = seen.length;
-          const page = await near(a, "INCOMING", [DOWNSTREAM], { start, count: 10 });
+          const page = await near(a, "INCOMING", [DOWNSTREAM], { start, count });
           if (page.length === 0) break;
           seen.push(...page);
           if (start >= 400) continue;
@@ -442,19 +443,19 @@ export function graphContract(name: string, harness: GraphHarness): void {
             }
             expect(await Array.fromAsync(reader.dump())).toEqual(model.rows());
             for (const urn of urns) {
-              for (const direction of directions) {
+              const questions = directions.flatMap((direction) => {
                 const asked = { urn, direction, types, start: 0, count: 1_000 };
-                expect(await reader.neighbours(asked)).toEqual(model.neighbours(asked));
-                const page = { ...asked, types: types.toReversed(), start: 1, count: 2 };
-                expect(await reader.neighbours(page)).toEqual(model.neighbours(page));
-              }
+                return [asked, { ...asked, types: types.toReversed(), start: 1, count: 2 }];
+              });
+              const answers = await Promise.all(questions.map(reader.neighbours));
+              expect(answers).toEqual(questions.map(model.neighbours));
             }
             const { edges } = await reader.follow(urns, someSteps, { edgesMax: 10_000 });
             expect(edges).toEqual(model.follow(urns, someSteps));
             const pairs = model.rows();
             expect(await reader.stamps(pairs)).toEqual(pairs.map(model.stamps));
           }),
-          { numRuns: harness.slow ? 6 : 40 },
+          { numRuns: harness.slow ? 3 : 40 },
         );
       });
     });
