@@ -145,8 +145,11 @@ export interface Endpoint {
   readonly open?: boolean;
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
-  /** What it reads: its answers carry the position that they show; a request may ask for one. */
-  readonly reads?: ReadView;
+  /**
+   * What it reads, or may read: its answers carry the position that they show, of all of these; a
+   * request may ask for one.
+   */
+  readonly reads?: ReadView | readonly ReadView[];
   /** It takes conditional headers; other rows that write refuse them. */
   readonly conditional?: boolean;
   /** Largest body, where that is less than the configured one. */

@@ -19,9 +19,11 @@ export async function answerAt(
   const { backing, headers } = around;
   const { reads } = endpoint;
   if (reads === undefined) return endpoint.handle(ask, backing);
+  const { catalog } = backing;
+  const views = typeof reads === "string" ? [reads] : reads;
   const least = readPosition(headers[MIN_POSITION]);
-  if (least !== undefined) await backing.catalog.reach(reads, least);
-  const shown = backing.catalog.positionOf(reads);
+  if (least !== undefined) await Promise.all(views.map((view) => catalog.reach(view, least)));
+  const shown = position(Math.min(...views.map((view) => catalog.positionOf(view))));
   const answer = await endpoint.handle(ask, backing);
   return answer.position === undefined ? { ...answer, position: shown } : answer;
 }

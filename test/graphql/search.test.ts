@@ -55,6 +55,20 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
+test("an answer says which position it shows, and shows the one that is asked for", async () => {
+  const { position } = await service.client.upsert(dataset(9), "status", { removed: false });
+  const query =
+    '{ searchAcrossEntities(input: {query: "urn:*t9*", types: [], count: 1}) { total } }';
+  const seeing = (least: number | string) =>
+    ask(service.client, query, {}, { "X-Annals-Min-Position": String(least) });
+  const found = await seeing(position ?? 0);
+  expect(found.body.data.searchAcrossEntities.total).toBe(1);
+  expect(found.position).toBeGreaterThanOrEqual(position ?? Number.NaN);
+  expect(await seeing("soon")).toMatchObject({ status: 400 });
+  const gone = await service.client.call("POST", "/entities?action=delete", { urn: dataset(9) });
+  expect((await seeing(gone.position ?? 0)).body.data.searchAcrossEntities.total).toBe(0);
+});
+
 describe("scrollAcrossEntities", () => {
   test("gives every urn once, page after page", async () => {
     const found = await scrolled({

@@ -32,6 +32,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
       },
     },
     bodyBytesMax,
+    reads: ["entities", "timeseries", "relationships", "search"],
     reply: {
       type: "object",
       properties: {
