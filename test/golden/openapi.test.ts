@@ -323,6 +323,10 @@ describe("traces", () => {
     ]);
     const found = await call("GET", "/openapi/v3/entity/tag?query=shownatonce");
     expect(found.body.entities.map((one: { urn: string }) => one.urn)).toEqual([urn]);
+    const other = "urn:li:tag:shown-by-proposal";
+    await service.client.upsert(other, "tagProperties", { name: "shownbyproposal" }, { headers });
+    const again = await call("GET", "/openapi/v3/entity/tag?query=shownbyproposal");
+    expect(again.body.entities.map((one: { urn: string }) => one.urn)).toEqual([other]);
   });
 });
 

@@ -3,6 +3,7 @@ import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../catalog
 import { withConditions } from "../conditions.ts";
 import { type Answer, type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
+import { untilFound } from "../search-sync.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
 import { orders, ordersKey, ordersProposal } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
@@ -22,7 +23,7 @@ const ingestProposal: Endpoint = {
   name: "ingestProposal",
   summary: "Write one aspect",
   about:
-    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first.",
+    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the answer wait until searches show the write.",
   body: {
     type: "object",
     required: ["proposal"],
@@ -40,7 +41,9 @@ const ingestProposal: Endpoint = {
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const { proposal } = ask.body as { proposal: Proposal };
-    return success(await catalog.ingest([withConditions(proposal, ask.conditions)], ask.caller));
+    const written = await catalog.ingest([withConditions(proposal, ask.conditions)], ask.caller);
+    await untilFound([proposal], written, catalog);
+    return success(written);
   },
 };
 
@@ -88,7 +91,9 @@ const ingestProposalBatch: Endpoint = {
       conditions === undefined
         ? proposals
         : proposals.map((proposal) => withConditions(proposal, conditions));
-    return success(await catalog.ingest(conditioned, ask.caller));
+    const written = await catalog.ingest(conditioned, ask.caller);
+    await untilFound(proposals, written, catalog);
+    return success(written);
   },
 };
 

@@ -13,6 +13,7 @@ import {
   written,
 } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
+import { untilFound } from "../search-sync.ts";
 import { traceParent } from "../trace-id.ts";
 import { noAspect, placeOf, sampleEntity } from "./openapi-entities.ts";
 import { orders, ordersKey } from "./samples.ts";
@@ -246,11 +247,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
 
 const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
 
-const SYNC = "x-datahub-sync-index-update";
-
-const waitsForSearch = ({ headers = {} }: Proposal): boolean =>
-  Object.entries(headers).some(([name, value]) => name.toLowerCase() === SYNC && value === "true");
-
 /** Writes; waits until searches show it where that is asked for. */
 export async function write(
   proposals: readonly Proposal[],
@@ -259,9 +255,7 @@ export async function write(
 ): Promise<Answer> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
   const { position } = await backing.catalog.ingest(conditioned, caller);
-  if (position !== undefined && proposals.some(waitsForSearch)) {
-    await backing.catalog.reach("search", position);
-  }
+  await untilFound(proposals, { position }, backing.catalog);
   return answerTo(position, backing);
 }
 
