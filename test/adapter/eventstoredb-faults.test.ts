@@ -3,6 +3,7 @@
  * leader, a server that is silent, busy or gone. Played by the server of the protocol in this
  * process; each test has one of its own.
  */
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { START } from "../../src/core/position.ts";
 import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
@@ -250,5 +251,76 @@ describe("another leader", () => {
     await log.append([entry("a", -1, "a0")]);
     expect(server.asked.get("batchAppend")).toBeUndefined();
     expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+  });
+});
+
+/** A network between the log and the server. */
+async function openNetwork() {
+  const sockets = new Set<Socket>();
+  let carried = 0;
+  const network = createServer((near) => {
+    const far = connect(server.port, "127.0.0.1");
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes) => {
+        if (!sockets.has(from)) return;
+        carried += bytes.length;
+        to.write(bytes);
+      });
+      from.on("error", () => to.destroy());
+      from.on("close", () => to.destroy());
+    }
+  });
+  await new Promise<void>((done) => network.listen(0, "127.0.0.1", done));
+  const { port } = network.address() as AddressInfo;
+  return {
+    address: `esdb://127.0.0.1:${port}?tls=false`,
+    carried: () => carried,
+    /** What is open stays open, and carries nothing any more. */
+    freeze: () => sockets.clear(),
+    close: () => network.close(),
+  };
+}
+
+describe("a network that", () => {
+  test("goes silent is noticed by the heartbeat, by who follows and who appends", async () => {
+    const network = await openNetwork();
+    const settings = "&keepAliveInterval=300&keepAliveTimeout=300&defaultDeadline=20000";
+    const log = await openEventStoreChangeLog({ connection: network.address + settings });
+    opened.push(log);
+    const beside = await open();
+    await log.append([entry("a", -1, "a0")]);
+    const following = follow(log, 3);
+    await expect.poll(() => server.asked.get("read") ?? 0).toBeGreaterThan(2);
+    network.freeze();
+    await beside.append([entry("b", -1, "b0")]);
+    expect(await log.append([entry("a", 0, "a1")])).toMatchObject([{ revision: 1 }]);
+    expect((await following).map(text).toSorted()).toEqual(["a0", "a1", "b0"]);
+    network.close();
+  });
+
+  test("is slow carries only what is ours: the server sifts", async () => {
+    const network = await openNetwork();
+    const foreign = Array.from({ length: 100 }, (_, n) => ({
+      ...{ id: crypto.randomUUID(), type: "Foreign", contentType: "application/octet-stream" },
+      ...{ data: new Uint8Array(20_000), metadata: Buffer.from(String(n)) },
+    }));
+    server.store.append("theirs", "any", foreign);
+    const log = await openEventStoreChangeLog({ connection: network.address });
+    opened.push(log);
+    await log.append([entry("a", -1, "a0")]);
+    server.store.append(
+      "theirs",
+      "any",
+      foreign.map((one) => ({ ...one, id: crypto.randomUUID() })),
+    );
+    expect((await follow(log, 1)).map(text)).toEqual(["a0"]);
+    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+    expect(await log.head()).toBeGreaterThan(0);
+    expect(network.carried()).toBeLessThan(200_000);
+    network.close();
   });
 });

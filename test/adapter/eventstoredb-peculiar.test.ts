@@ -368,6 +368,19 @@ describe("annals check", () => {
     expect(findings.join()).not.toContain("secret");
   });
 
+  test("says that a release is too old", async () => {
+    const old = await start({ version: "21.10.9" });
+    const { version, findings } = await checkEventStore({ connection: old.address });
+    expect(version).toBe("21.10.9");
+    expect(findings).toEqual([expect.stringMatching(/release 21\.10\.9: upgrade it to 22\.10/)]);
+  });
+
+  test("says what a user who may only read may not", async () => {
+    server.faults.denied = true;
+    const { findings } = await checkEventStore({ connection: server.address });
+    expect(findings).toEqual([expect.stringMatching(/may not write the stream "annals-log"/)]);
+  });
+
   test("rejects when nobody answers", async () => {
     await server.stop();
     await expect(checkEventStore({ connection: server.address })).rejects.toMatchObject({

@@ -15,6 +15,8 @@ import { identifier } from "./reading.ts";
 export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
 
 export interface AppendFaults {
+  /** Nobody may append. */
+  denied: boolean;
   /** How long an append takes, in milliseconds. */
   delayMs: number;
   /** After so many appends more, the next one is done, and its answer and connection are lost. */
@@ -85,6 +87,10 @@ export function answerBatchAppend(
     }
     if (!request.getIsFinal()) return;
     gathered.delete(id);
+    if (faults.denied) {
+      respond((response) => response.setError(errorOf(new shared.AccessDenied(), "AccessDenied")));
+      return;
+    }
     if (faults.refusal !== undefined) {
       const told = new rpc.Status();
       told.setMessage(faults.refusal);

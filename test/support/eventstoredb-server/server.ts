@@ -38,6 +38,8 @@ export interface EventStoreServerOptions {
   /** What is in it; another server may have the same. */
   readonly store?: EventStore | undefined;
   readonly appendBytesMax?: number | undefined;
+  /** What it says of its release. */
+  readonly version?: string | undefined;
   /** `user:password` of all that may do anything; everybody when absent. */
   readonly users?: readonly string[] | undefined;
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer } | undefined;
@@ -71,9 +73,10 @@ const FOLLOWER = 6;
 export async function startEventStoreServer(
   options: EventStoreServerOptions = {},
 ): Promise<EventStoreServer> {
-  const { appendBytesMax = 1024 * 1024, users, tls } = options;
+  const { appendBytesMax = 1024 * 1024, version = VERSION, users, tls } = options;
   const store = options.store ?? createEventStore();
   const faults = {
+    denied: false,
     delayMs: 0,
     loseAnswerAfter: undefined as number | undefined,
     silent: false,
@@ -172,7 +175,7 @@ export async function startEventStoreServer(
     });
     server.addService(featuresService.ServerFeaturesService as never, {
       getSupportedMethods: ((_: unknown, done: sendUnaryData<unknown>) => {
-        done(null, supportedMethods());
+        done(null, supportedMethods(version));
       }) as never,
     });
     server.addService(gossipService.GossipService as never, {
@@ -249,7 +252,7 @@ export async function startEventStoreServer(
   };
 }
 
-function supportedMethods(): InstanceType<typeof features.SupportedMethods> {
+function supportedMethods(version: string): InstanceType<typeof features.SupportedMethods> {
   const methods = Object.values(streamsService.StreamsService).map(({ path }) => {
     const [, service = "", name = ""] = path.split("/");
     const method = new features.SupportedMethod();
@@ -258,7 +261,7 @@ function supportedMethods(): InstanceType<typeof features.SupportedMethods> {
     return method;
   });
   const supported = new features.SupportedMethods();
-  supported.setEventStoreServerVersion(VERSION);
+  supported.setEventStoreServerVersion(version);
   supported.setMethodsList(methods);
   return supported;
 }
