@@ -34,8 +34,10 @@ function checkOf(store: string, place: string, ask: () => Promise<Checked>): Sto
 }
 
 function unreachable(error: unknown): Checked {
-  if (!(error instanceof CatalogError)) throw error;
-  return { version: "", findings: [error.text] };
+  if (error instanceof CatalogError) return { version: "", findings: [error.text] };
+  // What else is wrong with other stores is told all the same.
+  const why = error instanceof Error ? error.message : String(error);
+  return { version: "", findings: [`It could not be checked: ${why}`] };
 }
 
 async function checkStore(config: Config, store: "log" | ViewName): Promise<Checked> {
