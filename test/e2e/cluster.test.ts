@@ -49,6 +49,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
   let api: ClusterNode;
   let other: ClusterNode;
   let worker: ClusterNode;
+  let next: ClusterNode;
   const urns = new Set<string>();
 
   beforeAll(async () => {
@@ -147,7 +148,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
   });
 
   test("goes on when the node that feeds the views is killed, and another takes over", async () => {
-    const next = await cluster.startNode("projector,feed");
+    next = await cluster.startNode("projector,feed");
     await worker.stop("SIGKILL");
     const written: string[] = [];
     for (let n = 0; n < 50; n++) {
@@ -167,6 +168,28 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
   });
 
   test("has views that are what the log says", async () => {
+    expect(await cluster.differences()).toEqual([]);
+  });
+
+  test("is verified by any node that is asked, and mended by the one that feeds the views", async () => {
+    const verify = async (node: ClusterNode, ...more: string[]) =>
+      start(process.execPath, [
+        ...[main, "verify", "--server", node.address, "--data", node.directory, ...more],
+      ]).ended;
+    for (const node of [api, next]) {
+      const { code, stdout, stderr } = await verify(node);
+      expect(code, `${stdout}${stderr}`).toBe(0);
+      for (const view of ["aspects", "timeseries", "graph", "search"]) {
+        expect(stdout).toMatch(new RegExp(`${view}: \\d+ rows, as the log says`));
+      }
+    }
+    await cluster.damageAspects("UPDATE {entity} SET living = NOT living WHERE id % 5 = 0");
+    const found = await verify(api);
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/aspects: \d+ differences/);
+    const mended = await verify(next, "--repair");
+    expect(mended.code, `${mended.stdout}${mended.stderr}`).toBe(0);
+    expect((await verify(api)).code).toBe(0);
     expect(await cluster.differences()).toEqual([]);
   });
 });

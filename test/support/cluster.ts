@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import pg from "pg";
 import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
@@ -40,6 +41,8 @@ export interface Cluster extends AsyncDisposable {
   caughtUp(node: ClusterNode): Promise<void>;
   /** What views hold, against ones that are grown anew from the log. */
   differences(): Promise<readonly unknown[]>;
+  /** A statement behind the back of the aspect view: `{entity}` and the like are its tables. */
+  damageAspects(statement: string): Promise<void>;
 }
 
 type Store = Pick<ReachedStore, "url">;
@@ -121,6 +124,17 @@ export async function startCluster(
         await again.close();
       }
       return found;
+    },
+    async damageAspects(statement) {
+      const client = new pg.Client({ connectionString: postgres.url });
+      await client.connect();
+      try {
+        const { rows } = await client.query(`SELECT generation FROM "${name}".view WHERE live`);
+        const table = `"${name}".$1_g${rows[0]?.generation}`;
+        await client.query(statement.replaceAll(/\{(\w+)\}/g, table));
+      } finally {
+        await client.end();
+      }
     },
     async [Symbol.asyncDispose]() {
       for (const node of nodes) await node.stop("SIGKILL");
