@@ -96,7 +96,7 @@ export function searchContract(
     readonly slow?: boolean;
   },
 ): void {
-  const runs = harness.slow ? { histories: 4, questions: 30 } : { histories: 40, questions: 120 };
+  const runs = harness.slow ? { histories: 3, questions: 20 } : { histories: 40, questions: 120 };
   let place: SearchPlace;
   let sink: SearchSink;
   let reader: SearchReader;

@@ -1,0 +1,3 @@
+import { searchSinkOn } from "./elasticsearch-search.ts";
+
+await searchSinkOn("opensearch");

@@ -1,0 +1,3 @@
+import { searchOn } from "./elasticsearch-search.ts";
+
+await searchOn("opensearch");
