@@ -222,6 +222,7 @@ export async function openService(
     });
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
+      now: Date.now,
       catalogFor: judged.catalogFor ?? (() => judged.catalog),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
