@@ -4,6 +4,7 @@
  * what the run tells meanwhile stays, and that nothing later brings back what it told. A rollback that
  * was cut short is asked for again: what is undone already comes to nothing.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -16,7 +17,8 @@ import type { EntityStates } from "./entity-states.ts";
 import type { Ingestion } from "./ingest.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
 import { executionOf, type Run, type RunLedger, recordsOfRun, rollbackNote } from "./run-ledger.ts";
-import { type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
+import { changesOf } from "./stream-changes.ts";
+import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
 
 export interface RollbackDependencies extends UndoTools {
   readonly log: ChangeLog;
@@ -40,14 +42,15 @@ const attemptsMax = 10;
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
   const { log, addresses, states, ingestion, namespace } = dependencies;
 
-  /** Entities that the run told of, in the order in which it did. */
-  async function toldBy(run: Run, upTo: Position): Promise<readonly string[]> {
-    const urns = new Set<string>();
-    for await (const change of recordsOfRun(dependencies, run)) {
-      if (change.position > upTo) break;
-      if (change.urn !== "" && isKnown(change.urn)) urns.add(change.urn);
+  /** Entities that the run told of, in the order in which it did, and whether of events, too. */
+  async function toldBy(run: Run, upTo: Position): Promise<ReadonlyMap<string, boolean>> {
+    const told = new Map<string, boolean>();
+    for await (const { position, urn, timeseries } of recordsOfRun(dependencies, run)) {
+      if (position > upTo) break;
+      if (urn === "" || !isKnown(urn)) continue;
+      told.set(urn, timeseries || (told.get(urn) ?? false));
     }
-    return [...urns];
+    return told;
   }
 
   /** What the model has no type for cannot be written. */
@@ -61,20 +64,31 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   }
 
   async function undo(
-    urns: readonly string[],
+    told: ReadonlyMap<string, boolean>,
     request: UndoRequest,
     caller: Caller,
     dryRun: boolean,
   ): Promise<Tally> {
     const tally = createTally(request);
     const histories = await openHistories(log, dependencies.decode);
-    const left = urns.values();
+    const left = told.entries();
 
-    async function undoOne(urn: string): Promise<void> {
+    async function undoing(urn: string, events: boolean): Promise<EntityUndo> {
+      const address = addresses.known(urn);
+      const changes = events
+        ? histories.changes(urn, await log.head())
+        : changesOf(dependencies, urn);
+      const found = await undoEntity(dependencies, address, changes, request);
+      // Others may have told events of what would end.
+      const asks = !events && found.key !== undefined && found.others === 0;
+      return asks ? undoing(urn, true) : found;
+    }
+
+    async function undoOne(urn: string, events: boolean): Promise<void> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-        const address = addresses.known(urn);
-        const changes = histories.changes(urn, await log.head());
-        const found = await undoEntity(dependencies, address, changes, request);
+        // Reading the log is no reason to wait: others have their turn between two entities.
+        await turn();
+        const found = await undoing(urn, events);
         const nothing = found.intents.length + found.events.length === 0;
         const written =
           dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
@@ -87,7 +101,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     }
 
     const lane = async (): Promise<void> => {
-      for (const urn of left) await undoOne(urn);
+      for (const [urn, events] of left) await undoOne(urn, events);
     };
     await Promise.all(Array.from({ length: lanesMax }, lane));
     return tally;
@@ -128,17 +142,17 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const run = runs.find(runId);
     if (run === undefined) return createTally({ runId, hardDelete }).answer();
     let upTo = runs.position;
-    let urns = await toldBy(run, upTo);
-    await admit?.(urns);
+    let told = await toldBy(run, upTo);
+    await admit?.([...told.keys()]);
     if (!dryRun) {
       await tellExecution(runId, "ROLLING_BACK", caller);
       upTo = await noteRollback(runId, caller);
       // The run may have told more before that.
       await ledger.read();
-      urns = await toldBy(run, upTo);
+      told = await toldBy(run, upTo);
     }
     const isUndone = (id: string, at: Position) => at <= (runs.find(id)?.undoneAt ?? START);
-    const tally = await undo(urns, { runId, upTo, isUndone, hardDelete }, caller, dryRun);
+    const tally = await undo(told, { runId, upTo, isUndone, hardDelete }, caller, dryRun);
     if (!dryRun) {
       await tellExecution(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);

@@ -9,7 +9,6 @@ import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonDiff } from "../core/json-diff.ts";
 import { nearest } from "../core/nearest.ts";
-import { revision } from "../core/position.ts";
 import {
   type SemanticChange,
   type SemanticChangeType,
@@ -17,12 +16,11 @@ import {
   semanticChangeTypes,
 } from "../core/semantic-changes.ts";
 import { changeCategories } from "../core/semantic-facts.ts";
-import { entityStream } from "../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, ChangeTransaction } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
-import { readable } from "./run-ledger.ts";
+import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
@@ -33,7 +31,6 @@ interface Dependencies {
 
 /** Of one answer: the newest. */
 const transactionsMax = 10_000;
-const pageMax = 500;
 /** Names by which older clients ask for a category. */
 const aliases: Readonly<Record<string, string>> = {
   OWNER: "OWNERSHIP",
@@ -41,19 +38,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTimeline"> {
-  const { log, decode, addresses, states } = dependencies;
-
-  async function* changesOf(urn: string): AsyncIterable<PlacedChange> {
-    for (let from = revision(0); ; ) {
-      const page = await log.readStream(entityStream(urn), from, { limit: pageMax });
-      if (page.length === 0) return;
-      for (const record of page) {
-        from = revision(record.revision + 1);
-        const change = readable(decode, record);
-        if (change !== undefined) yield change;
-      }
-    }
-  }
+  const { addresses, states } = dependencies;
 
   return {
     async getTimeline({ urn: text, categories, startTime, endTime, raw = false }) {
@@ -65,7 +50,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       const transactions: ChangeTransaction[] = [];
       const values = new Map<string, Record<string, unknown>>();
       const count = createCount();
-      for await (const change of changesOf(urn)) {
+      for await (const change of changesOf(dependencies, urn)) {
         if (change.changeType === "RESTATE") continue;
         const { aspect, value, created, system } = change;
         const before = values.get(aspect);
