@@ -94,6 +94,11 @@ const changes: Readonly<Record<string, Change>> = {
   ),
   "event added": each((hit) => eventHit(hit, { time: Number(hit.source.time) + 1 })),
   "event of nobody": async (client, [hit]) => hit && put(client, eventHit(hit, { urn: NOBODY })),
+  "fields gone": async (client, hits) => {
+    for (const hit of half(hits)) {
+      await put(client, { ...hit, source: { urn: hit.source.urn, aspect: 7 } });
+    }
+  },
   "event astray": async (client, [hit]) => hit && put(client, { ...hit, id: "astray" }),
   "document changed": each((hit) => ({
     ...hit,

@@ -232,6 +232,7 @@ export const storedDamages = [
   ["timeseries", "events added", "event added", "unexpected"],
   ["timeseries", "an event that nobody told of", "event of nobody", "unexpected"],
   ["timeseries", "an event that is there twice", "event astray", "unexpected"],
+  ["timeseries", "events that say nothing any more", "fields gone", "missing"],
   ["timeseries", "all events removed", "emptied", "missing"],
   ["search", "documents removed", "some removed", "missing"],
   ["search", "documents changed", "document changed", "different"],

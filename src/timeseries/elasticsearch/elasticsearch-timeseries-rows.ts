@@ -5,6 +5,7 @@
 import { openElasticsearchViewRows } from "../../projector/elasticsearch/elasticsearch-view-rows.ts";
 import type { Cell, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
+import type { TimeseriesRow } from "../timeseries-table.ts";
 import {
   idOf,
   type Kept,
@@ -29,16 +30,19 @@ export async function openElasticsearchTimeseriesRows(place: ServerPlace): Promi
       row({ id, place: at, source }) {
         const event = rowOf(source as StoredEvent);
         const { aspect, time, key, position, system, value } = event;
-        // Somewhere else it is there a second time, or not where it is looked for.
-        const astray = id !== idOf(event) || at !== placeOfEvent(event);
         return [
-          ...[astray ? `${aspect} in ${at}/${id}` : cell(aspect), cell(time), cell(key)],
+          ...[isInPlace(event, id, at) ? aspect : `${aspect} in ${at}/${id}`],
+          ...[cell(time), cell(key)],
           ...[cell(position), cell(system), cell(value)],
         ];
       },
     },
   );
 }
+
+/** Somewhere else it is there a second time, or not where it is looked for. */
+const isInPlace = (event: TimeseriesRow, id: string, place: string | undefined): boolean =>
+  typeof event.aspect === "string" && id === idOf(event) && place === placeOfEvent(event);
 
 /** Whatever somebody may have put there. */
 const cell = (value: unknown): Cell =>

@@ -51,7 +51,8 @@ export async function* pagesOf(ask: Ask, search: Search): AsyncGenerator<readonl
     if (page.length > 0) yield page;
     if (page.length < size) return;
     after = page.at(-1)?.event;
-    const characters = page.reduce((sum, { event }) => sum + event.value.length, 1);
+    // Somebody may have put there what has no value.
+    const characters = page.reduce((sum, { event }) => sum + (event.value?.length ?? 0), 1);
     const fitting = Math.floor((PAGE_CHARACTERS * page.length) / characters);
     size = Math.max(1, Math.min(PAGE_MAX, fitting));
   }
