@@ -30,14 +30,18 @@ export function endTokensWithUsers<C extends Pick<Catalog, "ingest" | "delete">>
     }
   }
 
-  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+  const ends = ({ changeType, aspectName }: Proposal): boolean =>
+    changeType === "DELETE" && aspectName === KEY;
+
+  async function ingestEnding(...[proposals, caller]: Parameters<Catalog["ingest"]>) {
     const written = await catalog.ingest(proposals, caller);
-    const ended = proposals.filter(
-      ({ changeType, aspectName }) => changeType === "DELETE" && aspectName === KEY,
-    );
+    const ended = proposals.filter(ends);
     await endTokens(new Set(ended.flatMap((proposal) => urnOf(proposal) ?? [])), caller);
     return written;
-  };
+  }
+
+  const ingest: Catalog["ingest"] = (proposals, caller) =>
+    proposals.some(ends) ? ingestEnding(proposals, caller) : catalog.ingest(proposals, caller);
 
   const remove: Catalog["delete"] = async (request, caller) => {
     const answer = await catalog.delete(request, caller);

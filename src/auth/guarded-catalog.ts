@@ -75,10 +75,14 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
     return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
   }
 
-  const ingest: Catalog["ingest"] = async (proposals, caller) => {
-    const asked = proposals.map(askedBy).filter((one) => one !== undefined);
-    if (asked.length > 0) await admit(caller, asked);
-    return catalog.ingest(proposals, caller);
+  const ingest: Catalog["ingest"] = (proposals, caller) => {
+    const asked: Asked[] = [];
+    for (const proposal of proposals) {
+      const one = askedBy(proposal);
+      if (one !== undefined) asked.push(one);
+    }
+    if (asked.length === 0) return catalog.ingest(proposals, caller);
+    return admit(caller, asked).then(() => catalog.ingest(proposals, caller));
   };
 
   return {

@@ -5,6 +5,7 @@
  */
 import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import type { Eyes } from "../catalog/sight.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import type { Model } from "../model/model.ts";
 import { endTokensWithUsers } from "./ended-users.ts";
 import { guardCatalog } from "./guarded-catalog.ts";
@@ -21,7 +22,10 @@ export interface JudgedCatalog {
 }
 
 interface Parts {
-  readonly catalog: Catalog & { seenThrough(eyes: Eyes): Catalog };
+  readonly catalog: Catalog & {
+    seenThrough(eyes: Eyes): Catalog;
+    peek(urn: string): EntityState | undefined;
+  };
   readonly access: Pick<OpenedAccess, "authority" | "tokens">;
   readonly model: Model;
   /** The urn that a proposal is about; undefined where it says none that could be. */

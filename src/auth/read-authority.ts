@@ -5,7 +5,8 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
-import type { Eyes, Sight } from "../catalog/sight.ts";
+import type { Eyes, Look, Sight } from "../catalog/sight.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Authority, Standing } from "./authority.ts";
@@ -18,7 +19,11 @@ export interface ReadAuthority {
 }
 
 interface Dependencies {
-  readonly catalog: Catalog & { seenThrough(eyes: Eyes): Catalog };
+  readonly catalog: Catalog & {
+    seenThrough(eyes: Eyes): Catalog;
+    /** An entity that is in memory with its newest state. */
+    peek(urn: string): EntityState | undefined;
+  };
   /** Puts before a catalog what judges writes. */
   readonly guard: (catalog: Catalog) => Catalog;
   readonly authority: Authority;
@@ -95,7 +100,9 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
       if (own === undefined) {
         const seen = catalog.seenThrough(eyesOf(actor));
         own = guarded(
-          fields === undefined ? seen : { ...seen, ...seenWrites(seen, catalog, dependencies) },
+          fields === undefined
+            ? seen
+            : { ...seen, ...seenWrites(seen, () => look(actor), dependencies) },
         );
         catalogs.set(actor, own);
       }
@@ -164,10 +171,20 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
  */
 function seenWrites(
   seen: Catalog,
-  whole: Catalog,
-  { namespace, urnOf, proposalsOf }: Dependencies,
+  look: Look,
+  { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
 ): Pick<Catalog, (typeof seenWriting)[number]> {
   const all = { includeSoftDelete: true };
+
+  /** Whether all are in memory, and are seen. */
+  function seenNow(urns: readonly string[]): boolean {
+    const sight = look();
+    if (sight instanceof Promise) return false;
+    return urns.every((urn) => {
+      const state = whole.peek(urn);
+      return state !== undefined && (sight.everything || sight.sees(state));
+    });
+  }
 
   async function hiddenAmong(urns: readonly string[]): Promise<string | undefined> {
     try {
@@ -183,8 +200,8 @@ function seenWrites(
   }
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
-    const urns = new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []));
-    const hidden = await hiddenAmong([...urns]);
+    const urns = [...new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []))];
+    const hidden = seenNow(urns) ? undefined : await hiddenAmong(urns);
     if (hidden === undefined) return whole.ingest(proposals, caller);
     throw new CatalogError("forbidden", `"${hidden}" is not yours to write`, {
       hint: "Who may not see an entity may not write it: ask an administrator for View Entity Page",
@@ -223,14 +240,9 @@ function forgettingWrites(catalog: Catalog, forget: () => void) {
     proposals.some(({ entityType }) => DECIDES.test(entityType));
   const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
 
-  async function after<T>(write: Promise<T>, forgets: boolean): Promise<T> {
-    try {
-      return await write;
-    } finally {
-      // Also of a write that failed: it may have been kept.
-      if (forgets) forget();
-    }
-  }
+  // Also of a write that failed: it may have been kept.
+  const after = <T>(write: Promise<T>, forgets: boolean): Promise<T> =>
+    forgets ? write.finally(forget) : write;
 
   const writes: Pick<Catalog, Writes> = {
     ingest: (proposals, caller) => after(ingest(proposals, caller), decides(proposals)),

@@ -33,7 +33,7 @@ test("proposals of a topic decide nothing about access where tokens are asked fo
   };
   const base = { ingest, delete: unused } as unknown as Catalog;
   const parts = {
-    catalog: { ...base, seenThrough: unused },
+    catalog: { ...base, seenThrough: unused, peek: unused },
     access: {
       authority: createAuthority(entities, { namespace: "li" }),
       tokens: { list: async () => [], revoke: unused } as never,
