@@ -187,6 +187,12 @@ export async function openService(
         },
         onRebuilt: editions.admit,
       },
+      handing: sharedLog(config)
+        ? {
+            isShared: (view) => sharedView(config, view as ViewName),
+            leads: config.roles.includes("projector"),
+          }
+        : undefined,
       verifying: {
         views: viewNames,
         verify: (asked, options) =>

@@ -39,6 +39,12 @@ export const jobStream = (id: string): StreamName => `job-${id}`;
 /** What a view could not take, and what became of it. */
 export const parkingStream = (view: string): StreamName => `parking-${view}`;
 
+/** Work that nodes ask of whoever feeds a view (ops/handing-over.ts). */
+export const HANDED: StreamName = "handed";
+
+/** What becomes of it. */
+export const handedStream = (id: string): StreamName => `handed-${id}`;
+
 /** The schemas that producers of events registered (feed/schema-registry.ts). */
 export const SCHEMAS: StreamName = "schemas";
 
@@ -54,7 +60,7 @@ const TOKEN_USE = "token-use-";
 export const isAuditStream = (name: StreamName): boolean =>
   name.startsWith(AUDIT) || name.startsWith(TOKEN_USE);
 
-/** What a stream is of; undefined for streams that hold no changes (jobs, parking, schemas, audit). */
+/** What a stream is of; undefined for streams that hold no changes (jobs, parking, work, schemas, audit). */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);

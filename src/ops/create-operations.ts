@@ -13,6 +13,8 @@ import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { countEnded } from "./ended-jobs.ts";
+import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
+import { openHandingOver } from "./handing-over.ts";
 import { type JobsParts, openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { watchPace } from "./pace.ts";
@@ -45,6 +47,15 @@ export interface OperationsParts {
     /** Called when a view was found to be of another model, and when it is not any more. */
     readonly onStale: (view: string, stale: boolean) => void;
   };
+  /** Where other processes may feed views; absent: this one feeds all. */
+  readonly handing?:
+    | {
+        /** Whether a view is in a server. */
+        readonly isShared: (view: string) => boolean;
+        /** Whether this process may feed such views. */
+        readonly leads: boolean;
+      }
+    | undefined;
   readonly verifying: Omit<VerifyParts, "restoration" | "logger">;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
@@ -80,16 +91,31 @@ export async function openOperations(
     ...{ model, log, encode: parts.encode, reader: timeseries },
     ...{ systemActor, now, caughtUp, onAppended },
   });
+  const { rebuilding, views } = parts.rebuilds;
+  const node = nodeId(parts.data);
+  const own = { restoration: projector, rebuilding, views, fed: projector.fed };
+  const { handing } = parts;
+  const others =
+    handing &&
+    (await openHandingOver({
+      ...{ log, node, now, logger, onAppended, work: handedWork(own) },
+      feeds: (view) => handing.leads && handing.isShared(view) && projector.fed().includes(view),
+      onGrown: (look) => projector.onProgress(look),
+    }));
+  const restoration = others === undefined ? projector : handedRestoration(own, others);
   const restoring = createRestoring({
-    ...{ model, log, restoration: projector, namespace: parts.namespace },
+    ...{ model, log, restoration, namespace: parts.namespace },
     ...{ urnLimits: parts.urnLimits, now, logger },
   });
-  const rebuilds = createRebuilds(parts.rebuilds);
-  const verifications = createVerifications({ ...parts.verifying, restoration: projector, logger });
+  const rebuilds = createRebuilds({
+    ...parts.rebuilds,
+    rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
+  });
+  const verifications = createVerifications({ ...parts.verifying, restoration, logger });
   const ended = countEnded();
   const jobs = await openJobs({
     ...{ log, onEnded: ended.note, around: parts.aroundJob },
-    nodeId: nodeId(parts.data),
+    nodeId: node,
     kinds: {
       truncate: truncation.work,
       restore: restoring.work,
@@ -166,7 +192,7 @@ export async function openOperations(
       }
       return sizes;
     },
-    ...createParkedOperations({ log, projector, now }),
+    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, now }),
     verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
     listDifferences: verifications.listDifferences,
     listAuditEvents: parts.audit.list,
@@ -178,6 +204,7 @@ export async function openOperations(
       readiness.close();
       pace.close();
       await jobs.close();
+      await others?.close();
     },
   };
 }

@@ -186,7 +186,7 @@ export function createRestoring(dependencies: Dependencies) {
       for (const one of unrestored) {
         failed.add(one.urn);
         if (one.elsewhere === true) elsewhere.add(one.view);
-        else dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
+        dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
       }
     }
     const known = batch.rows.filter(
@@ -224,9 +224,11 @@ export function createRestoring(dependencies: Dependencies) {
 }
 
 const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
-  new CatalogError("unavailable", `other processes feed the views ${[...views].join(", ")}`, {
-    hint: "Send the request to every node that has the role projector: each restores in the views that it feeds",
-  });
+  new CatalogError(
+    "unavailable",
+    `nobody answers who feeds the views ${[...views].join(", ")}; in others it was restored`,
+    { hint: "Start a node that has the role projector, and ask again" },
+  );
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
 

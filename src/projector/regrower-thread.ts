@@ -39,7 +39,7 @@ export type FromRegrower =
   | { readonly kind: "progress"; readonly progress: RegrowProgress }
   /** The views are near the head of the log. */
   | { readonly kind: "near" }
-  /** The views are closed, and ready to be put in place. */
+  /** The views are closed and ready to be put in place, or in place. */
   | { readonly kind: "finished"; readonly parked: readonly Parked[] }
   | {
       readonly kind: "failed";
@@ -60,6 +60,7 @@ assert(port !== null, "this file is a thread's own");
 const tell = (message: FromRegrower) => port.postMessage(message);
 const stopping = new AbortController();
 let busy = false;
+let awaited = false;
 
 giveWay(NICENESS);
 try {
@@ -75,7 +76,11 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
   // Growing may end before anybody asks.
   asked.promise.catch(() => {});
   parentPort?.on("message", (message: ToRegrower) => {
-    if (message.kind === "finish") return asked.resolve(message.upTo);
+    if (message.kind === "finish") {
+      // Views may be held until it is done.
+      awaited = true;
+      return asked.resolve(message.upTo);
+    }
     if (message.kind === "busy") {
       busy = message.busy;
       return;
@@ -89,6 +94,11 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
   );
   const log = await stores.openLogReader(config);
   let told = 0;
+  let finished = false;
+  function finish(parked: readonly Parked[]): void {
+    if (!finished) tell({ kind: "finished", parked });
+    finished = true;
+  }
   try {
     const parked = await regrowBeside({
       ...{ log, decode: decodeRecord, signal: stopping.signal },
@@ -101,14 +111,15 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
       },
       // At a lower priority it still takes of memory and disk what others want.
       async rest(workedMs) {
-        if (busy) await delay(workedMs * REST, undefined, { signal: stopping.signal });
+        if (busy && !awaited) await delay(workedMs * REST, undefined, { signal: stopping.signal });
       },
       onNear() {
         tell({ kind: "near" });
         return asked.promise;
       },
+      onInPlace: finish,
     });
-    tell({ kind: "finished", parked });
+    finish(parked);
   } finally {
     await log.close();
   }

@@ -36,6 +36,13 @@ export interface Sink<W> {
   reset(): Promise<void>;
 
   /**
+   * Of one that was regrown beside another in a server: it takes that one's place now. What is done
+   * with the other one, `close` does. Rejects `conflict` while the other one is further; may be called
+   * again. Absent where closing alone does it.
+   */
+  publish?(): Promise<void>;
+
+  /**
    * Releases the view. One that was regrown beside another takes that one's place now, durable;
    * with "discard" it is dropped and the other stays. Else the word changes nothing.
    */

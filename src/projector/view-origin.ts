@@ -3,6 +3,7 @@
  * remembers the model and the log that made it; opened under others, it is emptied and grown again,
  * unless the other log ends before it: then the log may be lost, and the view is all that is left.
  */
+import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
 /** Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be read. */
@@ -61,6 +62,16 @@ export function judge(made: Made, origin: ViewOrigin): "own" | "stale" | "ahead"
 /** The model that a view is of when this one has fed it. */
 export const modelAfter = (made: string | null, own: string | undefined): string | null =>
   made === null || own === undefined || made === own ? made : severalModels;
+
+/** Throws `conflict` for a view that is to take the place of one that is further. */
+export function checkNotBehind(view: string, own: Position, inPlace: Position | undefined): void {
+  if (inPlace === undefined || inPlace <= own) return;
+  throw new CatalogError(
+    "conflict",
+    `the view "${view}" has come to position ${inPlace}, and what was grown beside it to ${own}`,
+    { hint: "It is grown on, and takes its place then" },
+  );
+}
 
 /** Where a view lies that a server keeps. */
 export interface ServerPlace {

@@ -36,7 +36,11 @@ export interface ClusterNode extends ServiceProcess {
 export interface Cluster extends AsyncDisposable {
   /** Of every node. */
   readonly settings: Readonly<Record<string, string>>;
-  startNode(roles: string): Promise<ClusterNode>;
+  /** In a directory of its own, or in that of a node that has ended. */
+  startNode(
+    roles: string,
+    options?: { readonly args?: readonly string[]; readonly directory?: string },
+  ): Promise<ClusterNode>;
   /** Resolves when a node sees all views where the log ends. */
   caughtUp(node: ClusterNode): Promise<void>;
   /** What views hold, against ones that are grown anew from the log. */
@@ -59,23 +63,34 @@ const openers: Readonly<Record<string, (place: ServerPlace) => Promise<Dumped>>>
   search: async (place) => documentsOf(await openElasticsearchSearchReader(place)),
 };
 
+/** Views whose store is not given are in the directory of each node. */
 export async function startCluster(
-  stores: Readonly<Record<ClusterStore, Store>>,
+  stores: Readonly<Partial<Record<ClusterStore, Store>>>,
 ): Promise<Cluster> {
   const name = `t${randomBytes(5).toString("hex")}`;
   const log = await startLog();
   const directories: Disposable[] = [];
   const nodes: ServiceProcess[] = [];
   const { postgres, neo4j, elasticsearch, kafka } = stores;
-  const settings = {
+  const settings: Readonly<Record<string, string>> = {
     ANNALS_LOG: log.url,
-    ANNALS_ASPECTS: postgres.url,
-    ANNALS_TIMESERIES: elasticsearch.url,
-    ANNALS_SEARCH: elasticsearch.url,
-    ANNALS_GRAPH: neo4j.url,
-    ANNALS_KAFKA: `kafka://${kafka.url.replace(/^kafka:\/\//, "")}?topicPrefix=${name}.`,
+    ...(postgres && { ANNALS_ASPECTS: postgres.url }),
+    ...(elasticsearch && {
+      ANNALS_TIMESERIES: elasticsearch.url,
+      ANNALS_SEARCH: elasticsearch.url,
+    }),
+    ...(neo4j && { ANNALS_GRAPH: neo4j.url }),
+    ...(kafka && {
+      ANNALS_KAFKA: `kafka://${kafka.url.replace(/^kafka:\/\//, "")}?topicPrefix=${name}.`,
+    }),
     ANNALS_STORE_NAME: name,
   };
+
+  function newDirectory(): string {
+    const directory = temporaryDirectory("annals-node");
+    directories.push(directory);
+    return directory.path;
+  }
 
   async function positions(node: ClusterNode): Promise<ReadonlyMap<string, number>> {
     const { body } = await node.client.get("/metrics");
@@ -87,13 +102,11 @@ export async function startCluster(
 
   return {
     settings,
-    async startNode(roles) {
-      const directory = temporaryDirectory("annals-node");
-      directories.push(directory);
+    async startNode(roles, { args = [], directory = newDirectory() } = {}) {
       const env = { ...settings, ANNALS_ROLES: roles };
-      const service = await startService(directory.path, { env });
+      const service = await startService(directory, { env, args });
       nodes.push(service);
-      return { ...service, client: createClient(service.address), directory: directory.path };
+      return { ...service, client: createClient(service.address), directory };
     },
     async caughtUp(node) {
       const until = Date.now() + CAUGHT_UP_MS_MAX;
@@ -114,7 +127,8 @@ export async function startCluster(
       await reading.close();
       const found = [];
       for (const view of viewNames) {
-        const url = settings[`ANNALS_${view.toUpperCase()}` as keyof typeof settings];
+        const url = settings[`ANNALS_${view.toUpperCase()}`];
+        if (url === undefined) continue;
         const there = await openers[view]?.({ url, name });
         const again = embeddedReaders[view]?.(join(beside.path, `${view}.sqlite`));
         if (there === undefined || again === undefined) throw new Error(`no reader of ${view}`);
@@ -158,12 +172,12 @@ async function startLog(): Promise<{ readonly url: string; stop(): Promise<void>
   };
 }
 
-/** Every store of the profile, or why one of them cannot be had. */
-export async function reachCluster(): Promise<
-  Readonly<Record<ClusterStore, Store>> | { readonly skipped: string }
-> {
+/** Every store of the profile, or some of them, or why one cannot be had. */
+export async function reachCluster<Name extends ClusterStore = ClusterStore>(
+  names: readonly Name[] = clusterStores as readonly ClusterStore[] as readonly Name[],
+): Promise<Readonly<Record<Name, Store>> | { readonly skipped: string }> {
   const reached: Partial<Record<ClusterStore, Store>> = {};
-  for (const store of clusterStores) {
+  for (const store of names) {
     const found = await reachStore(store);
     if ("skipped" in found) return { skipped: `${store}: ${found.skipped}` };
     reached[store] = found;

@@ -45,6 +45,8 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   });
   const writer = createBatchWriter();
   let here: Edition | undefined;
+  /** Once it has taken the place of another. */
+  let dropOld: (() => Promise<void>) | undefined;
   try {
     here = await retrying(() => prepareView(connections, view));
   } catch (error) {
@@ -164,12 +166,18 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         );
       }),
 
+    publish: () =>
+      inTurn(async () => {
+        if (view.bulk) dropOld ??= await publish(connections, view, place());
+      }),
+
     async close(outcome = "keep") {
       if (connections.closed) return;
       await inTurn(async () => {
         try {
           if (!view.bulk) return;
-          if (outcome === "keep") await publish(connections, view, place());
+          if (outcome === "keep") dropOld ??= await publish(connections, view, place());
+          if (dropOld !== undefined) await dropOld();
           else if (here !== undefined) await discard(connections, view.name, here);
         } catch (error) {
           // Another bulk has cleared it away.

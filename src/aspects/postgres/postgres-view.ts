@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
-import { judge, type ServerView, severalModels } from "../../projector/view-origin.ts";
+import { checkNotBehind, judge, type ServerView, severalModels } from "../../projector/view-origin.ts";
 import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
 import {
   tables as createTables,
@@ -93,12 +93,15 @@ export async function resetBeside(
   });
 }
 
-/** Puts a generation that was grown beside the live one in its place, and drops that one. */
+/**
+ * Puts a generation that was grown beside the live one in its place. Resolves with what drops that
+ * one, which waits for those that still read it.
+ */
 export async function publish(
   connections: Connections,
   view: ServerView,
   grown: Edition,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const { tables } = grown;
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
   for (const table of own) await connections.query({ text: `ANALYZE ${table}` });
@@ -107,13 +110,17 @@ export async function publish(
     await connection.query({ text: "SET LOCAL synchronous_commit = on" });
     // Whatever release made the one that goes.
     const rows = await connection.query({
-      text: `UPDATE ${tables.view} SET live = false WHERE name = $1 AND live RETURNING generation`,
+      text: `UPDATE ${tables.view} SET live = false WHERE name = $1 AND live
+        RETURNING generation, position`,
       values: [VIEW],
     });
+    for (const [, at] of rows) checkNotBehind(VIEW, grown.position, position(Number(at)));
     if (!(await setLive(connection, tables, true, grown.edition))) throw gone(view.name);
     return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
   });
-  for (const tables of old) await dropLater(connections, view.name, tables);
+  return async () => {
+    for (const tables of old) await dropLater(connections, view.name, tables);
+  };
 }
 
 /** Drops a generation that was grown beside the live one. */

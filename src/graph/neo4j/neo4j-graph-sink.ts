@@ -70,6 +70,8 @@ function createSink(server: Server, view: View): GraphSink {
     position: () => view.position(),
     reset: () => view.reset(),
 
+    publish: () => view.publish(),
+
     async close(outcome = "keep") {
       try {
         await view.close(outcome);

@@ -11,6 +11,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import {
+  checkNotBehind,
   type Emptied,
   judge,
   type ServerView,
@@ -42,6 +43,8 @@ export interface View {
   known(): Position;
   /** Begins the next generation, empty. */
   reset(): Promise<void>;
+  /** Takes the place of the one that it was grown beside. */
+  publish(): Promise<void>;
   close(outcome: "keep" | "discard"): Promise<void>;
 }
 
@@ -73,6 +76,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     return opened;
   }
   let state: State | undefined = await open();
+  let published = false;
 
   const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
 
@@ -111,6 +115,17 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       state = { ...now, position: START };
       return true;
     });
+  }
+
+  async function publish(): Promise<void> {
+    if (part === "live" || published) return;
+    await server.write(async (transaction) => {
+      const live = await lockState(transaction, names, "live");
+      await locked(transaction);
+      checkNotBehind(VIEW, known().position, live?.position);
+      await transaction.run(takePlace(names), { writer });
+    });
+    published = true;
   }
 
   const known = (): State => {
@@ -179,15 +194,14 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       await generations.clear();
     },
 
+    publish,
+
     async close(outcome) {
       if (part === "live" || server.closed) return;
-      await server.write(async (transaction) => {
-        await lockState(transaction, names, "live");
-        if (outcome === "keep") await locked(transaction);
-        await transaction.run(outcome === "keep" ? takePlace(names) : dropRegrown(names), {
-          writer,
-        });
-      });
+      if (!published && outcome === "keep") await publish();
+      if (!published) {
+        await server.write((transaction) => transaction.run(dropRegrown(names), { writer }));
+      }
       await generations.clear();
     },
   };

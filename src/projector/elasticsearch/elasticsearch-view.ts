@@ -7,7 +7,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { judge, modelAfter, type ServerView } from "../view-origin.ts";
+import { checkNotBehind, judge, modelAfter, type ServerView } from "../view-origin.ts";
 import { type BulkWrite, bulk, refuse } from "./bulk.ts";
 import { type Asker, connect, type SearchServer } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
@@ -52,6 +52,8 @@ export interface ElasticsearchView<Kept> {
   move(to: { readonly position?: Position; readonly kept?: Kept }): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
+  /** Takes the place of the one that it was grown beside. */
+  publish(): Promise<void>;
   /** May be called twice. */
   close(outcome: "keep" | "discard"): Promise<void>;
 }
@@ -90,6 +92,7 @@ interface Standing<Kept> {
   change(to: ViewState<Kept>): Promise<void>;
   /** An index is gone. Rejects in any case. */
   lost(): Promise<never>;
+  publish(): Promise<void>;
   end(outcome: "keep" | "discard"): Promise<void>;
 }
 
@@ -172,6 +175,7 @@ function viewOf<Kept>(
       await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
       await generations.drop((one) => one.generation === generation);
     },
+    publish: () => standing.publish(),
     async close(outcome) {
       if (closed) return;
       closed = true;
@@ -291,6 +295,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
       known = undefined;
       throw new CatalogError("conflict", `the view "${shape.view}" has lost an index`);
     },
+    async publish() {},
     async end() {},
   };
 }
@@ -328,6 +333,17 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
     }
   }
 
+  let published = false;
+  async function publish(): Promise<void> {
+    const own = state.generation;
+    if (published) return;
+    await generations.refresh(own);
+    checkNotBehind(shape.view, state.position, (await metadata.find())?.state.position);
+    await generations.swapAliases(own, state.kept);
+    await take();
+    published = true;
+  }
+
   return {
     live: false,
     state: async () => state,
@@ -346,13 +362,15 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
         { hint: "Another rebuild of the view may be running" },
       );
     },
+    publish,
     async end(outcome) {
       const own = state.generation;
-      if (outcome === "discard") return generations.drop(({ generation }) => generation === own);
-      await generations.refresh(own);
-      await generations.swapAliases(own, state.kept);
-      await take();
-      await generations.drop(({ generation }) => generation !== own);
+      if (!published && outcome === "discard") {
+        return generations.drop(({ generation }) => generation === own);
+      }
+      if (!published) await publish();
+      // A later one may be growing by now.
+      await generations.drop(({ generation }) => generation < own);
     },
   };
 }

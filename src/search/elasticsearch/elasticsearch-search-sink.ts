@@ -106,6 +106,8 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       await view.reset();
     },
 
+    publish: () => view.publish(),
+
     async close(outcome = "keep") {
       closed = true;
       await view.close(outcome);

@@ -1,0 +1,100 @@
+/**
+ * Restoring and rebuilding views that other processes feed: what this one cannot do itself it hands
+ * over to the node that can (handing-over.ts), and does for others what they cannot.
+ */
+import { CatalogError } from "../core/errors.ts";
+import type { Restoration } from "../projector/progress.ts";
+import type { Rebuilding } from "../projector/rebuilding.ts";
+import type { RegrowProgress } from "../projector/regrow-beside.ts";
+import type { Unrestored } from "../projector/restore.ts";
+import type { HandedWork, HandingOver } from "./handing-over.ts";
+
+interface Own {
+  readonly restoration: Pick<Restoration, "restore" | "drop">;
+  readonly rebuilding: Rebuilding;
+  /** Views that this process feeds. */
+  readonly fed: () => readonly string[];
+  /** All views, in the order in which they are made of each other. */
+  readonly views: readonly string[];
+}
+
+/** What this process does for others. */
+export const handedWork =
+  ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): HandedWork =>
+  async ({ kind, view, urns = [], actor }, { signal, report }) => {
+    if (kind === "rebuild") {
+      await rebuilding.rebuild([view], { signal, onProgress: report, onTaking() {} });
+      return null;
+    }
+    const [urn = ""] = urns;
+    const unrestored = await (kind === "drop"
+      ? restoration.drop(urn, view, actor)
+      : restoration.restore(urns, view));
+    const lost = unrestored.find(({ elsewhere }) => elsewhere);
+    if (lost !== undefined) throw new CatalogError("unavailable", lost.reason);
+    return unrestored;
+  };
+
+/** Views that others feed are restored there. */
+export function handedRestoration(
+  { restoration, fed, views }: Omit<Own, "rebuilding">,
+  { ask }: Pick<HandingOver, "ask">,
+): Pick<Restoration, "restore" | "drop"> {
+  const isElsewhere = (view: string): boolean => views.includes(view) && !fed().includes(view);
+
+  async function handOver(view: string, urns: readonly string[]): Promise<readonly Unrestored[]> {
+    try {
+      return (await ask({ kind: "restore", view, urns })) as readonly Unrestored[];
+    } catch (error) {
+      const reason = error instanceof CatalogError ? error.text : String(error);
+      return urns.map((urn) => ({ urn, view, reason, elsewhere: true }));
+    }
+  }
+
+  return {
+    async restore(urns, view) {
+      const unrestored: Unrestored[] = [];
+      // One after the other: some are made of those before them.
+      for (const one of view === undefined ? views : [view]) {
+        const here = isElsewhere(one) ? undefined : await restoration.restore(urns, one);
+        // It may have been taken over a moment ago.
+        const done = here?.every(({ elsewhere }) => elsewhere !== true);
+        unrestored.push(...(done ? (here ?? []) : await handOver(one, urns)));
+      }
+      return unrestored;
+    },
+    async drop(urn, view, actor) {
+      if (!isElsewhere(view)) return restoration.drop(urn, view, actor);
+      return (await ask({ kind: "drop", view, urns: [urn], actor })) as readonly Unrestored[];
+    },
+  };
+}
+
+/** Views that others feed are rebuilt there, one after the other. */
+export function handedRebuilding(
+  { rebuilding, fed }: Pick<Own, "rebuilding" | "fed">,
+  { ask }: Pick<HandingOver, "ask">,
+): Rebuilding {
+  const handed: Record<string, RegrowProgress> = {};
+  return {
+    async rebuild(views, options) {
+      const own = views.filter((view) => fed().includes(view));
+      const others = views.filter((view) => !own.includes(view));
+      // That it cannot be given up is told when all of them take their places.
+      const onTaking = others.length === 0 ? options.onTaking : () => {};
+      if (own.length > 0) await rebuilding.rebuild(own, { ...options, onTaking });
+      for (const view of others) {
+        const onProgress = (progress: unknown) => {
+          handed[view] = progress as RegrowProgress;
+          options.onProgress(progress as RegrowProgress);
+        };
+        try {
+          await ask({ kind: "rebuild", view }, { signal: options.signal, onProgress });
+        } finally {
+          delete handed[view];
+        }
+      }
+    },
+    progress: () => ({ ...handed, ...rebuilding.progress() }),
+  };
+}
