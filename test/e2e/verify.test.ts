@@ -13,80 +13,22 @@ import { hash32 } from "../../src/search/sqlite/tokens.ts";
 import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
+import { dataset, user, writeHistory } from "../support/random-history.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
-const dataset = (n: number | string) => `urn:li:dataset:(urn:li:dataPlatform:hive,reef.t${n},PROD)`;
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const user = (n: number) => `urn:li:corpuser:u${n}`;
-const NOON = 1_629_331_200_000;
-const HOUR = 3_600_000;
 
 let service: RunningService;
 let operator: Operator;
 beforeAll(async () => {
   service = await runningService();
   operator = operatorOf(service);
-  await history(service, 300, 20);
+  await writeHistory(service, 300, 20);
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
-
-/** The same on every run: numbers below n. */
-const some = (() => {
-  let state = 20_260_704;
-  return (n: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
-})();
-
-/** Writes, deletes, truncations and requests to forget, in an order that chance gives. */
-async function history(on: RunningService, count: number, entities: number): Promise<void> {
-  const { client } = on;
-  const action = (path: string, body: object) => client.call("POST", path, body);
-  for (let n = 0; n < count; n++) {
-    const urn = dataset(some(entities));
-    switch (some(12)) {
-      case 0:
-        await action("/entities?action=delete", { urn });
-        break;
-      case 1:
-        await client.call("DELETE", `/aspects/${encodeURIComponent(urn)}?aspect=ownership`);
-        break;
-      case 2:
-        await operatorOf(on).act("truncateTimeseriesAspect", {
-          ...{ entityType: "dataset", aspect: "datasetProfile", dryRun: false },
-          endTimeMillis: NOON + some(20) * HOUR,
-        });
-        break;
-      case 3:
-        await client.call("DELETE", `/relationships?urn=${encodeURIComponent(user(some(5)))}`);
-        break;
-      case 4:
-      case 5:
-        await client.upsert(urn, "datasetProfile", {
-          timestampMillis: NOON + some(24) * HOUR,
-          rowCount: n,
-        });
-        break;
-      case 6:
-        await client.upsert(urn, "upstreamLineage", {
-          upstreams: [0, 1].map(() => ({ dataset: dataset(some(entities)), type: "COPY" })),
-        });
-        break;
-      case 7:
-      case 8:
-        await client.upsert(urn, "status", { removed: some(2) === 0 });
-        break;
-      default:
-        await client.upsert(urn, "ownership", {
-          owners: [some(5), some(5)].map((one) => ({ owner: user(one), type: "DATAOWNER" })),
-        });
-    }
-  }
-}
 
 /** Changes a view behind the service's back. */
 function damage(view: string, statements: string): void {
@@ -142,7 +84,7 @@ describe("views that grew over a history of all kinds of changes", () => {
     ]);
     let before = whole.views;
     for (const asked of [{}, { quick: true }, {}]) {
-      await history(service, 40, 20);
+      await writeHistory(service, 40, 20);
       await settled();
       expect(await verify(asked)).toMatchObject({ state: "done" });
       const again = await found();
@@ -294,7 +236,7 @@ describe("damage by hand", () => {
 test("nothing is called wrong while others write", async () => {
   let writing = true;
   const writers = [0, 1, 2].map(async () => {
-    while (writing) await history(service, 10, 12);
+    while (writing) await writeHistory(service, 10, 12);
   });
   try {
     for (let n = 0; n < 9; n++) {
@@ -339,7 +281,7 @@ test("what a view passes over is part of what should be there", async () => {
 
 test("the command finds, tells and mends, and says by its exit code what is left", async () => {
   await using other = await runningService();
-  await history(other, 60, 8);
+  await writeHistory(other, 60, 8);
   await settled(other);
   await other.restart(async () => {
     const run = (...more: string[]) =>
