@@ -82,6 +82,7 @@ afterAll(async () => {
 const table = createRouteTable({
   ...{ version: "0", modelFingerprint: "0", openApi: () => "", docs: () => ({}), entities: [] },
   graphql: { door: {} as never, explorer: {} },
+  events: { texts: {} as never },
 });
 const reading = table.endpoints.filter(
   ({ open, access, writes, path }) => !(open || access || writes || path === "/api/graphql"),

@@ -103,6 +103,12 @@ const asked: readonly Asked[] = [
     ],
   ],
   ["the feed", () => ["/changes?from=start&limit=1000&previous=true"]],
+  [
+    "events that are polled",
+    () => [
+      "/openapi/v1/events/poll?topic=MetadataChangeLog_Versioned_v1&offsetId=0&limit=1000&pollTimeoutSeconds=0",
+    ],
+  ],
 ];
 /** What nobody else is to find in an answer: names, makers, hashes, secrets. */
 const telling =

@@ -207,6 +207,25 @@ describe("a rollback", () => {
     expect(await rollback(second)).toMatchObject({ aspectsReverted: 0 });
   });
 
+  test("keeps what others write while it goes on", async () => {
+    const urns = Array.from({ length: 40 }, fresh);
+    const [first, second] = [runOf(), runOf()];
+    for (const urn of urns) await tell(first, urn, "status", { removed: false });
+    for (const urn of urns) await tell(first, urn, "globalTags", { tags: [] });
+    const rolling = rollback(first);
+    const writing = urns.map(async (urn) => {
+      for (const text of ["one", "two", "three"]) {
+        await tell(second, urn, "editableDatasetProperties", described(text));
+      }
+    });
+    await Promise.all([rolling, ...writing]);
+    for (const urn of urns) {
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
+      expect(await aspectOf(urn, "globalTags")).toBeUndefined();
+      expect(await aspectOf(urn, "datasetKey")).toBeDefined();
+    }
+  });
+
   test("tells the execution request of the run", async () => {
     const [urn, run] = [fresh(), runOf()];
     const execution = `urn:li:dataHubExecutionRequest:${run}`;
