@@ -140,7 +140,7 @@ export async function startCluster(
       return found;
     },
     async damageAspects(statement) {
-      const client = new pg.Client({ connectionString: postgres.url });
+      const client = new pg.Client({ connectionString: postgres?.url });
       await client.connect();
       try {
         const { rows } = await client.query(`SELECT generation FROM "${name}".view WHERE live`);
