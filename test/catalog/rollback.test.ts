@@ -1,13 +1,10 @@
 /** Runs and their rollback, at the door of the real service: what is undone, and what is not. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
+import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
-beforeAll(async () => {
-  service = await runningService();
-});
-afterAll(() => service[Symbol.asyncDispose]());
 
 let serial = 0;
 const fresh = (): string => `urn:li:dataset:(urn:li:dataPlatform:hive,rolled.t${++serial},PROD)`;
@@ -61,230 +58,257 @@ async function profiles(urn: string): Promise<readonly unknown[]> {
     .map((one: Record<string, number>) => [one.timestampMillis, one.rowCount]);
 }
 
-describe("a rollback", () => {
-  test("brings back what others told before, under their run, as a further version", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("one"));
-    await tell(second, urn, "editableDatasetProperties", described("two"));
-    await tell(second, urn, "editableDatasetProperties", described("three"));
+const logs = [
+  ["embedded", async () => ({ address: "embedded", stop: async () => {} })],
+  ["EventStoreDB", startEventStoreServer],
+] as const;
 
-    const answer = await rollback(second);
+describe.each(logs)("on a log that is %s,", (_, startLog) => {
+  let log: Awaited<ReturnType<typeof startLog>>;
+  beforeAll(async () => {
+    log = await startLog();
+    service = await runningService({ log: log.address });
+  }, 60_000);
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]();
+    await log?.stop();
+  });
 
-    expect(answer).toMatchObject({
-      ...{ entitiesAffected: 1, entitiesDeleted: 0, aspectsReverted: 1, unsafeEntitiesCount: 0 },
-      aspectRowSummaries: [
-        { runId: second, urn, aspectName: "editableDatasetProperties", keyAspect: false },
-      ],
+  describe("a rollback", () => {
+    test("brings back what others told before, under their run, as a further version", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("one"));
+      await tell(second, urn, "editableDatasetProperties", described("two"));
+      await tell(second, urn, "editableDatasetProperties", described("three"));
+
+      const answer = await rollback(second);
+
+      expect(answer).toMatchObject({
+        ...{ entitiesAffected: 1, entitiesDeleted: 0, aspectsReverted: 1, unsafeEntitiesCount: 0 },
+        aspectRowSummaries: [
+          { runId: second, urn, aspectName: "editableDatasetProperties", keyAspect: false },
+        ],
+      });
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
+      expect(await runIdOf(urn, "editableDatasetProperties")).toBe(first);
+      const third = await service.client.get(
+        `/aspects/${encoded(urn)}?aspect=editableDatasetProperties&version=3`,
+      );
+      expect(JSON.stringify(third.body)).toContain('"three"');
     });
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
-    expect(await runIdOf(urn, "editableDatasetProperties")).toBe(first);
-    const third = await service.client.get(
-      `/aspects/${encoded(urn)}?aspect=editableDatasetProperties&version=3`,
-    );
-    expect(JSON.stringify(third.body)).toContain('"three"');
-  });
 
-  test("keeps what others told since, on top of it", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("one"));
-    await tell(second, urn, "editableDatasetProperties", described("two"));
-    await tell(first, urn, "status", { removed: false });
+    test("keeps what others told since, on top of it", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("one"));
+      await tell(second, urn, "editableDatasetProperties", described("two"));
+      await tell(first, urn, "status", { removed: false });
 
-    expect(await rollback(first)).toMatchObject({ unsafeEntities: [{ urn }], entitiesDeleted: 0 });
+      expect(await rollback(first)).toMatchObject({
+        unsafeEntities: [{ urn }],
+        entitiesDeleted: 0,
+      });
 
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("two"));
-    expect(await aspectOf(urn, "status")).toBeUndefined();
-    expect(await exists(urn)).toBe(true);
-  });
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("two"));
+      expect(await aspectOf(urn, "status")).toBeUndefined();
+      expect(await exists(urn)).toBe(true);
+    });
 
-  test("keeps a value that another run confirmed", async () => {
-    const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("same"));
-    await tell(second, urn, "editableDatasetProperties", described("same"));
-    await rollback(first);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
+    test("keeps a value that another run confirmed", async () => {
+      const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("same"));
+      await tell(second, urn, "editableDatasetProperties", described("same"));
+      await rollback(first);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
 
-    await tell(third, urn, "editableDatasetProperties", described("other"));
-    await rollback(third);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
-    expect(await runIdOf(urn, "editableDatasetProperties")).toBe(second);
+      await tell(third, urn, "editableDatasetProperties", described("other"));
+      await rollback(third);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
+      expect(await runIdOf(urn, "editableDatasetProperties")).toBe(second);
 
-    await rollback(second);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
-  });
+      await rollback(second);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
+    });
 
-  test("does not bring back what was rolled back before", async () => {
-    const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("one"));
-    await tell(second, urn, "editableDatasetProperties", described("two"));
-    await tell(third, urn, "editableDatasetProperties", described("three"));
-    await rollback(second);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
-    await rollback(third);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
-  });
+    test("does not bring back what was rolled back before", async () => {
+      const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("one"));
+      await tell(second, urn, "editableDatasetProperties", described("two"));
+      await tell(third, urn, "editableDatasetProperties", described("three"));
+      await rollback(second);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
+      await rollback(third);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
+    });
 
-  test("hides an entity that nobody else told of, and a harder one deletes it", async () => {
-    const [urn, run] = [fresh(), runOf()];
-    await tell(run, urn, "status", { removed: false });
-    await tell(run, urn, "datasetProperties", { ...described("mine"), customProperties: {} });
-    const counts = { entitiesAffected: 1, entitiesDeleted: 1, unsafeEntitiesCount: 0 };
+    test("hides an entity that nobody else told of, and a harder one deletes it", async () => {
+      const [urn, run] = [fresh(), runOf()];
+      await tell(run, urn, "status", { removed: false });
+      await tell(run, urn, "datasetProperties", { ...described("mine"), customProperties: {} });
+      const counts = { entitiesAffected: 1, entitiesDeleted: 1, unsafeEntitiesCount: 0 };
 
-    expect(await rollback(run, { dryRun: true, safe: true })).toMatchObject(counts);
-    expect(await exists(urn)).toBe(true);
-    expect(await rollback(run)).toMatchObject(counts);
-    expect(await aspectOf(urn, "status")).toEqual({ removed: true });
-    expect(await aspectOf(urn, "datasetProperties")).toBeUndefined();
-    expect(await aspectOf(urn, "datasetKey")).toBeDefined();
+      expect(await rollback(run, { dryRun: true, safe: true })).toMatchObject(counts);
+      expect(await exists(urn)).toBe(true);
+      expect(await rollback(run)).toMatchObject(counts);
+      expect(await aspectOf(urn, "status")).toEqual({ removed: true });
+      expect(await aspectOf(urn, "datasetProperties")).toBeUndefined();
+      expect(await aspectOf(urn, "datasetKey")).toBeDefined();
 
-    expect(await rollback(run, { safe: false })).toMatchObject({ ...counts, aspectsReverted: 1 });
-    for (const name of ["datasetKey", "status", "datasetProperties", "browsePathsV2"]) {
-      expect(await aspectOf(urn, name)).toBeUndefined();
-    }
-  });
-
-  test("deletes what others told of an entity with it, and counts that", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "status", { removed: false });
-    await tell(second, urn, "editableDatasetProperties", described("theirs"));
-    const counts = { unsafeEntitiesCount: 1, unsafeEntities: [{ urn }], aspectsAffected: 1 };
-    expect(await rollback(first, { dryRun: true, hardDelete: true })).toMatchObject(counts);
-    expect(await rollback(first, { hardDelete: true })).toMatchObject(counts);
-    expect(await exists(urn)).toBe(false);
-  });
-
-  test("comes to nothing when it is asked for again, until the run tells more", async () => {
-    const [urn, run] = [fresh(), runOf()];
-    await tell(run, urn, "editableDatasetProperties", described("one"));
-    await rollback(run);
-    const again = await rollback(run);
-    expect(again).toMatchObject({ entitiesAffected: 0, aspectsReverted: 0 });
-    await tell(run, urn, "editableDatasetProperties", described("again"));
-    expect(await rollback(run)).toMatchObject({ aspectsReverted: 1 });
-    expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
-  });
-
-  test("brings back what the run deleted", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("one"));
-    const deletion = { changeType: "DELETE", systemMetadata: { runId: second } };
-    await service.client.upsert(urn, "datasetKey", {}, deletion);
-    expect(await exists(urn)).toBe(false);
-    await rollback(second);
-    expect(await exists(urn)).toBe(true);
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
-    await rollback(first, { hardDelete: true });
-    expect(await aspectOf(urn, "datasetKey")).toBeUndefined();
-  });
-
-  test("takes the run's events away, and brings back those that it had told anew", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "datasetProfile", profile(1_000, 1));
-    await tell(first, urn, "datasetProfile", profile(3_000, 3));
-    await tell(second, urn, "datasetProfile", profile(2_000, 20));
-    await tell(second, urn, "datasetProfile", profile(3_000, 30));
-    await tell(second, urn, "datasetProfile", profile(4_000, 40));
-
-    const answer = await rollback(second);
-    expect(answer).toMatchObject({ aspectsReverted: 3, entitiesAffected: 1 });
-    expect(await profiles(urn)).toEqual([
-      [3_000, 3],
-      [1_000, 1],
-    ]);
-    await rollback(first);
-    expect(await profiles(urn)).toEqual([]);
-  });
-
-  test("leaves a view that is regrown as it left it", async () => {
-    const [urn, first, second] = [fresh(), runOf(), runOf()];
-    await tell(first, urn, "editableDatasetProperties", described("one"));
-    await tell(second, urn, "editableDatasetProperties", described("two"));
-    await tell(second, urn, "datasetProfile", profile(1_000, 1));
-    await rollback(second);
-    await service.restart();
-    expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
-    expect(await profiles(urn)).toEqual([]);
-    expect(await rollback(second)).toMatchObject({ aspectsReverted: 0 });
-  });
-
-  test("keeps what others write while it goes on", async () => {
-    const urns = Array.from({ length: 40 }, fresh);
-    const [first, second] = [runOf(), runOf()];
-    for (const urn of urns) await tell(first, urn, "status", { removed: false });
-    for (const urn of urns) await tell(first, urn, "globalTags", { tags: [] });
-    const rolling = rollback(first);
-    const writing = urns.map(async (urn) => {
-      for (const text of ["one", "two", "three"]) {
-        await tell(second, urn, "editableDatasetProperties", described(text));
+      expect(await rollback(run, { safe: false })).toMatchObject({ ...counts, aspectsReverted: 1 });
+      for (const name of ["datasetKey", "status", "datasetProperties", "browsePathsV2"]) {
+        expect(await aspectOf(urn, name)).toBeUndefined();
       }
     });
-    await Promise.all([rolling, ...writing]);
-    for (const urn of urns) {
-      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
-      expect(await aspectOf(urn, "globalTags")).toBeUndefined();
-      expect(await aspectOf(urn, "datasetKey")).toBeDefined();
-    }
-  });
 
-  test("tells the execution request of the run", async () => {
-    const [urn, run] = [fresh(), runOf()];
-    const execution = `urn:li:dataHubExecutionRequest:${run}`;
-    await tell("other", execution, "dataHubExecutionRequestResult", { status: "SUCCESS" });
-    await tell(run, urn, "status", { removed: false });
-    await rollback(run);
-    expect(await aspectOf(execution, "dataHubExecutionRequestResult")).toMatchObject({
-      status: "ROLLED_BACK",
+    test("deletes what others told of an entity with it, and counts that", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "status", { removed: false });
+      await tell(second, urn, "editableDatasetProperties", described("theirs"));
+      const counts = { unsafeEntitiesCount: 1, unsafeEntities: [{ urn }], aspectsAffected: 1 };
+      expect(await rollback(first, { dryRun: true, hardDelete: true })).toMatchObject(counts);
+      expect(await rollback(first, { hardDelete: true })).toMatchObject(counts);
+      expect(await exists(urn)).toBe(false);
+    });
+
+    test("comes to nothing when it is asked for again, until the run tells more", async () => {
+      const [urn, run] = [fresh(), runOf()];
+      await tell(run, urn, "editableDatasetProperties", described("one"));
+      await rollback(run);
+      const again = await rollback(run);
+      expect(again).toMatchObject({ entitiesAffected: 0, aspectsReverted: 0 });
+      await tell(run, urn, "editableDatasetProperties", described("again"));
+      expect(await rollback(run)).toMatchObject({ aspectsReverted: 1 });
+      expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
+    });
+
+    test("brings back what the run deleted", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("one"));
+      const deletion = { changeType: "DELETE", systemMetadata: { runId: second } };
+      await service.client.upsert(urn, "datasetKey", {}, deletion);
+      expect(await exists(urn)).toBe(false);
+      await rollback(second);
+      expect(await exists(urn)).toBe(true);
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
+      await rollback(first, { hardDelete: true });
+      expect(await aspectOf(urn, "datasetKey")).toBeUndefined();
+    });
+
+    test("takes the run's events away, and brings back those that it had told anew", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "datasetProfile", profile(1_000, 1));
+      await tell(first, urn, "datasetProfile", profile(3_000, 3));
+      await tell(second, urn, "datasetProfile", profile(2_000, 20));
+      await tell(second, urn, "datasetProfile", profile(3_000, 30));
+      await tell(second, urn, "datasetProfile", profile(4_000, 40));
+
+      const answer = await rollback(second);
+      expect(answer).toMatchObject({ aspectsReverted: 3, entitiesAffected: 1 });
+      expect(await profiles(urn)).toEqual([
+        [3_000, 3],
+        [1_000, 1],
+      ]);
+      await rollback(first);
+      expect(await profiles(urn)).toEqual([]);
+    });
+
+    test("leaves a view that is regrown as it left it", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await tell(first, urn, "editableDatasetProperties", described("one"));
+      await tell(second, urn, "editableDatasetProperties", described("two"));
+      await tell(second, urn, "datasetProfile", profile(1_000, 1));
+      await rollback(second);
+      await service.restart();
+      expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
+      expect(await profiles(urn)).toEqual([]);
+      expect(await rollback(second)).toMatchObject({ aspectsReverted: 0 });
+    });
+
+    test("keeps what others write while it goes on", async () => {
+      const urns = Array.from({ length: 40 }, fresh);
+      const [first, second] = [runOf(), runOf()];
+      for (const urn of urns) await tell(first, urn, "status", { removed: false });
+      for (const urn of urns) await tell(first, urn, "globalTags", { tags: [] });
+      const rolling = rollback(first);
+      const writing = urns.map(async (urn) => {
+        for (const text of ["one", "two", "three"]) {
+          await tell(second, urn, "editableDatasetProperties", described(text));
+        }
+      });
+      await Promise.all([rolling, ...writing]);
+      for (const urn of urns) {
+        expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
+        expect(await aspectOf(urn, "globalTags")).toBeUndefined();
+        expect(await aspectOf(urn, "datasetKey")).toBeDefined();
+      }
+    });
+
+    test("tells the execution request of the run", async () => {
+      const [urn, run] = [fresh(), runOf()];
+      const execution = `urn:li:dataHubExecutionRequest:${run}`;
+      await tell("other", execution, "dataHubExecutionRequestResult", { status: "SUCCESS" });
+      await tell(run, urn, "status", { removed: false });
+      await rollback(run);
+      expect(await aspectOf(execution, "dataHubExecutionRequestResult")).toMatchObject({
+        status: "ROLLED_BACK",
+      });
+    });
+
+    test("of what is no single run is refused, and of an unknown one comes to nothing", async () => {
+      const refused = await service.client.call("POST", "/runs?action=rollback", {
+        ...{ runId: "no-run-id-provided", dryRun: true },
+      });
+      expect([refused.status, refused.body.code]).toEqual([400, "malformed"]);
+      expect(await rollback("never", { dryRun: true })).toEqual({
+        ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
+        ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [], unsafeEntities: [] },
+      });
     });
   });
 
-  test("of what is no single run is refused, and of an unknown one comes to nothing", async () => {
-    const refused = await service.client.call("POST", "/runs?action=rollback", {
-      ...{ runId: "no-run-id-provided", dryRun: true },
+  describe("runs", () => {
+    test("are listed with what they told, until they are rolled back", async () => {
+      const [urn, run] = [fresh(), runOf()];
+      await tell(run, urn, "editableDatasetProperties", described("one"));
+      const find = async (more = {}) =>
+        (await action("list", { pageOffset: 0, pageSize: 1_000, ...more })).find(
+          (one: { runId: string }) => one.runId === run,
+        );
+      // The key and the defaults came with it.
+      const rows = (await action("describe", { runId: run, start: 0, count: 100 })).length;
+      expect(await find()).toMatchObject({ rows, timestamp: expect.any(Number) });
+      await rollback(run);
+      expect(await find()).toBeUndefined();
+      expect(await find({ includeSoft: true })).toMatchObject({ rows });
     });
-    expect([refused.status, refused.body.code]).toEqual([400, "malformed"]);
-    expect(await rollback("never", { dryRun: true })).toEqual({
-      ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
-      ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [], unsafeEntities: [] },
-    });
-  });
-});
 
-describe("runs", () => {
-  test("are listed with what they told, until they are rolled back", async () => {
-    const [urn, run] = [fresh(), runOf()];
-    await tell(run, urn, "editableDatasetProperties", described("one"));
-    const find = async (more = {}) =>
-      (await action("list", { pageOffset: 0, pageSize: 1_000, ...more })).find(
-        (one: { runId: string }) => one.runId === run,
+    test("are described in their order, page by page, with values on request", async () => {
+      const [urn, run] = [fresh(), runOf()];
+      await tell(run, urn, "editableDatasetProperties", described("one"));
+      await tell(run, urn, "editableDatasetProperties", described("one"));
+      await tell(run, urn, "datasetProfile", profile(5, 6));
+      const all = await action("describe", {
+        runId: run,
+        start: 0,
+        count: 100,
+        includeAspect: true,
+      });
+      expect(all[0]).toMatchObject({ urn, aspectName: "datasetKey", keyAspect: true, version: 1 });
+      expect(all.at(-1)).toMatchObject({
+        ...{ aspectName: "datasetProfile", keyAspect: false, metadata: "" },
+        aspect: { type: "TIMESERIES", value: profile(5, 6) },
+      });
+      const told = all.filter((row: { aspectName: string }) =>
+        row.aspectName.startsWith("editable"),
       );
-    // The key and the defaults came with it.
-    const rows = (await action("describe", { runId: run, start: 0, count: 100 })).length;
-    expect(await find()).toMatchObject({ rows, timestamp: expect.any(Number) });
-    await rollback(run);
-    expect(await find()).toBeUndefined();
-    expect(await find({ includeSoft: true })).toMatchObject({ rows });
-  });
-
-  test("are described in their order, page by page, with values on request", async () => {
-    const [urn, run] = [fresh(), runOf()];
-    await tell(run, urn, "editableDatasetProperties", described("one"));
-    await tell(run, urn, "editableDatasetProperties", described("one"));
-    await tell(run, urn, "datasetProfile", profile(5, 6));
-    const all = await action("describe", { runId: run, start: 0, count: 100, includeAspect: true });
-    expect(all[0]).toMatchObject({ urn, aspectName: "datasetKey", keyAspect: true, version: 1 });
-    expect(all.at(-1)).toMatchObject({
-      ...{ aspectName: "datasetProfile", keyAspect: false, metadata: "" },
-      aspect: { type: "TIMESERIES", value: profile(5, 6) },
+      expect(told).toHaveLength(2);
+      expect(told[1].aspect.value).toMatchObject(described("one"));
+      expect(await action("describe", { runId: run, start: 1, count: 1 })).toMatchObject([
+        { aspectName: all[1].aspectName },
+      ]);
+      await tell("hider", urn, "status", { removed: true });
+      expect(await action("describe", { runId: run, start: 0, count: 100 })).toEqual([]);
+      const soft = { runId: run, start: 0, count: 100, includeSoft: true };
+      expect(await action("describe", soft)).toHaveLength(all.length);
     });
-    const told = all.filter((row: { aspectName: string }) => row.aspectName.startsWith("editable"));
-    expect(told).toHaveLength(2);
-    expect(told[1].aspect.value).toMatchObject(described("one"));
-    expect(await action("describe", { runId: run, start: 1, count: 1 })).toMatchObject([
-      { aspectName: all[1].aspectName },
-    ]);
-    await tell("hider", urn, "status", { removed: true });
-    expect(await action("describe", { runId: run, start: 0, count: 100 })).toEqual([]);
-    const soft = { runId: run, start: 0, count: 100, includeSoft: true };
-    expect(await action("describe", soft)).toHaveLength(all.length);
   });
 });
