@@ -134,9 +134,13 @@ export async function openSearchReader(config: Places): Promise<SearchReader> {
   ]);
 }
 
-/** How far the aspect view is. Throws `unavailable` when it is not there or cannot be read. */
-export async function aspectPosition(config: Places): Promise<Position> {
-  const reader = await openAspectReader(config);
+/** How far a view is that others are made of. Throws `unavailable` when it cannot be read. */
+export async function sourcePosition(
+  config: Places,
+  view: "aspects" | "timeseries",
+): Promise<Position> {
+  const reader =
+    view === "aspects" ? await openAspectReader(config) : await openTimeseriesReader(config);
   try {
     return await reader.position();
   } finally {

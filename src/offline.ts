@@ -17,13 +17,13 @@ import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { noteParking, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
 import {
-  aspectPosition,
   foldedViews,
   lockData,
   openLog,
   openLogReader,
   openViews,
   requireLog,
+  sourcePosition,
   storesConfig,
   type ViewName,
   viewNames,
@@ -146,7 +146,7 @@ export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress 
   }
 };
 
-/** Folded views come last; the aspect view comes with them where it is not as far as the log. */
+/** Folded views come last; what they are made of comes with them where it is not as far as the log. */
 async function rounds(
   config: Config,
   log: Pick<ChangeLog, "head">,
@@ -154,15 +154,20 @@ async function rounds(
 ): Promise<readonly (readonly ViewName[])[]> {
   const wanted = new Set(views.length === 0 ? viewNames : views.map(viewName));
   const folded = [...wanted].filter((name) => foldedViews.has(name));
-  if (folded.length > 0 && (await aspectsAt(config)) !== (await log.head())) wanted.add("aspects");
+  for (const source of folded.length > 0 ? (["aspects", "timeseries"] as const) : []) {
+    if ((await positionOf(config, source)) !== (await log.head())) wanted.add(source);
+  }
   const first = viewNames.filter((name) => wanted.has(name) && !foldedViews.has(name));
   return [first, folded].filter((names) => names.length > 0);
 }
 
-/** How far the aspect view is; undefined when it cannot say. */
-async function aspectsAt(config: Config): Promise<Position | undefined> {
+/** How far a view is; undefined when it cannot say. */
+async function positionOf(
+  config: Config,
+  view: "aspects" | "timeseries",
+): Promise<Position | undefined> {
   try {
-    return await aspectPosition(config);
+    return await sourcePosition(config, view);
   } catch {
     return undefined;
   }

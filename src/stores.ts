@@ -76,7 +76,7 @@ async function originOf(log: ChangeLog): Promise<StoresConfig["origin"]> {
 export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
-export { aspectPosition, openReaders, type Readers } from "./adapters.ts";
+export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
 export {
   type Places,
   placeAt,

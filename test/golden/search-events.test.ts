@@ -2,7 +2,12 @@
  * What searches know of timeseries: fields of the latest event of each, whatever the order in which
  * events came, and after events were deleted, truncated, restored, and views grown again.
  */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { rebuild } from "../../src/offline.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
@@ -70,7 +75,7 @@ async function expectVerified(how: object = {}): Promise<void> {
   expect(await operator.value("listDifferences")).toMatchObject({ differences: [] });
 }
 
-describe("a search", () => {
+describe("a search", { timeout: 50_000 }, () => {
   test("finds datasets by their latest event, whenever it was told", async () => {
     await profile(A, 2_000, 20);
     await profile(A, 1_000, 1_000);
@@ -121,7 +126,6 @@ describe("a search", () => {
     expect(await found({ field: "lastOperationTime", condition: "EXISTS" })).toBe("ac");
     await expectVerified();
     await profile(A, 100, 1);
-    await expectVerified();
     expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("abc");
     await expectSame();
   });
@@ -130,6 +134,22 @@ describe("a search", () => {
     await operator.value("restoreIndices", { urn: A });
     expect(await found(rows("EQUAL", "1"))).toBe("a");
     await expectVerified({ full: true });
+  });
+
+  test("is rebuilt with the timeseries, when those are not there", async () => {
+    await service.restart(async () => {
+      for (const end of ["", "-wal", "-shm"]) {
+        rmSync(join(service.directory, `timeseries.sqlite${end}`), { force: true });
+      }
+      const config = readConfig({ data: service.directory }, {});
+      const rebuilt = await rebuild(config, {
+        ...{ views: ["search"], onProgress: () => {} },
+        logger: createLogger("silent"),
+      });
+      expect(rebuilt.map(({ view }) => view)).toEqual(["timeseries", "search"]);
+    });
+    operator = operatorOf(service);
+    expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("abc");
   });
 
   test("finds nothing of an entity that is deleted, nor of its events when it comes again", async () => {
