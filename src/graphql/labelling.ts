@@ -142,7 +142,7 @@ async function disown(
   resources: readonly Resource[],
   viewer: Viewer,
 ): Promise<true> {
-  const people_ = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
+  const named = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(urns, viewer);
   const proposals: Proposal[] = [];
@@ -151,7 +151,7 @@ async function disown(
     const owners = (aspect("ownership")?.owners ?? []) as readonly Record<string, string>[];
     const gone = owners.filter(
       ({ owner = "", typeUrn }) =>
-        people_.has(owner) && (!asked.typeUrn || asked.typeUrn === typeUrn),
+        named.has(owner) && (!asked.typeUrn || asked.typeUrn === typeUrn),
     );
     const operations = gone.map(({ owner = "", type = "", typeUrn = "" }) => ({
       ...{ op: "remove" as const, path: ["owners", owner, type, typeUrn] },
@@ -173,6 +173,18 @@ async function place(
     urns.map((urn) => proposalOf(urn, "domains", { domains })),
     viewer,
   );
+}
+
+/** What the properties of a label must have, of one that only its urn is known of. */
+export function bornWith(urn: string): readonly PatchOperation[] {
+  const name = urn.split(":").slice(3).join(":");
+  const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    ...{ tag: { name }, domain: { name } },
+    glossaryTerm: { name, definition: "", termSource: "INTERNAL" },
+  };
+  return Object.entries(values[entityTypeIn(urn)] ?? {}).map(([field, value]) => ({
+    ...{ op: "add", path: [field], value },
+  }));
 }
 
 interface DescriptionInput extends Resource {
@@ -200,7 +212,10 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     });
   }
   const path = subResource ? ["editableSchemaFieldInfo", subResource, field] : [field];
-  return write([patchOf(resourceUrn, aspect, [{ op: "add", path, value: description }])], viewer);
+  const loaded = await viewer.loader.load(resourceUrn);
+  const born = loaded.aspect(aspect) === undefined && !subResource ? bornWith(loaded.urn) : [];
+  const operations = [...born, { op: "add", path, value: description } as const];
+  return write([patchOf(resourceUrn, aspect, operations)], viewer);
 }
 
 interface DeprecationInput {

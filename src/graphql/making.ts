@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { entityOf, entityTypeIn, propertiesAspects } from "./entity-resolvers.ts";
-import { actorOf } from "./labelling.ts";
+import { actorOf, bornWith } from "./labelling.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -256,7 +256,9 @@ export const making = {
     const urn = urnOf(args.urn, ["tag"], viewer);
     await refuseMissing([urn], viewer);
     const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
-    return write([patchOf(urn, "tagProperties", [operation])], viewer);
+    const told = (await viewer.loader.load(urn)).aspect("tagProperties");
+    const born = told === undefined ? bornWith(urn) : [];
+    return write([patchOf(urn, "tagProperties", [...born, operation])], viewer);
   },
   deleteTag: deleting("tag"),
 

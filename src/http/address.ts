@@ -28,6 +28,7 @@ const LEADING_SLASHES = /^\/{2,}/;
 const ALIASES: Readonly<Record<string, string>> = {
   "/api/v2/graphql": "/api/graphql",
   "/graphql": "/api/graphql",
+  "/openapi/v3/api-docs": "/openapi.json",
 };
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;
 const ONLY_SLASHES = /^\/*$/;

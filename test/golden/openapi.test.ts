@@ -530,3 +530,9 @@ test("the model is told type by type", async () => {
   expect((await call("GET", `${path}/spaceship`)).status).toBe(404);
   expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
 });
+
+test("the document of all doors is where clients of the reference look for it", async () => {
+  const { status, body } = await call("GET", "/openapi/v3/api-docs");
+  expect([status, body.openapi]).toEqual([200, "3.1.0"]);
+  expect(body.paths).toHaveProperty(["/openapi/v3/entity/{entity}"]);
+});

@@ -337,6 +337,25 @@ describe("labels", () => {
     });
   });
 
+  test("that only their urns are known of are described and coloured", async () => {
+    for (const urn of ["urn:li:tag:bare", "urn:li:domain:bare", "urn:li:glossaryTerm:bare"]) {
+      await service.client.upsert(urn, "ownership", { owners: [{ owner: ada, type: "NONE" }] });
+      const input = { resourceUrn: urn, description: "told" };
+      await mutate("updateDescription", "DescriptionUpdateInput", input);
+      const found = await data(
+        `{ entity(urn: "${urn}") { ... on Tag { properties { name description } } ... on Domain { properties { name description } }
+           ... on GlossaryTerm { properties { name description } } } }`,
+      );
+      expect(found.entity.properties).toEqual({ name: "bare", description: "told" });
+    }
+    await service.client.upsert("urn:li:tag:grey", "ownership", { owners: [] });
+    await data('mutation { setTagColor(urn: "urn:li:tag:grey", colorHex: "#888") }');
+    expect(await aspect("urn:li:tag:grey", "tagProperties")).toEqual({
+      name: "grey",
+      colorHex: "#888",
+    });
+  });
+
   test("are taken away with what refers to them", async () => {
     await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...resource });
     expect(await data(`mutation { deleteTag(urn: "${tag}") }`)).toEqual({ deleteTag: true });
