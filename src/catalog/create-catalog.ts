@@ -229,7 +229,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     rollbackRun: createRollback(
       {
         ...runTools,
-        ...{ addresses, states, ingestion, namespace, systemActor, now },
+        ...{ addresses, states, ingestion, preparation, namespace, systemActor, now },
         onUndone(position) {
           if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
         },

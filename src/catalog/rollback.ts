@@ -6,15 +6,17 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";
+import type { GivenAspect } from "../core/decide.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { openHistories } from "../projector/history.ts";
-import type { Addresses } from "./address.ts";
+import type { Address, Addresses } from "./address.ts";
 import type { Caller, Catalog, RollbackRequest } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import type { Ingestion } from "./ingest.ts";
+import type { Preparation } from "./prepare.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
 import { executionOf, type Run, type RunLedger, recordsOfRun, rollbackNote } from "./run-ledger.ts";
 import { changesOf } from "./stream-changes.ts";
@@ -25,6 +27,7 @@ export interface RollbackDependencies extends UndoTools {
   readonly addresses: Addresses;
   readonly states: Pick<EntityStates, "read">;
   readonly ingestion: Pick<Ingestion, "undo" | "append" | "ingest">;
+  readonly preparation: Pick<Preparation, "given">;
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
@@ -107,6 +110,13 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     return tally;
   }
 
+  async function given({ urn, entity, key }: Address): Promise<readonly GivenAspect[]> {
+    const [platform] = entity.name === "dataset" ? await states.read([String(key.platform)]) : [];
+    const info = platform && currentAspect(platform, "dataPlatformInfo")?.value;
+    const delimiter = info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
+    return dependencies.preparation.given(entity, urn, () => delimiter);
+  }
+
   async function noteRollback(runId: string, caller: Caller): Promise<Position> {
     const actor = caller.actor ?? dependencies.systemActor;
     const created: AuditStamp = { time: dependencies.now(), actor };
@@ -152,7 +162,8 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       told = await toldBy(run, upTo);
     }
     const isUndone = (id: string, at: Position) => at <= (runs.find(id)?.undoneAt ?? START);
-    const tally = await undo(told, { runId, upTo, isUndone, hardDelete }, caller, dryRun);
+    const asked = { runId, upTo, isUndone, hardDelete, given };
+    const tally = await undo(told, asked, caller, dryRun);
     if (!dryRun) {
       await tellExecution(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);

@@ -7,7 +7,7 @@
  * asked for; then it goes with what they told.
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
-import type { Intent } from "../core/decide.ts";
+import type { GivenAspect, Intent } from "../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import {
@@ -22,6 +22,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Entity } from "../model/model.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
+import type { Address } from "./address.ts";
 import { createSeriesFold, type SeriesFold, type SeriesUndo } from "./undo-series.ts";
 
 /** An aspect, or an event of one, that the run told and that is undone. */
@@ -62,6 +63,8 @@ export interface UndoTools {
 
 export interface UndoRequest extends UndoneRun {
   readonly hardDelete: boolean;
+  /** What an entity gets by itself. */
+  readonly given: (address: Address) => Promise<readonly GivenAspect[]>;
 }
 
 interface Told extends Telling {
@@ -76,10 +79,11 @@ type Tellings = ReadonlyMap<string, readonly Told[]>;
 /** `changes`: all that bear on the entity, in the order of the log. */
 export async function undoEntity(
   tools: UndoTools,
-  { urn, entity }: { readonly urn: string; readonly entity: Entity },
+  address: Address,
   changes: AsyncIterable<PlacedChange>,
   run: UndoRequest,
 ): Promise<EntityUndo> {
+  const { urn, entity } = address;
   const { keyAspect } = entity;
   const { tellings, series, revision } = await fold(tools, changes, keyAspect);
   const undone = new Map<string, Undone<Told>>();
@@ -107,11 +111,18 @@ export async function undoEntity(
     return { ...found, intents, events: [], ends: "deleted" };
   }
   const intents: Intent[] = [];
+  // Whoever else told of it would have brought it into being, with what an entity gets by itself.
+  const given = created && others > 0 ? await run.given(address) : [];
   const hides = created && others === 0 && entity.aspects.includes("status");
   for (const [aspect, one] of undone) {
     if (created && aspect === keyAspect) continue;
     if (hides && aspect === "status") continue;
-    intents.push(await undoing(tools, urn, aspect, one, tellings.get(aspect) ?? [], run));
+    const own = one.restored === undefined && given.find((other) => other.aspect === aspect);
+    intents.push(
+      own
+        ? giving(own, run)
+        : await undoing(tools, urn, aspect, one, tellings.get(aspect) ?? [], run),
+    );
   }
   const ends = hides && tellings.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
   if (ends !== undefined) intents.push(hiding(run));
@@ -242,6 +253,11 @@ function putting(
   const { schemaVersion = 1 } = system;
   return { ...intentOf(aspect, "put", headers), value, schemaVersion, system };
 }
+
+const giving = ({ aspect, settled, schemaVersion }: GivenAspect, { runId }: UndoneRun): Intent => ({
+  ...intentOf(aspect, "put", { [UNDOES_HEADER]: runId }),
+  ...{ value: settled, schemaVersion },
+});
 
 const hiding = ({ runId }: UndoneRun): Intent => ({
   ...intentOf("status", "put", { [ROLLBACK_HEADER]: runId }),

@@ -100,6 +100,7 @@ describe.each(logs)("on a log that is %s,", (_, startLog) => {
     test("keeps what others told since, on top of it", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
       await tell(first, urn, "editableDatasetProperties", described("one"));
+      await tell(first, urn, "browsePathsV2", { path: [{ id: "elsewhere" }] });
       await tell(second, urn, "editableDatasetProperties", described("two"));
       await tell(first, urn, "status", { removed: false });
 
@@ -111,6 +112,9 @@ describe.each(logs)("on a log that is %s,", (_, startLog) => {
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("two"));
       expect(await aspectOf(urn, "status")).toBeUndefined();
       expect(await exists(urn)).toBe(true);
+      // It is found where whoever told it first would have put it.
+      expect(await aspectOf(urn, "browsePathsV2")).toEqual({ path: [{ id: "rolled" }] });
+      expect(await aspectOf(urn, "dataPlatformInstance")).toBeDefined();
     });
 
     test("keeps a value that another run confirmed", async () => {
