@@ -162,7 +162,7 @@ export function createVerifications(parts: VerifyParts) {
       const unrestored = await restoration.restore(all.slice(from, from + RESTORED_MAX));
       for (const { urn, view, reason, elsewhere: other } of unrestored) {
         if (other === true) elsewhere.add(view);
-        else logger.error({ urn, view, reason }, "an entity could not be mended");
+        logger.error({ urn, view, reason }, "an entity could not be mended");
       }
     }
     return all.length;
@@ -241,9 +241,11 @@ const underWay = (): CatalogError =>
   });
 
 const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
-  new CatalogError("unavailable", `other processes feed the views ${[...views].join(", ")}`, {
-    hint: "Ask for the repair at a node that has the role projector: each mends the views that it feeds",
-  });
+  new CatalogError(
+    "unavailable",
+    `nobody answers who feeds the views ${[...views].join(", ")}: what differs there is not mended`,
+    { hint: "Start a node that has the role projector, and ask again" },
+  );
 
 const unmended = (found: number): CatalogError =>
   new CatalogError("conflict", `${found} differences could not be mended entity by entity`, {
