@@ -47,7 +47,8 @@ export const verify: Operations["verify"] = async (config, options) => {
         threads: Math.min(threadsMax, availableParallelism() - 1),
       }),
     );
-  const { views, records } = await look("full");
+  const { grade = "full" } = options;
+  const { views, records } = await look(grade === "quick" ? "touched" : grade);
   let now = views;
   let mended = 0;
   for (let round = 0; options.repair && countOf(now) > 0 && round < roundsMax; round++) {

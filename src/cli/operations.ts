@@ -68,6 +68,8 @@ export interface VerifiedStores {
   readonly rebuilt: readonly string[];
 }
 
+export type VerifyGrade = "full" | "whole" | "quick";
+
 export interface Operations {
   /** Resolves when the service answers. Throws CatalogError when it cannot start. */
   openService(config: Config, options: { readonly logger: Logger }): Promise<Service>;
@@ -89,14 +91,17 @@ export interface Operations {
   ): Promise<readonly Rebuilt[]>;
 
   /**
-   * Compares the named views (none named: all) with the log, wholly, and mends what differs when it
-   * is asked to. Throws as rebuild does.
+   * Compares the named views (none named: all) with the log, as the grade says
+   * (projector/verify/verification.ts; quick is "touched"), and mends what differs when it is asked to.
+   * Throws as rebuild does.
    */
   verify(
     config: Config,
     options: {
       readonly views: readonly string[];
       readonly repair: boolean;
+      /** Full when absent. */
+      readonly grade?: VerifyGrade | undefined;
       readonly logger: Logger;
       /** In records. */
       readonly onProgress: (done: number, total: number) => void;

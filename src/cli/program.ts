@@ -30,14 +30,14 @@ import { copyLog } from "./copy-log.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
-import type { Operations } from "./operations.ts";
+import type { Operations, VerifyGrade } from "./operations.ts";
 import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { openTerminal } from "./terminal.ts";
 import { createToken, operatorTokenOf, type TokenOptions, tokenIn } from "./token.ts";
-import { verify, verifyRunning } from "./verify.ts";
+import { verify, verifyGrades, verifyRunning } from "./verify.ts";
 
 const exitCodesHelp = `
 Exit codes:
@@ -126,19 +126,28 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .description(
       "compare views with the log, entity by entity; without --server no service may run",
     )
+    .addOption(
+      new Option(
+        "--grade <grade>",
+        "full folds all of the log, whole looks at every row, quick at what was written since",
+      )
+        .choices(verifyGrades)
+        .default("full"),
+    )
     .option("--repair", "make what differs anew from the log", false)
     .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: VerifyFlags) => {
-      const { repair, server, tokenFile, ...flags } = options;
+      const { repair, grade, server, tokenFile, ...flags } = options;
       const config = configOf(flags);
+      const asked = { views, repair, grade };
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        finish(await verifyRunning({ views, repair }, { client, terminal }));
+        finish(await verifyRunning(asked, { client, terminal }));
         return;
       }
       const parts = { operations, terminal, logger: loggerOf(config) };
-      finish(await verify(config, { views, repair }, parts));
+      finish(await verify(config, asked, parts));
     });
 
   settingsCommand(program, "log")
@@ -224,7 +233,7 @@ const shownTokenOf = (config: Config, file: string | undefined): string =>
     : tokenIn(file, "Name another file with --token-file");
 
 type ServerFlags = Flags & { readonly server?: string; readonly tokenFile?: string };
-type VerifyFlags = ServerFlags & { readonly repair: boolean };
+type VerifyFlags = ServerFlags & { readonly repair: boolean; readonly grade: VerifyGrade };
 
 interface LogFlags extends Flags {
   readonly from?: number;

@@ -26,6 +26,8 @@ interface ToldView {
   readonly stalled: boolean;
   readonly parked?: number;
   readonly verifiedPosition?: number;
+  readonly differences?: number;
+  readonly stale?: boolean;
   readonly generation?: number;
   readonly bytes?: number;
   readonly error?: string;
@@ -66,8 +68,10 @@ function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatu
 const megabytes = (bytes: number | undefined): string =>
   bytes === undefined ? "-" : (bytes / 1e6).toFixed(1);
 
-function stateOf({ error, stalled, lagRecords }: ToldView): string {
+function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ToldView): string {
   if (error !== undefined) return error;
   if (stalled) return "stands still";
+  if (stale === true) return "of another model";
+  if (differences > 0) return `differs ${differences} times`;
   return lagRecords === 0 ? "up to date" : "follows";
 }

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import { watchJob } from "./jobs.ts";
-import type { Operations, VerifiedStore, VerifiedStores } from "./operations.ts";
+import type { Operations, VerifiedStore, VerifiedStores, VerifyGrade } from "./operations.ts";
 import type { OperatorClient } from "./operator-client.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,9 +15,17 @@ const printedMax = 20;
 /** Differences of all views that are asked for of a service. */
 const askedMax = 1_000;
 
+export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
+
+export interface VerifyAsked {
+  readonly views: readonly string[];
+  readonly repair: boolean;
+  readonly grade: VerifyGrade;
+}
+
 export async function verify(
   config: Config,
-  { views, repair }: { readonly views: readonly string[]; readonly repair: boolean },
+  { views, repair, grade }: VerifyAsked,
   { operations, terminal, logger }: { operations: Operations; terminal: Terminal; logger: Logger },
 ): Promise<ExitCode> {
   const start = performance.now();
@@ -25,7 +33,7 @@ export async function verify(
   let verified: VerifiedStores;
   try {
     verified = await operations.verify(config, {
-      ...{ views, repair, logger },
+      ...{ views, repair, grade, logger },
       onProgress: (done, total) => bar.update(done, total),
     });
   } finally {
@@ -54,10 +62,12 @@ interface Listed {
 
 /** The same of a running service; what is printed is what its job has left. */
 export async function verifyRunning(
-  { views, repair }: { readonly views: readonly string[]; readonly repair: boolean },
+  { views, repair, grade }: VerifyAsked,
   { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
 ): Promise<ExitCode> {
-  const id = await client.act<string>("verify", { views, repair, full: true });
+  const id = await client.act<string>("verify", {
+    ...{ views, repair, full: grade === "full", quick: grade === "quick" },
+  });
   const exitCode = await watchJob(id, { client, terminal, json: false });
   const listed = await client.act<Listed>("listDifferences", { count: askedMax });
   let left = 0;

@@ -113,9 +113,10 @@ function renderViews({ views }: ServiceStatus): string {
   return section("views", "Views", viewHeads, rows, "There are none.");
 }
 
-function stateOf({ error, stalled, lagRecords }: ViewStatus): string {
+function stateOf({ error, stalled, stale, lagRecords }: ViewStatus): string {
   if (error !== undefined) return `<span class="ill">${escaped(error)}</span>`;
   if (stalled) return '<span class="ill">stands still</span>';
+  if (stale === true) return '<span class="ill">of another model</span>';
   return lagRecords === 0
     ? '<span class="well">up to date</span>'
     : '<span class="well">follows</span>';

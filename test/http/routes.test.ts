@@ -485,6 +485,27 @@ describe("the service's pages", () => {
     expect(one).not.toBe(other);
   });
 
+  test("/health names views that work and differ from the log or are of another model", async () => {
+    const { getStatus } = operations;
+    const status = await getStatus();
+    const { aspects } = status.views;
+    if (aspects === undefined) throw new Error("no view");
+    operations.getStatus = async () => ({
+      ...status,
+      views: {
+        aspects: { ...aspects, verifiedPosition: 7 as never, differences: 0 },
+        graph: { ...aspects, verifiedPosition: 7 as never, differences: 3 },
+        search: { ...aspects, stale: true },
+      },
+    });
+    const { statusCode, body } = await app.inject("/health");
+    operations.getStatus = getStatus;
+    expect([statusCode, JSON.parse(body)]).toEqual([
+      200,
+      { views: { graph: { differences: 3, verifiedPosition: 7 }, search: { stale: true } } },
+    ]);
+  });
+
   test("/health is that of the catalog, and names what is not well", async () => {
     expect((await app.inject("/health")).json()).toEqual({});
     const well = catalog.health;

@@ -59,6 +59,7 @@ test("says what is wrong", () => {
     log: { ...someStatus.log, error: "the log is <full>" },
     views: {
       graph: { ...aspects, stalled: true },
+      timeseries: { ...aspects, stale: true },
       search: { ...aspects, error: "no room", verifiedPosition: position(9), differences: 2 },
     },
   });
@@ -66,7 +67,8 @@ test("says what is wrong", () => {
   expect(text).toContain("the log is &lt;full&gt;");
   const rows = rowsOf(text, "views");
   expect(rows[1]?.[1]).toBe("stands still");
-  expect([rows[2]?.[1], rows[2]?.[7]]).toEqual(["no room", "9 (2 differences)"]);
+  expect(rows[2]?.[1]).toBe("of another model");
+  expect([rows[3]?.[1], rows[3]?.[7]]).toEqual(["no room", "9 (2 differences)"]);
   expect(html(someStatus, { unread: "it is damaged" })).toContain("cannot be read: it is damaged");
 });
 

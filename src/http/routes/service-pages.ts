@@ -1,6 +1,7 @@
 /** What the service says of itself: what clients ask before they begin, health, documentation. */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
+import type { ServiceStatus } from "../../ops/operations.ts";
 import type { Answer, Endpoint } from "../endpoint.ts";
 
 export interface ServicePagesOptions {
@@ -51,16 +52,22 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       path: "/health",
       name: "getHealth",
       summary: "Whether reads and writes work",
-      about: "For load balancers and readiness probes.",
-      reply: { type: "object" },
-      example: { path: "/health", reply: {} },
+      about:
+        "For load balancers and readiness probes. Views are named that work and are not as they should be: that differed from the log when they were compared last, or are of another model. Without such an answer is empty.",
+      reply: { type: "object", properties: { views: { type: "object" } } },
+      example: {
+        path: "/health",
+        reply: { views: { graph: { differences: 3, verifiedPosition: 4711 } } },
+      },
       errors: [
         { code: "unavailable", when: "the log or a view does not work; the message says which" },
       ],
-      async handle(_, { catalog }) {
+      async handle(_, { catalog, operations }) {
         const { ok, logError, views } = await catalog.health();
         if (!ok) throw unhealthy(logError, views);
-        return { json: "{}" };
+        const marked = markedViews((await operations.getStatus()).views);
+        const remarks = Object.keys(marked).length === 0 ? {} : { views: marked };
+        return { json: JSON.stringify(remarks) };
       },
     },
     {
@@ -174,6 +181,16 @@ function unhealthy(
   return new CatalogError("unavailable", faults.length === 0 ? "not ready" : faults.join("; "), {
     hint: "The service's log says more",
   });
+}
+
+/** Those that answer, and may answer wrong. */
+function markedViews(views: ServiceStatus["views"]): Readonly<Record<string, object>> {
+  const marked = Object.entries(views).flatMap(([name, view]) => {
+    const { differences = 0, verifiedPosition, stale } = view;
+    if (differences === 0 && stale !== true) return [];
+    return [[name, { ...(differences > 0 && { differences, verifiedPosition }), stale }] as const];
+  });
+  return Object.fromEntries(marked);
 }
 
 function notReady(

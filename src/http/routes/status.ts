@@ -27,6 +27,7 @@ const viewSchema: Schema = {
     verifiedPosition: integer("Up to where it was compared with the log; absent: never"),
     differences: integer("What was found then and is not mended"),
     verifiedAt: integer("When that was; in epoch milliseconds"),
+    stale: { type: "boolean", description: "It is of another model, and waits to be rebuilt" },
     error: text("Why it does not follow or cannot be read"),
   },
 };

@@ -193,11 +193,15 @@ function startFold(
     folded: view.fold(urn),
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
     from: Math.min(held?.from ?? 0, (parked ?? Number.POSITIVE_INFINITY) - 1),
-    to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : (held.to ?? Number.POSITIVE_INFINITY),
+    to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
     skips: parking === undefined || parking.idle ? undefined : parking.skips,
     ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
 }
+
+/** What is folded from another view may show any later state than its own position tells. */
+const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
+  foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
 
 function take(fold: Fold, change: PlacedChange, sums: Sums): void {
   if (fold.ended) return;
