@@ -109,7 +109,8 @@ export async function openNeo4jGraphRows(place: ServerPlace): Promise<ViewRows> 
         );
         return Number(all?.[0]?.[0]) - Number(pointers?.[0]?.[0]);
       });
-      return { position: counted.from, rows: counted.to && counted.found };
+      const { from, to, found } = counted;
+      return { position: from, rows: to === undefined ? undefined : found };
     },
 
     async *urns() {
