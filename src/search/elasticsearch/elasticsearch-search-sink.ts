@@ -131,9 +131,14 @@ function lastOnes(
 function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
   const { position: version } = write;
   const where = { place: placeOfUrn(urn), id: idOf(urn), version };
-  return write.op === "put"
-    ? { ...where, document: indexDocument(write.document, version) }
-    : where;
+  if (write.op === "remove") return where;
+  return {
+    ...where,
+    // Made when it is sent: the server works on one request while the next is made.
+    get document() {
+      return indexDocument(write.document, version);
+    },
+  };
 }
 
 /**
