@@ -19,8 +19,8 @@ import { batch, single, urnOf } from "./sample.ts";
 
 const connections = 64;
 /** Of one turn, and turns of each kind; the first ones warm up. */
-const amount = 3_000;
-const rounds = 24;
+const amount = 2_000;
+const rounds = 15;
 const warmUps = 6;
 const entities = 5_000;
 /** Of the rate without tokens. */
