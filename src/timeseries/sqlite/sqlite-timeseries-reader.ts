@@ -26,7 +26,7 @@ const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
-  const { pageOf, countIn, seriesFrom, seriesOf } = createQueries(db);
+  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, truncating } = createQueries(db);
   const checkpoint = db.prepare("SELECT position FROM view");
   const measuring = createMeasuring(db);
   const findTruncation = db.prepare(
@@ -75,9 +75,13 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       const found = urns.map(() => new Map<string, TimeseriesEvent>());
       const asked = new Set(aspects);
       const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
-      for (const { urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
+      // What truncations will take yet is passed over by who lists.
+      const cutting = await read(truncating);
+      for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
         if (!asked.has(aspect)) continue;
-        const [event] = await list({ urn, aspect }, { limit: 1 });
+        const [event] = cutting
+          ? await list({ urn, aspect }, { limit: 1 })
+          : [await read(() => lastOf(id))];
         if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
       }
       return found;
@@ -164,8 +168,11 @@ function createQueries(db: DatabaseSync) {
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
   const { first, next, count, countKept } = prepareQueries(db);
+  const last = db.prepare(`
+    SELECT time, value, system FROM event WHERE series = ?
+    ORDER BY time DESC, key DESC LIMIT 1`);
   const ofUrns = db.prepare(`
-    SELECT series.urn AS urn, aspect FROM json_each(?) AS asked
+    SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
     CROSS JOIN series ON series.urn = asked.value`);
   const someSeries = db.prepare(`
     SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
@@ -210,7 +217,9 @@ function createQueries(db: DatabaseSync) {
       return Number(found?.count);
     },
     seriesOf: (urns: readonly string[]) =>
-      ofUrns.all(JSON.stringify(urns)) as unknown as readonly Series[],
+      ofUrns.all(JSON.stringify(urns)) as unknown as readonly (Series & { readonly id: number })[],
+    lastOf: (series: number) => last.get(series) as TimeseriesEvent | undefined,
+    truncating: () => truncating.get() !== undefined,
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX) as unknown as Series[],
   };
