@@ -5,16 +5,22 @@
 import { openSqliteAspectRows } from "./aspects/sqlite/sqlite-aspect-rows.ts";
 import { openSqliteGraphRows } from "./graph/sqlite/sqlite-graph-rows.ts";
 import { type Places, placeOf, sharedView, type ViewName, viewFile } from "./places.ts";
+import { nextEdition } from "./projector/sqlite/editions.ts";
 import type { ViewRows } from "./projector/verify/view-rows.ts";
 import type { ServerPlace } from "./projector/view-origin.ts";
 import { openSqliteSearchRows } from "./search/sqlite/sqlite-search-rows.ts";
 import { openSqliteTimeseriesRows } from "./timeseries/sqlite/sqlite-timeseries-rows.ts";
 
 /** Throws `unavailable` for an embedded view that is not there; one in a server has no rows then. */
-export async function openViewRows(config: Places, name: ViewName): Promise<ViewRows> {
+export async function openViewRows(
+  config: Places,
+  name: ViewName,
+  /** Of an embedded view the edition beside the one in place. */
+  next = false,
+): Promise<ViewRows> {
   return sharedView(config, name)
     ? inServers[name](placeOf(config, name))
-    : embedded[name](viewFile(config, name));
+    : embedded[name](next ? nextEdition(viewFile(config, name)) : viewFile(config, name));
 }
 
 /** Whether what is written meanwhile may be in a part of the rows: only SQL servers have snapshots. */

@@ -40,6 +40,7 @@ import { startProjectorThread } from "./projector/projector-client.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
 import { startRegrower } from "./projector/regrower.ts";
 import { hearBatches } from "./projector/told-batches.ts";
+import { verifyEditions } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import { storeFigures } from "./store-figures.ts";
@@ -175,6 +176,8 @@ export async function openService(
           ...{ replacement: projector, readers: editions.editions },
           isShared: (view) => sharedView(config, view as ViewName),
           startRegrower: (views, onProgress) => startRegrower({ stores, views, onProgress }),
+          verify: (grown, signal) =>
+            verifyEditions({ ...verifyModule, config: stores }, grown, signal),
           clear: (views) => clearEditions(config, views),
         }),
         ...{ views: viewNames, rounds: rebuildRounds(config), logger },

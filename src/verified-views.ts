@@ -35,10 +35,11 @@ export const verifyModule = { module: import.meta.url };
 export async function openVerifiedViews(
   config: StoresConfig,
   names: readonly ViewName[],
+  next = false,
 ): Promise<readonly VerifiedView[]> {
   const opened: VerifiedView[] = [];
   try {
-    for (const name of names) opened.push(await openVerifiedView(config, name));
+    for (const name of names) opened.push(await openVerifiedView(config, name, next));
     return opened;
   } catch (error) {
     for (const { rows } of opened) await rows.close();
@@ -46,10 +47,14 @@ export async function openVerifiedViews(
   }
 }
 
-async function openVerifiedView(config: StoresConfig, name: ViewName): Promise<VerifiedView> {
+async function openVerifiedView(
+  config: StoresConfig,
+  name: ViewName,
+  next: boolean,
+): Promise<VerifiedView> {
   const { keyAspects, graph, search } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
-  const rows = await openViewRows(config, name);
+  const rows = await openViewRows(config, name, next);
   switch (name) {
     case "aspects": {
       const fold = foldAspectRows(createAspectProjection(keyAspectOf));
@@ -103,7 +108,9 @@ export interface VerifyOptions {
   readonly grade: Grade;
   /** Entities to look at in any case. */
   readonly urns?: readonly string[] | undefined;
-  /** Threads beside this one. */
+  /** The editions beside those in place, of which nothing is known and nothing is remembered. */
+  readonly next?: boolean | undefined;
+  /** Threads beside this one, which know those in place alone. */
   readonly threads: number;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -112,13 +119,13 @@ export interface VerifyOptions {
 /** Verifies views, and remembers what was found. */
 export async function verifyStoredViews(
   config: StoresConfig,
-  { views: names, grade, urns, threads, onProgress, signal }: VerifyOptions,
+  { views: names, grade, urns, next, threads, onProgress, signal }: VerifyOptions,
 ): Promise<VerificationResult> {
   const closing: (() => unknown)[] = [];
   try {
     const log = await openLogReader(config);
     closing.push(() => log.close());
-    const views = await openVerifiedViews(config, names);
+    const views = await openVerifiedViews(config, names, next);
     closing.push(
       ...views.map(
         ({ rows }) =>
@@ -126,17 +133,18 @@ export async function verifyStoredViews(
             rows.close(),
       ),
     );
-    const state = openVerifiedState(config);
-    closing.push(() => state.close());
+    const state = next ? undefined : openVerifiedState(config);
+    closing.push(() => state?.close());
     const others = Array.from({ length: threads }, () => ({
       ...{ module: import.meta.url, config, views: names },
     }));
     const inParts = new Set(names.filter((name) => readInParts(config, name)));
     const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
-    const parts = { log, views, hands, before: state.load(), now: Date.now, onProgress, signal };
+    const before = state?.load() ?? {};
+    const parts = { log, views, hands, before, now: Date.now, onProgress, signal };
     const result = await verifyViews(parts, { grade, urns });
-    state.save(result.views);
+    state?.save(result.views);
     return result;
   } finally {
     for (const close of closing.reverse()) await close();

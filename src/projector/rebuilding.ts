@@ -2,11 +2,12 @@
  * Rebuilding views while the service runs: regrown beside those in use by a thread of their own, near
  * the head of the log they take their place.
  *
- *   1. the next editions are grown and closed; readers of them are opened and warmed
+ *   1. the next editions are grown, closed and compared with the log (verify/verify-editions.ts);
+ *      readers of them are opened and warmed
  *   2. the projector brings them to where the views are, and feeds nothing meanwhile
  *   3. readers are given them, and the projector goes on with them
  *
- * A view in a server changes its edition as that is closed: it is held before.
+ * A view in a server changes its edition as that is closed: it is held before, and not compared.
  *
  * Nothing is older after a step than before it: what a reader was shown it is shown again, and no
  * position is told that the readers' edition does not have. Until the third step is done, whatever
@@ -28,6 +29,14 @@ export interface RebuildingParts {
   /** Whether a view is in a server. They are not rebuilt together with others. */
   isShared(view: string): boolean;
   startRegrower(views: readonly string[], onProgress: (progress: RegrowProgress) => void): Regrower;
+  /**
+   * Compares the next editions, which are closed, with the log. Rejects when they are not to be taken:
+   * then nothing has changed.
+   */
+  verify(
+    editions: { readonly views: readonly string[]; readonly parked: readonly Parked[] },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** The readers of the views. */
   readonly readers: {
     /**
@@ -80,6 +89,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
         return;
       }
       const parked = await orAborted(regrower.finish(START), signal);
+      await parts.verify({ views, parked }, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();

@@ -14,7 +14,7 @@ import { type ServiceProcess, startService } from "../support/service-process.ts
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Milliseconds that a rebuild takes here, about. */
-const rebuildMs = 3_000;
+const rebuildMs = 5_000;
 const killsMax = 12;
 
 const views = ["aspects", "timeseries", "graph", "search"];

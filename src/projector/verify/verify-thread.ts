@@ -14,6 +14,10 @@ export interface VerifyThreadData {
   readonly views: readonly string[];
   readonly grade: Grade;
   readonly urns: readonly string[];
+  /** The editions beside those in place (verify-editions.ts); nothing is remembered of them. */
+  readonly next?: boolean | undefined;
+  /** 19 when absent: whatever else there is to do comes first. */
+  readonly niceness?: number | undefined;
 }
 
 /** What that module exports. */
@@ -24,6 +28,7 @@ export interface VerifyModule {
       readonly views: readonly string[];
       readonly grade: Grade;
       readonly urns: readonly string[];
+      readonly next?: boolean | undefined;
       readonly threads: number;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
@@ -41,7 +46,6 @@ export type FromVerifyThread =
       readonly hint: string | undefined;
     };
 
-/** Whatever else there is to do comes first. */
 const NICENESS = 19;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
@@ -52,9 +56,9 @@ const tell = (message: FromVerifyThread) => port.postMessage(message);
 const stopping = new AbortController();
 port.on("message", () => stopping.abort(new CatalogError("unavailable", "it was given up")));
 
-giveWay(NICENESS);
+const { module, config, niceness = NICENESS, ...options } = workerData as VerifyThreadData;
+giveWay(niceness);
 try {
-  const { module, config, ...options } = workerData as VerifyThreadData;
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
   let told = 0;
   const result = await verifyStoredViews(config, {

@@ -1,0 +1,49 @@
+/**
+ * Comparing the next editions of views with the log before they take the place of others: wholly, in a
+ * thread of its own. They are closed then, and nobody else knows of them.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import type { Parked } from "../parking.ts";
+import type { VerificationResult } from "./verification.ts";
+import { verifyInThread } from "./verifying.ts";
+
+/** As the thread that grows them: less, and a busy machine starves it. */
+const NICENESS = 10;
+
+/** Throws `internal` when one is not what the log says, up to where it was grown. */
+export async function verifyEditions(
+  stores: { readonly module: string; readonly config: unknown },
+  editions: {
+    readonly views: readonly string[];
+    /** What they pass over: it is settled when they take their places. */
+    readonly parked: readonly Parked[];
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { views, parked } = editions;
+  const asked = { views, grade: "full", urns: [], next: true, niceness: NICENESS } as const;
+  const found = await verifyInThread({ ...stores, ...asked }, { onProgress: () => {}, signal });
+  requireEqual(found, parked);
+}
+
+export function requireEqual(
+  { views }: Pick<VerificationResult, "views">,
+  parked: readonly Parked[],
+): void {
+  const passedOver = new Set(parked.map(({ urn }) => urn));
+  for (const { view, count, differences } of views) {
+    const settled = differences.filter(({ urn }) => passedOver.has(urn)).length;
+    const left = differences.filter(({ urn }) => !passedOver.has(urn));
+    const [first] = left;
+    if (first === undefined || count === settled) continue;
+    const { urn, aspect, kind, there = "" } = first;
+    const where = urn === "" ? there : `${kind} ${urn} ${aspect}`.trimEnd();
+    throw new CatalogError(
+      "internal",
+      `the view "${view}" was grown anew and is not what the log says: ${count - settled} differences, the first: ${where}`,
+      {
+        hint: "Nothing was replaced: the view is as it was. Look at disk and memory, then rebuild again",
+      },
+    );
+  }
+}

@@ -1,0 +1,34 @@
+/** What the thread that grows views opens its stores with in tests: one of them loses an entity. */
+import type { View } from "../../src/projector/sink.ts";
+import { openViews as openAll, openLogReader, type StoresConfig } from "../../src/stores.ts";
+
+export { openLogReader };
+
+export interface LosingStores extends StoresConfig {
+  readonly loses: string | undefined;
+}
+
+export async function openViews(
+  config: LosingStores,
+  options: Parameters<typeof openAll>[1],
+): Promise<readonly View[]> {
+  return (await openAll(config, options)).map((view) =>
+    view.name === config.loses ? losing(view) : view,
+  );
+}
+
+/** All that a first batch tells of one entity. */
+function losing(view: View): View {
+  let lost: string | undefined;
+  const { sink } = view;
+  const urnOf = (write: unknown) => (write as { readonly urn?: string }).urn;
+  const apply: typeof sink.apply = (writes, upTo) => {
+    if (lost !== undefined) return sink.apply(writes, upTo);
+    lost = urnOf(writes[0]);
+    return sink.apply(
+      writes.filter((write) => urnOf(write) !== lost),
+      upTo,
+    );
+  };
+  return { ...view, sink: { ...sink, apply } };
+}

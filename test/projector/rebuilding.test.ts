@@ -1,0 +1,115 @@
+/** That nothing takes the place of a view that is not what the log says. */
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { position } from "../../src/core/position.ts";
+import { clearEditions } from "../../src/edition-readers.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { rebuild } from "../../src/offline.ts";
+import type { Parked } from "../../src/projector/parking.ts";
+import { createRebuilding } from "../../src/projector/rebuilding.ts";
+import { startRegrower } from "../../src/projector/regrower.ts";
+import { nextEdition } from "../../src/projector/sqlite/editions.ts";
+import type { Difference } from "../../src/projector/verify/differences.ts";
+import { requireEqual, verifyEditions } from "../../src/projector/verify/verify-editions.ts";
+import {
+  openLog,
+  openLogReader,
+  type StoresConfig,
+  storesConfig,
+  viewFile,
+  viewNames,
+  viewRules,
+} from "../../src/stores.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { verifyModule } from "../../src/verified-views.ts";
+import { fill } from "../bench/regrow.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const module = new URL("losing-stores.ts", import.meta.url);
+
+describe("views that are grown beside those in use", () => {
+  const directory = temporaryDirectory("annals-rebuilding");
+  const config = readConfig({ data: directory.path }, {});
+  let stores: StoresConfig;
+  beforeAll(async () => {
+    await fill(await openLog(config), 600);
+    await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
+    const log = await openLogReader(config);
+    stores = await storesConfig(config, viewRules(loadModel()), log);
+    await log.close();
+  });
+  afterAll(() => directory[Symbol.dispose]());
+
+  async function rebuildLosing(view: string, loses: string | undefined): Promise<string[]> {
+    const steps: string[] = [];
+    const step = (name: string) => async () => void steps.push(name);
+    const { rebuild: rebuildNow } = createRebuilding({
+      replacement: {
+        hold: async () => position(0),
+        prepare: step("prepare"),
+        release: step("release"),
+      },
+      isShared: () => false,
+      startRegrower: (views, onProgress) =>
+        startRegrower({ stores: { ...stores, loses }, module, views, onProgress }),
+      verify: (grown, signal) => verifyEditions({ ...verifyModule, config: stores }, grown, signal),
+      readers: {
+        prepare: async () => ({ take: step("take"), drop: step("drop") }),
+        reopen: step("reopen"),
+      },
+      clear: (views) => clearEditions(config, views),
+    });
+    const signal = new AbortController().signal;
+    try {
+      await rebuildNow([view], { signal, onProgress: () => {}, onTaking: () => {} });
+    } catch (error) {
+      steps.push(String(error));
+    }
+    return steps;
+  }
+
+  test.each(viewNames)(
+    "do not take the place of the others when they lack something: %s",
+    async (view) => {
+      expect(await rebuildLosing(view, view)).toEqual([
+        expect.stringMatching(
+          `the view "${view}" was grown anew and is not what the log says: \\d+ differences?, the first: (missing|different) urn:li:`,
+        ),
+      ]);
+      expect(existsSync(nextEdition(viewFile(config, view)))).toBe(false);
+    },
+    60_000,
+  );
+
+  test("take it when they are what the log says", async () => {
+    const steps = await rebuildLosing("graph", undefined);
+    expect(steps).toEqual(["prepare", "take", "release", "drop"]);
+  }, 60_000);
+});
+
+describe("what is passed over", () => {
+  const found = (urn: string): Difference => ({
+    ...{ view: "graph", urn, aspect: "ownership", kind: "missing", should: "type OwnedBy" },
+  });
+  const parked = (urn: string): Parked => ({
+    ...{ view: "graph", urn, position: position(3), reason: "tastes odd", time: 0 },
+  });
+  const verified = (differences: readonly Difference[]) => ({
+    views: [
+      {
+        ...{ view: "graph", position: position(9), rows: 1, time: 0, full: undefined },
+        ...{ whole: undefined, sums: undefined, count: differences.length, differences },
+      },
+    ],
+  });
+
+  test("is no reason to keep a view out", () => {
+    const [sick, well] = ["urn:li:tag:sick", "urn:li:tag:well"];
+    expect(() => requireEqual(verified([]), [])).not.toThrow();
+    expect(() => requireEqual(verified([found(sick)]), [parked(sick)])).not.toThrow();
+    expect(() => requireEqual(verified([found(sick), found(well)]), [parked(sick)])).toThrow(
+      'the view "graph" was grown anew and is not what the log says: 1 differences, the first: missing urn:li:tag:well ownership',
+    );
+  });
+});
