@@ -127,7 +127,7 @@ const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
 /** How much longer a process of another model leaves a view to others. */
-const PATIENCE = 2;
+const PATIENCE = 5;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 

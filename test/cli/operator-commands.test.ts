@@ -147,3 +147,20 @@ test("a time is a date, an instant, or epoch milliseconds", () => {
     Array(4).fill(undefined),
   );
 });
+
+describe("annals rebuild", () => {
+  test("of a service that runs is a job of it, which is watched to its end", async () => {
+    const before = (await json("status")).views.graph.generation;
+    const { code, stdout, stderr } = await run("rebuild", "graph");
+    expect(stderr).toMatch(/^job \S+ of the service rebuilds the views; it goes on without this/);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^state +done$/m),
+    });
+    expect(stdout).toContain('{"views":["graph"]}');
+    expect((await json("status")).views.graph.generation).toBe(before + 1);
+    const unknown = await run("rebuild", "pictures");
+    expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(unknown.stderr).toContain('there is no view "pictures". There are aspects, timeseries');
+  });
+});

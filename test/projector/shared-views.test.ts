@@ -166,7 +166,7 @@ describe("a view in a server", () => {
     expect([other.applied, server.counts.conflicts]).toEqual([[], 0]);
     await own.stop();
     // Who is not behind has no need to be fed.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 400));
     expect(projector.progress()).toEqual({ graph: { position: 20, elsewhere: true } });
     log.grow(5);
     await soon(() => expect(projector.progress()).toEqual({ graph: { position: 25 } }));

@@ -247,9 +247,10 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     checkVersion(shape, found.state);
     known = found;
     if (astray) {
-      const all = await generations.list();
-      if (isWhole(found.state, all)) await settle(found.state, all);
-      else await beginAnew(found);
+      const all = view.watched ? undefined : await generations.list();
+      // Whoever only watches puts nothing right.
+      if (all !== undefined && isWhole(found.state, all)) await settle(found.state, all);
+      else if (all !== undefined) await beginAnew(found);
       if (known !== undefined) view.onStale?.(judge(known.state, view) === "stale");
     }
     return known;

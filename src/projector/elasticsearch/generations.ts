@@ -37,6 +37,7 @@ type Action = estypes.IndicesUpdateAliasesAction;
 /** Names in one request: they stand in its first line, which has 4 KB. */
 const NAMES_MAX = 12;
 const NOT_FOUND = 404;
+const SWAPS_MAX = 5;
 
 export function createGenerations<Kept>(
   server: SearchServer,
@@ -97,20 +98,30 @@ export function createGenerations<Kept>(
       }
     },
     async swapAliases(generation, kept) {
-      const actions = (await list()).flatMap((one): Action[] => {
-        if (one.generation === generation) return [showing(generation, one.place, kept)];
-        return one.live ? [{ remove: { index: one.index, alias: names.live(one.place) } }] : [];
-      });
-      await alter(actions);
+      for (let tries = 1; ; tries++) {
+        const actions = (await list()).flatMap((one): Action[] => {
+          if (one.generation === generation) return [showing(generation, one.place, kept)];
+          return one.live ? [{ remove: { index: one.index, alias: names.live(one.place) } }] : [];
+        });
+        try {
+          return await alter(actions);
+        } catch (error) {
+          // One was dropped since: what there is now is looked at again.
+          if (statusOf(error) !== NOT_FOUND || tries === SWAPS_MAX) throw error;
+        }
+      }
     },
     show: (generation, places, kept) =>
       alter([...places].map((place) => showing(generation, place, kept))),
     async drop(chosen) {
       const indices = (await list()).filter(chosen).map(({ index }) => index);
-      for (const some of batchesOf(indices)) {
-        await server.ask("written", (client) =>
-          client.indices.delete({ index: some, ignore_unavailable: true }),
-        );
+      for (const index of indices) {
+        try {
+          await server.ask("written", (client) => client.indices.delete({ index }));
+        } catch (error) {
+          // Others drop what is left over, too.
+          if (statusOf(error) !== NOT_FOUND) throw error;
+        }
       }
     },
     async refresh(generation, places) {
