@@ -146,7 +146,8 @@ describe("a search", { timeout: 50_000 }, () => {
         ...{ views: ["search"], onProgress: () => {} },
         logger: createLogger("silent"),
       });
-      expect(rebuilt.map(({ view }) => view)).toEqual(["timeseries", "search"]);
+      const views = rebuilt.map(({ view }) => view);
+      expect(views.slice(-2)).toEqual(["timeseries", "search"]);
     });
     operator = operatorOf(service);
     expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("abc");
