@@ -2,6 +2,7 @@
  * Who does the work of a verification: this thread, and others beside it (verify-hand.ts), each with
  * its own reading connections. What there is to do goes to whoever has the least to do.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
@@ -71,7 +72,7 @@ export function createHands(own: Work, others: readonly HandData[]): Hands {
   // Others first: this thread has the rest to do besides.
   const hands: readonly Hand[] = [
     ...others.map(startHand),
-    { waiting: 0, work: own, close: async () => {} },
+    { waiting: 0, work: hearing(own), close: async () => {} },
   ];
 
   async function least<T>(use: (work: Work) => Promise<T>): Promise<T> {
@@ -93,6 +94,15 @@ export function createHands(own: Work, others: readonly HandData[]): Hands {
     },
   };
 }
+
+/** Before each batch it is heard what others have done: they would wait for more otherwise. */
+const hearing = (own: Work): Work => ({
+  ...own,
+  async verify(batch) {
+    await turn();
+    return own.verify(batch);
+  },
+});
 
 function startHand(data: HandData): Hand {
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
