@@ -19,6 +19,9 @@ import { type RunningService, runningService } from "../support/running-service.
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
+/** Each job has a thread of its own, which gives way to everything else. */
+const slowly = { timeout: 60_000 };
+
 let service: RunningService;
 let operator: Operator;
 beforeAll(async () => {
@@ -73,7 +76,7 @@ const verify = async (asked: object = {}) => ended(await operator.value("verify"
 const found = async (view?: string) =>
   operator.value("listDifferences", { count: 1_000, ...(view !== undefined && { view }) });
 
-describe("views that grew over a history of all kinds of changes", () => {
+describe("views that grew over a history of all kinds of changes", slowly, () => {
   test("are what the log says, wholly and again by what changed", async () => {
     await settled();
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
@@ -190,7 +193,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ["search", "the index emptied", "INSERT INTO term (term) VALUES ('delete-all')", ["different"]],
 ];
 
-describe("damage by hand", () => {
+describe("damage by hand", slowly, () => {
   beforeEach(() => settled());
 
   test.each(damages)("%s: %s", async (view, what, sql, kinds) => {
