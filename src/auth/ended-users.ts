@@ -17,7 +17,9 @@ interface Dependencies {
 
 const KEY = "corpUserKey";
 
-export function endTokensWithUsers<C extends Pick<Catalog, "ingest" | "delete">>(
+type Ends = Pick<Catalog, "ingest" | "delete" | "rollbackRun" | "filterExisting">;
+
+export function endTokensWithUsers<C extends Ends>(
   catalog: C,
   { tokens, urnOf, namespace, systemActor }: Dependencies,
 ): C {
@@ -51,5 +53,28 @@ export function endTokensWithUsers<C extends Pick<Catalog, "ingest" | "delete">>
     return answer;
   };
 
-  return { ...catalog, ingest, delete: remove };
+  /** Those whom it deleted; and those whom an attempt before that was cut short had deleted. */
+  const rollbackRun: Catalog["rollbackRun"] = async (request, caller, admit, onDeleted) => {
+    const told = new Set<string>();
+    const gone = new Set<string>();
+    const among = (urns: readonly string[]) => urns.filter((urn) => urn.startsWith(users));
+    async function noting(urns: readonly string[]): Promise<void> {
+      await admit?.(urns);
+      for (const user of among(urns)) told.add(user);
+    }
+    function ended(urn: string): void {
+      onDeleted?.(urn);
+      for (const user of among([urn])) gone.add(user);
+    }
+    try {
+      return await catalog.rollbackRun(request, caller, noting, ended);
+    } finally {
+      if (request.hardDelete && !request.dryRun) {
+        const left = new Set(await catalog.filterExisting([...told], { includeSoftDelete: true }));
+        await endTokens(gone.union(told.difference(left)), caller);
+      }
+    }
+  };
+
+  return { ...catalog, ingest, delete: remove, rollbackRun };
 }

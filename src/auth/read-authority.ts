@@ -249,7 +249,7 @@ function forgettingWrites(catalog: Catalog, forget: () => void) {
     ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), true),
     delete: (request, caller) => after(remove(request, caller), true),
     deleteReferences: (request, caller) => after(deleteReferences(request, caller), true),
-    rollbackRun: (request, caller, judge) => after(rollbackRun(request, caller, judge), true),
+    rollbackRun: (...asked) => after(rollbackRun(...asked), true),
   };
   return writes;
 }

@@ -455,12 +455,14 @@ export interface Catalog extends SearchCatalog {
    * Makes each entity what it would be if the run had told nothing of it, by further records: values
    * that others told before are there again, what others told since stays. Entities that the run
    * brought into being, and of which nobody else told anything, are hidden. An unknown run comes to
-   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first.
+   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
+   * `onDeleted` is told of each that is deleted.
    */
   rollbackRun(
     request: RollbackRequest,
     caller: Caller,
     admit?: (urns: readonly string[]) => Promise<void>,
+    onDeleted?: (urn: string) => void,
   ): Promise<Rollback>;
 
   /**

@@ -70,7 +70,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     told: ReadonlyMap<string, boolean>,
     request: UndoRequest,
     caller: Caller,
-    dryRun: boolean,
+    { dryRun, onDeleted }: { readonly dryRun: boolean; readonly onDeleted: (urn: string) => void },
   ): Promise<Tally> {
     const tally = createTally(request);
     const histories = await openHistories(log, dependencies.decode);
@@ -96,6 +96,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         const written =
           dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
         if (written === undefined) continue;
+        if (found.ends === "deleted" && !dryRun) onDeleted(urn);
         return tally.add(urn, found, written.position);
       }
       throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
@@ -141,7 +142,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     if (position !== undefined) dependencies.onUndone(position);
   }
 
-  return async (request: RollbackRequest, caller, admit) => {
+  return async (request: RollbackRequest, caller, admit, onDeleted = () => {}) => {
     const { runId, dryRun, hardDelete } = request;
     if (runId === NO_RUN_ID || runId === "") {
       throw new CatalogError("malformed", `"${runId}" is the id of no single run`, {
@@ -160,10 +161,11 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       // The run may have told more before that.
       await ledger.read();
       told = await toldBy(run, upTo);
+      await admit?.([...told.keys()]);
     }
     const isUndone = (id: string, at: Position) => at <= (runs.find(id)?.undoneAt ?? START);
     const asked = { runId, upTo, isUndone, hardDelete, given };
-    const tally = await undo(told, asked, caller, dryRun);
+    const tally = await undo(told, asked, caller, { dryRun, onDeleted });
     if (!dryRun) {
       await tellExecution(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);

@@ -32,3 +32,28 @@ test.each(["a delete of the entity", "a delete of its key"])(
     expect(await whoIs(client, colleague.Authorization.slice("Bearer ".length))).toBe(OLAF);
   },
 );
+
+test("a user who is deleted with the run that told of them has no tokens either, told of again or not", async () => {
+  await using service = await guardedService();
+  const { client, operator } = service;
+  const ingest = (one: object) =>
+    client.call("POST", "/aspects?action=ingestProposal", { proposal: one }, operator);
+  const told = proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" });
+  expect((await ingest({ ...told, systemMetadata: { runId: "people-1" } })).status).toBe(200);
+  const { token } = await makeToken(client, { actorUrn: MINA }, operator);
+  const other = await makeToken(client, { actorUrn: OLAF }, operator);
+  const rollback = async (flags: object) => {
+    const asked = { runId: "people-1", ...flags };
+    const { body } = await client.call("POST", "/runs?action=rollback", asked, operator);
+    return body.value.entitiesDeleted;
+  };
+  expect(await rollback({ dryRun: true, hardDelete: true })).toBe(1);
+  expect(await whoIs(client, token)).toBe(MINA);
+  expect(await rollback({ dryRun: false, hardDelete: true })).toBe(1);
+  expect(await whoIs(client, token)).toBe(401);
+  expect((await ingest(proposal(MINA, "corpUserInfo", { active: true }))).status).toBe(200);
+  expect(await whoIs(client, token)).toBe(401);
+  expect(await whoIs(client, other.token)).toBe(OLAF);
+  const again = await makeToken(client, { actorUrn: MINA }, operator);
+  expect(await whoIs(client, again.token)).toBe(MINA);
+});
