@@ -211,7 +211,9 @@ export async function openService(
         traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
     });
     opened.push(() => operations.close());
-    const operator = openOperatorToken({ data: config.data, given: config.operatorTokenFile });
+    const operator = openOperatorToken({
+      ...{ data: config.data, given: config.operatorTokenFile, logger },
+    });
     logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
 
     const namespace = config.urnNamespace;

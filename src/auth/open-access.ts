@@ -45,7 +45,9 @@ export interface OpenedAccess {
 /** Throws `invalid` for keys that cannot be read or used: nothing starts without them. */
 export function openAccess(options: AccessOptions): OpenedAccess {
   const { catalog, namespace, now } = options;
-  const keys = openSigningKeys({ data: options.data, given: options.signingKeyFile });
+  const keys = openSigningKeys({
+    ...{ data: options.data, given: options.signingKeyFile, logger: options.logger },
+  });
   const format = createTokenFormat(keys, { namespace });
   const entities = createStoredEntities(catalog);
   const failures = createFailureLimit(now);

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { keepText } from "../config/kept-text.ts";
 import { CatalogError } from "../core/errors.ts";
+import { keepFromOthers, type Warning } from "./secret-file.ts";
 
 export interface OperatorToken {
   /** The file that holds it. */
@@ -27,12 +28,14 @@ const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 export function openOperatorToken(place: {
   readonly data: string;
   readonly given: string;
+  readonly logger: Warning;
 }): OperatorToken {
   const own = place.given === "";
   const file = own ? join(place.data, "operator.token") : place.given;
   const { text, made } = own
     ? keepText(file, () => randomBytes(TOKEN_BYTES).toString("base64url"))
     : { text: readGiven(file), made: false };
+  keepFromOthers({ file, own }, place.logger);
   if (text.length < charactersMin || /[^\x21-\x7e]/.test(text)) {
     throw new CatalogError("invalid", `the file "${file}" holds no operator's token`, {
       hint: `A token is one line of at least ${charactersMin} characters without blanks${own ? "; without the file, the next start makes one" : ""}`,

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { keepText } from "../config/kept-text.ts";
 import { CatalogError } from "../core/errors.ts";
+import { keepFromOthers, type Warning } from "./secret-file.ts";
 
 export interface SigningKey {
   /** Tells keys apart in the head of a token, and tells nothing else about them. */
@@ -34,12 +35,14 @@ const KNOWN_TO_ALL = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
 export function openSigningKeys(place: {
   readonly data: string;
   readonly given: string;
+  readonly logger: Warning;
 }): SigningKeys {
   const own = place.given === "";
   const file = own ? join(place.data, "signing.key") : place.given;
   const text = own
     ? keepText(file, () => randomBytes(KEY_BYTES).toString("base64url")).text
     : readGiven(file);
+  keepFromOthers({ file, own }, place.logger);
   const lines = text.split("\n").map((line) => line.trim());
   const keys = lines.filter((line) => line !== "").map((line) => keyOf(line, file));
   const [current] = keys;

@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { CatalogError } from "../core/errors.ts";
@@ -22,7 +23,9 @@ export function keepText(file: string, make: () => string): { text: string; made
     if (existsSync(file)) return { text: readFileSync(file, "utf8").trim(), made: false };
     const text = make();
     const beside = `${file}.new`;
-    const descriptor = openSync(beside, "w", OWNER_ONLY);
+    // One that is left of an ended process, or was put there, would keep its mode.
+    rmSync(beside, { force: true });
+    const descriptor = openSync(beside, "wx", OWNER_ONLY);
     try {
       writeFileSync(descriptor, `${text}\n`);
       fsyncSync(descriptor);

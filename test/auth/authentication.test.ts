@@ -21,7 +21,9 @@ beforeEach(() => {
 afterEach(() => directory[Symbol.dispose]());
 
 function open() {
-  const keys = openSigningKeys({ data: directory.path, given: "" });
+  const keys = openSigningKeys({
+    ...{ data: directory.path, given: "", logger: { warn: () => {} } },
+  });
   const format = createTokenFormat(keys, { namespace: "li" });
   const stored = new Map<string, Record<string, unknown>>([[MINA, {}]]);
   const authentication = createAuthentication({

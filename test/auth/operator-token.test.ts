@@ -10,7 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
-const open = (given = "") => openOperatorToken({ data: directory.path, given });
+const logger = { warn: () => {} };
+const open = (given = "") => openOperatorToken({ data: directory.path, given, logger });
 const own = () => join(directory.path, "operator.token");
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
@@ -28,9 +29,9 @@ describe("the directory's own token", () => {
     expect(again.made).toBe(false);
     expect(again.admits(`Bearer ${token}`)).toBe(true);
     using other = temporaryDirectory("annals-token");
-    expect(openOperatorToken({ data: other.path, given: "" }).admits(`Bearer ${token}`)).toBe(
-      false,
-    );
+    expect(
+      openOperatorToken({ data: other.path, given: "", logger }).admits(`Bearer ${token}`),
+    ).toBe(false);
   });
 
   test("admits nothing but itself", () => {
@@ -64,7 +65,7 @@ describe("the directory's own token", () => {
 describe("a token that somebody else keeps", () => {
   test("is read from its file, and none is made", () => {
     const file = join(directory.path, "secret");
-    writeFileSync(file, "a-token-of-sixteen\n");
+    writeFileSync(file, "a-token-of-sixteen\n", { mode: 0o600 });
     const { made, admits } = open(file);
     expect(made).toBe(false);
     expect(admits("Bearer a-token-of-sixteen")).toBe(true);
@@ -74,14 +75,14 @@ describe("a token that somebody else keeps", () => {
   test("must be there, and a token", () => {
     expect(() => open(join(directory.path, "nowhere"))).toThrow(refused(/cannot read/));
     const file = join(directory.path, "secret");
-    writeFileSync(file, "short");
+    writeFileSync(file, "short", { mode: 0o600 });
     expect(() => open(file)).toThrow(refused(/holds no operator's token/));
   });
 });
 
 test("a directory that cannot be written is said so", () => {
   const missing = join(directory.path, "missing");
-  expect(() => openOperatorToken({ data: missing, given: "" })).toThrow(
+  expect(() => openOperatorToken({ data: missing, given: "", logger })).toThrow(
     refused(/cannot read or make the file/),
   );
   chmodSync(directory.path, 0o700);

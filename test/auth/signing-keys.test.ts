@@ -14,13 +14,14 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
+const logger = { warn: () => {} };
 const one = "one-key-that-is-long-enough-to-be-one";
 const two = "two-keys-that-are-long-enough-to-be-some";
 
 function keysIn(...lines: readonly string[]) {
   const file = join(directory.path, "keys");
-  writeFileSync(file, lines.join("\n"));
-  return openSigningKeys({ data: directory.path, given: file });
+  writeFileSync(file, lines.join("\n"), { mode: 0o600 });
+  return openSigningKeys({ data: directory.path, given: file, logger });
 }
 const formatWith = (...lines: readonly string[]) =>
   createTokenFormat(keysIn(...lines), { namespace: "li" });
@@ -28,7 +29,7 @@ const formatWith = (...lines: readonly string[]) =>
 describe("the key of a data directory", () => {
   test("is made at the first start, for its owner alone, and stays", () => {
     mkdirSync(directory.path, { recursive: true });
-    const place = { data: directory.path, given: "" };
+    const place = { data: directory.path, given: "", logger };
     const { file, current } = openSigningKeys(place);
     expect(file).toBe(join(directory.path, "signing.key"));
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -64,7 +65,7 @@ test("tokens outlive the rotation of keys, and end with the key that signed them
   timeout: 50_000,
 }, async () => {
   const file = join(directory.path, "keys");
-  writeFileSync(file, one);
+  writeFileSync(file, one, { mode: 0o600 });
   await using service = await guardedService({ signingKeyFile: file });
   const made = () => makeToken(service.client, {}, service.operator);
   const old = (await made()).token;
@@ -100,5 +101,7 @@ test.each([
 
 test("a file that is not there stops the start", () => {
   const given = join(directory.path, "none");
-  expect(() => openSigningKeys({ data: directory.path, given })).toThrow("cannot read the signing");
+  expect(() => openSigningKeys({ data: directory.path, given, logger })).toThrow(
+    "cannot read the signing",
+  );
 });

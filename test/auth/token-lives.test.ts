@@ -46,9 +46,9 @@ test("a token that was made while more was allowed is not believed any more", as
   mkdirSync(directory.path, { recursive: true });
   const createdAt = 1_772_409_600_000;
   let now = createdAt;
-  const format = createTokenFormat(openSigningKeys({ data: directory.path, given: "" }), {
-    namespace: "li",
-  });
+  const logger = { warn: () => {} };
+  const keys = openSigningKeys({ data: directory.path, given: "", logger });
+  const format = createTokenFormat(keys, { namespace: "li" });
   const token = await format.sign({ type: "PERSONAL", actor: ROOT }, createdAt);
   const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
   const stored = new Map([
@@ -61,7 +61,7 @@ test("a token that was made while more was allowed is not believed any more", as
     failures: createFailureLimit(() => now),
     now: () => now,
     lifeMax: 3_600_000,
-    logger: { warn: () => {} },
+    logger,
   });
   const show = () =>
     authentication.authenticate({ authorization: `Bearer ${token}`, address: "192.0.2.1" });

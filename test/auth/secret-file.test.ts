@@ -1,0 +1,70 @@
+/** Files with keys and tokens that others may read or write, at the start of a service. */
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openOperatorToken } from "../../src/auth/operator-token.ts";
+import { openSigningKeys } from "../../src/auth/signing-keys.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let told: readonly unknown[];
+beforeEach(() => {
+  directory = temporaryDirectory();
+  mkdirSync(directory.path, { recursive: true });
+  told = [];
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const logger = {
+  warn(fields: object, message: string) {
+    told = [...told, { ...fields, message }];
+  },
+};
+const modeOf = (file: string): number => statSync(file).mode & 0o777;
+const text = "a-text-that-is-long-enough-for-a-key-or-a-token";
+
+describe.each([
+  ["the operator's token", "operator.token", openOperatorToken],
+  ["the signing keys", "signing.key", openSigningKeys],
+])("%s", (_, name, openAny) => {
+  const open = (given = "") => openAny({ data: directory.path, given, logger });
+
+  test.each([0o644, 0o640, 0o622, 0o666])("of the directory are closed again: %o", (mode) => {
+    const { file } = open();
+    expect(file).toBe(join(directory.path, name));
+    expect(told).toEqual([]);
+    chmodSync(file, mode);
+    open();
+    expect(modeOf(file)).toBe(0o600);
+    expect(told).toMatchObject([{ file, mode: `0${mode.toString(8)}` }]);
+    open();
+    expect(told).toHaveLength(1);
+  });
+
+  test("are for their owner alone, also where something lies in their place", () => {
+    const beside = join(directory.path, `${name}.new`);
+    writeFileSync(beside, "left", { mode: 0o644 });
+    expect(modeOf(open().file)).toBe(0o600);
+    expect(told).toEqual([]);
+  });
+
+  test.each<[number, "taken" | "told" | "refused"]>([
+    [0o600, "taken"],
+    [0o400, "taken"],
+    [0o440, "told"],
+    [0o444, "told"],
+    [0o644, "told"],
+    [0o620, "refused"],
+    [0o602, "refused"],
+    [0o666, "refused"],
+  ])("that somebody else keeps with mode %o are %s", (mode, expected) => {
+    const file = join(directory.path, "given");
+    writeFileSync(file, `${text}\n`);
+    chmodSync(file, mode);
+    if (expected === "refused") expect(() => open(file)).toThrow("others may write");
+    else open(file);
+    expect(modeOf(file)).toBe(mode);
+    expect(told).toHaveLength(expected === "told" ? 1 : 0);
+    expect(JSON.stringify(told)).not.toContain(text);
+  });
+});
