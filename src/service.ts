@@ -229,7 +229,9 @@ export async function openService(
       ...{ catalog, access, model, namespace, required, now: Date.now },
       urnOf: createProposalUrns(model, namespace),
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
-      sightFields: authorizesReads(config, required) ? sightFields(rules.search.rules) : undefined,
+      sightFields: authorizesReads(config, required)
+        ? sightFields(rules.search.rules, model)
+        : undefined,
     });
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },

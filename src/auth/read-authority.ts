@@ -46,6 +46,8 @@ const usersMax = 500;
 /** What decides about who sees what, beside the entities themselves. */
 const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup|domain)$/i;
 
+const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
+
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const { catalog, fields, now } = dependencies;
   const sights = createKnown(compile, now);
@@ -57,7 +59,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const text = JSON.stringify(standing);
     // The same sight goes on knowing what it has judged.
     if (before?.text === text) return before;
-    return { text, sight: sightIn(standing, fields ?? {}) };
+    return { text, sight: sightIn(standing, fields ?? nothingKnown) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 /**
  * What a user may see, from policies: a rule for each active policy that grants a privilege to read
  * and whose actors hold the user. A rule becomes a condition on search documents where its criteria
- * are about what documents have; of the others (owners of some kind, members of a group) entities are
- * asked one by one.
+ * are about what documents have; of the others (owners of some kind, members of a group) the entities
+ * that come into question are asked one by one.
  *
  *   seen ⇐ it is the user, or any rule holds: all its criteria, and the user owns it where it says so
  */
@@ -22,8 +22,13 @@ import { resourceOf } from "./principals.ts";
 import { toRead } from "./privileges.ts";
 import { storedState } from "./stored-state.ts";
 
-/** Fields of documents by the names that criteria have for them; what is missing is in none. */
-export type SightFields = Readonly<Record<string, string | undefined>>;
+/** What is known of documents and entity types beforehand. */
+export interface SightFields {
+  /** Fields of documents by the names that criteria have for them; what is missing is in none. */
+  readonly ofCriteria: Readonly<Record<string, string | undefined>>;
+  /** Entity types that may be members of groups: others are in none. */
+  readonly memberTypes: readonly string[];
+}
 
 /** By criterion: the field of documents, and the one place in aspects that it must be taken from. */
 const places: Readonly<Record<string, readonly [field: string, aspect: string, path: string]>> = {
@@ -50,8 +55,10 @@ export type FieldSources = Readonly<
   >
 >;
 
+const memberships: readonly string[] = ["groupMembership", "nativeGroupMembership"];
+
 /** The fields that hold what policies ask for, and nothing else. */
-export function sightFields(sources: FieldSources): SightFields {
+export function sightFields(sources: FieldSources, { entities }: EntityTypes): SightFields {
   const told = Object.entries(sources).flatMap(([aspect, rules]) =>
     rules.flatMap(({ path, field, aliases }) =>
       [field, ...aliases].map((name) => ({ name, place: `${aspect} ${path.join("/")}` })),
@@ -62,7 +69,18 @@ export function sightFields(sources: FieldSources): SightFields {
     const from = told.filter(({ name }) => name === field);
     if (from.length === 1 && from[0]?.place === `${aspect} ${path}`) fields[criterion] = field;
   }
-  return fields;
+  const types = [...entities.values()].filter(({ aspects }) =>
+    aspects.some((aspect) => memberships.includes(aspect)),
+  );
+  return { ofCriteria: fields, memberTypes: types.map(({ name }) => name) };
+}
+
+/** Of the model: the aspects of its entity types. */
+export interface EntityTypes {
+  readonly entities: ReadonlyMap<
+    string,
+    { readonly name: string; readonly aspects: readonly string[] }
+  >;
 }
 
 interface Rule {
@@ -95,7 +113,7 @@ export function sightOf(
     return seesAll;
   }
   const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
-  const compiled = rules.map((rule) => conditionOf(rule, principal, fields));
+  const compiled = rules.flatMap((rule) => conditionsOf(rule, principal, fields));
   const exact = compiled.flatMap(({ condition, whole }) => (whole ? [condition] : []));
   const rough = compiled.flatMap(({ condition, whole }) => (whole ? [] : [condition]));
   return {
@@ -139,24 +157,46 @@ const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion
   type === "PLATFORM" || resources === undefined ? [] : criteriaOf(resources);
 
 /** `whole`: it says all that the rule says; otherwise more entities may fulfil it. */
-function conditionOf(
+interface Compiled {
+  readonly condition: Condition;
+  readonly whole: boolean;
+}
+
+const isMembership = ({ field }: PolicyCriterion): boolean =>
+  criterionField(field) === "GROUP_MEMBERSHIP";
+
+function conditionsOf(
   { policy, owned }: Rule,
   { urn, groups }: Principal,
-  fields: SightFields,
-): { readonly condition: Condition; readonly whole: boolean } {
+  { ofCriteria, memberTypes }: SightFields,
+): readonly Compiled[] {
   const every: Condition[] = [];
   let whole = true;
   if (owned) {
     if ((policy.actors.resourceOwnersTypes ?? []).length > 0) whole = false;
-    if (fields.OWNER === undefined) whole = false;
-    else every.push({ kind: "equal", field: fields.OWNER, values: [urn, ...groups] });
+    if (ofCriteria.OWNER === undefined) whole = false;
+    else every.push({ kind: "equal", field: ofCriteria.OWNER, values: [urn, ...groups] });
   }
-  for (const criterion of criteriaOfPolicy(policy)) {
-    const condition = ofCriterion(criterion, fields);
+  const criteria = criteriaOfPolicy(policy);
+  for (const criterion of criteria.filter((one) => !isMembership(one))) {
+    const condition = ofCriterion(criterion, ofCriteria);
     if (condition === undefined) whole = false;
     else every.push(condition);
   }
-  return { condition: { kind: "every", every }, whole };
+  const compiled = (more: readonly Condition[], all: boolean): Compiled => ({
+    condition: { kind: "every", every: [...every, ...more] },
+    whole: all,
+  });
+  const asked = criteria.filter(isMembership);
+  if (asked.length === 0) return [compiled([], whole)];
+  // What cannot be in a group is in none; the others have to be asked.
+  const members: Condition = {
+    ...{ kind: "equal", field: ofCriteria.TYPE ?? "_entityType" },
+    values: memberTypes,
+  };
+  const among = compiled([members], false);
+  if (asked.some(({ condition }) => condition !== "NOT_EQUALS")) return [among];
+  return [among, compiled([{ kind: "not", not: members }], whole)];
 }
 
 /** Beyond every character of a text. */
@@ -164,7 +204,7 @@ const LAST = "\uffff";
 
 function ofCriterion(
   { field, values, condition = "EQUALS" }: PolicyCriterion,
-  fields: SightFields,
+  fields: SightFields["ofCriteria"],
 ): Condition | undefined {
   if (!criterionFields.has(criterionField(field))) return { kind: "any", any: [] };
   const name = fields[criterionField(field)];

@@ -3,15 +3,21 @@
  * those that were never told of: without aspects, documents, events and edges.
  *
  * Searches are narrowed by a condition, so that totals, facets, suggestions and folders are of what is
- * seen. What no condition can say is looked up first, entity by entity, at most `perhapsMax`; what
- * lies beyond is not found, though it can be read by its urn.
+ * seen. What no condition can say is looked up first, entity by entity: as many as there are, up to a
+ * number (`perhapsMax`) at which the search is refused rather than answered without them.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import { holds } from "../search/evaluate.ts";
-import { type Condition, hitsMax, type Scope, type SearchReader } from "../search/search.ts";
+import {
+  type Condition,
+  type Cursor,
+  hitsMax,
+  type Scope,
+  type SearchReader,
+} from "../search/search.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
@@ -25,8 +31,9 @@ export interface ReadPorts {
   readonly search: Pick<SearchReader, "search" | "folders" | "documents">;
 }
 
-/** Entities that are asked about one by one for a search. */
-export const perhapsMax = 1_000;
+/** Entities that are asked about one by one for a search, and how many at a time. */
+export const perhapsMax = 100_000;
+const perhapsPage = 1_000;
 /** Neighbours of an entity that are looked at; what lies beyond is not told. */
 export const neighboursMax = 10_000;
 
@@ -152,26 +159,35 @@ function seenGraph(
 }
 
 function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["search"] {
+  /** Urns of the entities that are seen, though no condition says so. */
+  async function seenBesides({ condition, perhaps, sees }: Sight, { entityTypes }: Typed) {
+    const seen: string[] = [];
+    if (perhaps === undefined) return seen;
+    let asked = 0;
+    for (let after: Cursor | undefined; ; ) {
+      const { hits } = await search.search({
+        ...{ entityTypes, expression: { kind: "all" }, facets: [], uncounted: true, after },
+        condition: everyOf([perhaps, { kind: "not", not: condition }]),
+        sort: [{ field: "urn", order: "ASCENDING" }],
+        ...{ start: 0, count: perhapsPage },
+      });
+      const found = await states.read(hits.map(({ document }) => document.urn));
+      for (const state of found) if (sees(state)) seen.push(state.urn);
+      after = hits.at(-1)?.cursor;
+      if (after === undefined || hits.length < perhapsPage) return seen;
+      asked += hits.length;
+      if (asked >= perhapsMax) throw tooMany();
+    }
+  }
+
   /** The condition that the documents of a scope have to fulfil, too; undefined: none. */
-  async function seenOf({ entityTypes }: Pick<Scope, "entityTypes">) {
+  async function seenOf(scope: Typed): Promise<Condition | undefined> {
     const sight = await look();
     if (sight.everything) return undefined;
-    const { condition, perhaps } = sight;
-    if (perhaps === undefined) return condition;
-    const { hits } = await search.search({
-      entityTypes,
-      expression: { kind: "all" },
-      condition: everyOf([perhaps, { kind: "not", not: condition }]),
-      sort: [{ field: "urn", order: "ASCENDING" }],
-      start: 0,
-      count: perhapsMax,
-      facets: [],
-    });
-    const found = await states.read(hits.map(({ document }) => document.urn));
-    const values = found.filter((state) => sight.sees(state)).map(({ urn }) => urn);
+    const values = await seenBesides(sight, scope);
     return values.length === 0
-      ? condition
-      : anyOf([condition, { kind: "equal", field: "urn", values }]);
+      ? sight.condition
+      : anyOf([sight.condition, { kind: "equal", field: "urn", values }]);
   }
 
   async function narrowed<T extends Scope>(scope: T): Promise<T> {
@@ -187,12 +203,28 @@ function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["searc
     folders: async (query) => search.folders(await narrowed(query)),
     async documents(urns) {
       const found = await search.documents(urns);
-      const entityTypes = [...new Set(found.flatMap((document) => document?.entityType ?? []))];
-      const own = entityTypes.length === 0 ? undefined : await seenOf({ entityTypes });
-      if (own === undefined) return found;
-      return found.map((document) =>
-        document !== undefined && holds(own, document) ? document : undefined,
+      const sight = await look();
+      if (sight.everything) return found;
+      const { condition, perhaps, sees } = sight;
+      const asked = found.filter(
+        (one) => one && !holds(condition, one) && perhaps && holds(perhaps, one),
+      );
+      const read = await states.read(asked.flatMap((one) => one?.urn ?? []));
+      const besides = new Set(read.filter((state) => sees(state)).map(({ urn }) => urn));
+      return found.map((one) =>
+        one && (holds(condition, one) || besides.has(one.urn)) ? one : undefined,
       );
     },
   };
 }
+
+type Typed = Pick<Scope, "entityTypes">;
+
+const tooMany = (): CatalogError =>
+  new CatalogError(
+    "invalid",
+    `more than ${perhapsMax} entities would have to be asked whether you may see them`,
+    {
+      hint: "Ask for fewer entity types, or write the policies without owner types and memberships",
+    },
+  );

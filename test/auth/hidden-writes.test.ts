@@ -62,6 +62,20 @@ describe("writes to what is hidden are refused", () => {
   const profile = { timestampMillis: 1_772_409_600_000, rowCount: 7 };
   test.each<[string, string, object]>([
     ["alone", "ingestProposal", { proposal: mine }],
+    // As if it were there: nobody else's is made in its place.
+    ["as a CREATE", "ingestProposal", { proposal: { ...mine, changeType: "CREATE" } }],
+    [
+      "as a CREATE_ENTITY",
+      "ingestProposal",
+      {
+        proposal: {
+          ...mine,
+          aspectName: "datasetKey",
+          changeType: "CREATE_ENTITY",
+          aspect: undefined,
+        },
+      },
+    ],
     [
       "in another namespace",
       "ingestProposal",

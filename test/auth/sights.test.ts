@@ -1,18 +1,19 @@
 /** What a user sees: the same by entity, by condition on documents, and by the policies' own judging. */
-import { array, assert, constantFrom, option, property, record } from "fast-check";
+import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
 import { resourceOf } from "../../src/auth/principals.ts";
 import { toRead } from "../../src/auth/privileges.ts";
 import { sightFields, sightOf } from "../../src/auth/sights.ts";
 import { holds } from "../../src/search/evaluate.ts";
+import { defaultModel } from "../model/default-model.ts";
 import { documentOf, rules, stateOf } from "../projections/search-state.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const GROUP = "urn:li:corpGroup:seed-keepers";
 const KIND = "urn:li:ownershipType:steward";
 const principal: Principal = { urn: MINA, groups: [GROUP], roles: [] };
-const fields = sightFields(rules.rules);
+const fields = sightFields(rules.rules, defaultModel);
 
 const tags = ["urn:li:tag:a", "urn:li:tag:A", "urn:li:tag:ab"];
 const domains = ["urn:li:domain:x", "urn:li:domain:y"];
@@ -24,7 +25,7 @@ const urns = [
 ];
 const instances = ["urn:li:dataPlatformInstance:(urn:li:dataPlatform:hive,west)"];
 const values: Readonly<Record<string, readonly string[]>> = {
-  TYPE: ["dataset", "chart"],
+  TYPE: ["dataset", "chart", "corpuser"],
   URN: [...urns, "urn:li:dataset:(urn:li:dataPlatform:hive,a"],
   RESOURCE_URN: urns,
   OWNER: [MINA, GROUP, "urn:li:corpuser:otto"],
@@ -37,7 +38,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   NOTHING: ["x"],
 };
 
-const entity = record({
+const thing = record({
   urn: constantFrom(...urns),
   tags: array(constantFrom(...tags), { maxLength: 2 }),
   domains: array(constantFrom(...domains), { maxLength: 2 }),
@@ -50,20 +51,32 @@ const entity = record({
     { nil: undefined },
   ),
 });
+const OTTO = "urn:li:corpuser:otto";
+const user = record({
+  urn: constantFrom(OTTO),
+  tags: array(constantFrom(...tags), { maxLength: 2 }),
+  groups: array(constantFrom(GROUP, `${GROUP}2`), { maxLength: 2 }),
+});
+const entity = oneof({ arbitrary: thing, weight: 3 }, { arbitrary: user, weight: 1 });
 const told = ({ urn, ...aspects }: { urn: string } & Record<string, unknown>) =>
   [
     urn,
-    {
-      globalTags: { tags: (aspects.tags as string[]).map((tag) => ({ tag })) },
-      domains: { domains: aspects.domains },
-      ...(aspects.container !== undefined && { container: { container: aspects.container } }),
-      ...(aspects.owner !== undefined && {
-        ownership: {
-          owners: [{ type: "CUSTOM", ...(aspects.owner as object) }],
-          lastModified: { time: 1, actor: MINA },
+    urn === OTTO
+      ? {
+          globalTags: { tags: (aspects.tags as string[]).map((tag) => ({ tag })) },
+          nativeGroupMembership: { nativeGroups: aspects.groups },
+        }
+      : {
+          globalTags: { tags: (aspects.tags as string[]).map((tag) => ({ tag })) },
+          domains: { domains: aspects.domains },
+          ...(aspects.container !== undefined && { container: { container: aspects.container } }),
+          ...(aspects.owner !== undefined && {
+            ownership: {
+              owners: [{ type: "CUSTOM", ...(aspects.owner as object) }],
+              lastModified: { time: 1, actor: MINA },
+            },
+          }),
         },
-      }),
-    },
   ] as const;
 
 const criterion = constantFrom(...Object.keys(values)).chain((field) =>
@@ -130,7 +143,8 @@ describe("a sight", () => {
   });
 
   test("is by documents for all that documents tell of the model", () => {
-    expect(fields).toEqual({
+    expect(fields.memberTypes).toEqual(["corpuser"]);
+    expect(fields.ofCriteria).toEqual({
       TYPE: "_entityType",
       URN: "urn",
       OWNER: "owners",
@@ -142,7 +156,39 @@ describe("a sight", () => {
     });
     // A model in which others fill the field, too, is asked entity by entity.
     const also = { path: ["tag"], field: "tags", aliases: [] };
-    expect(sightFields({ ...rules.rules, another: [also] }).TAG).toBeUndefined();
+    expect(
+      sightFields({ ...rules.rules, another: [also] }, defaultModel).ofCriteria.TAG,
+    ).toBeUndefined();
+  });
+
+  test("by membership asks those one by one that may be members", () => {
+    const seen = (condition: string) =>
+      sightOf(
+        [
+          {
+            ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+            actors: { users: [MINA] },
+            resources: {
+              filter: { criteria: [{ field: "GROUP_MEMBERSHIP", values: [GROUP], condition }] },
+            },
+          },
+        ],
+        principal,
+        fields,
+      );
+    const [chart, otto] = [documentOf("urn:li:chart:(looker,a)"), documentOf(OTTO)];
+    const asked = (condition: string) => {
+      const { condition: certain, perhaps = certain } = seen(condition);
+      return [chart, otto].map((one) => [holds(certain, one), holds(perhaps, one)]);
+    };
+    expect(asked("EQUALS")).toEqual([
+      [false, false],
+      [false, true],
+    ]);
+    expect(asked("NOT_EQUALS")).toEqual([
+      [true, false],
+      [false, true],
+    ]);
   });
 
   test("of oneself is always had, and of nothing else without policies", () => {

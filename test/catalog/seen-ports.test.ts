@@ -1,8 +1,9 @@
 /** Documents that are asked for by their urns are those that may be seen, as in every search. */
 import { expect, test } from "vitest";
-import { type ReadPorts, seenPorts } from "../../src/catalog/seen-ports.ts";
+import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/seen-ports.ts";
 import type { Sight } from "../../src/catalog/sight.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
+import { START } from "../../src/core/position.ts";
 import { documentOf } from "../projections/search-state.ts";
 import { readerOf } from "./search-corpus.ts";
 
@@ -45,4 +46,38 @@ test("who sees everything is asked nothing more", async () => {
   const everything = seenPorts(ports, async () => ({ ...sight, everything: true }));
   const found = await everything.search.documents([hidden]);
   expect(found.map((document) => document?.urn)).toEqual([hidden]);
+});
+
+test("what is asked one by one is asked to the last", async () => {
+  const urns = Array.from({ length: 2_500 }, (_, number) => `urn:li:tag:t${number}`);
+  const sees = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) % 2 === 0;
+  const halved: Sight = {
+    ...sight,
+    perhaps: { kind: "exists", field: "urn" },
+    sees: ({ urn }) => sees(urn),
+  };
+  const reader = readerOf(urns.map((urn) => documentOf(urn)));
+  const { aspects, search } = seenPorts({ ...ports, search: reader }, () => halved);
+  const listed = await aspects.listUrns("tag", { start: 0, count: 10_000 });
+  expect(listed.urns).toEqual(urns.filter(sees).sort());
+  expect(listed.total).toBe(1_250);
+  const found = await search.documents(urns);
+  expect(found.filter((one) => one !== undefined)).toHaveLength(1_250);
+});
+
+test("a search for which too many would have to be asked is refused, and not cut short", async () => {
+  const document = documentOf("urn:li:tag:t");
+  let asked = 0;
+  const endless: ReadPorts["search"] = {
+    ...readerOf([]),
+    async search({ count }) {
+      asked += count;
+      const hit = { document, score: 1, cursor: [asked] };
+      return { hits: Array(count).fill(hit), total: count, facets: [], position: START };
+    },
+  };
+  const { aspects } = seenPorts({ ...ports, search: endless }, () => sight);
+  const listing = aspects.listUrns("tag", { start: 0, count: 10 });
+  await expect(listing).rejects.toThrow("more than 100000 entities would have to be asked");
+  expect(asked).toBe(perhapsMax);
 });
