@@ -15,6 +15,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
 import { auditRequests, noteAudited } from "./audited-requests.ts";
+import { createLateBodyCompiler, noCompilers } from "./body-schemas.ts";
 import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
@@ -120,16 +121,6 @@ const pathPartCharactersMax = 8_000;
 /** A whole request must arrive in this time: enough for a full body on a slow line. */
 const requestMillisMax = 120_000;
 
-/** Bodies are taken as they are: nothing is coerced, dropped or filled in. */
-const validation = {
-  coerceTypes: false,
-  removeAdditional: false,
-  useDefaults: false,
-  allowUnionTypes: true,
-  // Findings carry the value they found.
-  verbose: true,
-} as const;
-
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
@@ -169,7 +160,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
     frameworkErrors: replies.fail,
-    ajv: { customOptions: validation },
+    schemaController: noCompilers,
     rewriteUrl: (request) => {
       const address = parseTarget(request.url ?? "/", resources);
       noteAddress(request, address);
@@ -196,6 +187,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   if (metrics !== undefined) countRequests(app, metrics);
   if (options.audit !== undefined) auditRequests(app, options.audit);
   app.setErrorHandler(replies.fail);
+  app.setValidatorCompiler(createLateBodyCompiler());
   addBodyParsers(app);
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
   app.addHook("preParsing", (request, reply, payload, done) => {

@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createBodyCompiler } from "../../src/http/body-schemas.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
 
@@ -32,6 +33,13 @@ describe("the OpenAPI document", () => {
       } else {
         expect(operation.operationId).toBe(endpoint.name);
       }
+    }
+  });
+
+  test("has bodies that can be checked as they are described", () => {
+    const compile = createBodyCompiler();
+    for (const { name, body } of table.endpoints) {
+      if (body !== undefined) expect(() => compile(body), name).not.toThrow();
     }
   });
 
