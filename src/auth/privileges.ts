@@ -1,9 +1,19 @@
+/** What may be granted, and what is asked for. Policies tell who has it (policy.ts). */
+import { type TokenDuration, tokenDurations } from "../core/token-durations.ts";
+
 /**
  * The privileges that something here asks for, by the names that policies grant them under. Policies
  * may hold others, which clients of the reference know; nothing is allowed by those.
  */
 export const privileges = {
   GENERATE_PERSONAL_ACCESS_TOKENS: "Generate Personal Access Tokens",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_HOUR: "Generate Personal Access Tokens for an hour",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_DAY: "Generate Personal Access Tokens for a day",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_WEEK: "Generate Personal Access Tokens for a week",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_MONTH: "Generate Personal Access Tokens for a month",
+  GENERATE_PERSONAL_ACCESS_TOKENS_THREE_MONTHS: "Generate Personal Access Tokens for 3 months",
+  GENERATE_PERSONAL_ACCESS_TOKENS_SIX_MONTHS: "Generate Personal Access Tokens for 6 months",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_YEAR: "Generate Personal Access Tokens for a year",
   MANAGE_ACCESS_TOKENS: "Manage All Access Tokens",
   MANAGE_SERVICE_ACCOUNTS: "Manage Service Accounts",
   MANAGE_POLICIES: "Manage Policies",
@@ -26,6 +36,20 @@ export const privilegeNames = Object.keys(privileges) as readonly Privilege[];
 
 /** Any of these, each all of its members. */
 export type Demand = readonly (readonly Privilege[])[];
+
+/**
+ * To make tokens of one's own that live so long; absent: to make any. Policies bound lives by granting
+ * the privilege of the longest one that they allow. Who is granted several has the longest.
+ */
+export function toGenerateTokens(duration?: TokenDuration): Demand {
+  const bounds = tokenDurations.slice(
+    duration === undefined ? 0 : tokenDurations.indexOf(duration),
+  );
+  const bounded = bounds.flatMap((bound) =>
+    bound === "NO_EXPIRY" ? [] : [[`GENERATE_PERSONAL_ACCESS_TOKENS_${bound}`] as const],
+  );
+  return [["GENERATE_PERSONAL_ACCESS_TOKENS"], ...bounded];
+}
 
 /** To see, make and revoke the tokens of others. */
 export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];

@@ -1,6 +1,6 @@
 /** What the fields answer. Whether they may is judged before, by rules.ts. */
 import type { TokenRecord } from "../auth/access-tokens.ts";
-import type { Privilege } from "../auth/privileges.ts";
+import { type Privilege, toGenerateTokens } from "../auth/privileges.ts";
 import type { TokenType } from "../auth/token-format.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { TokenDuration } from "../core/token-durations.ts";
@@ -40,7 +40,7 @@ async function me(_: never, __: never, viewer: Viewer) {
   return {
     corpUser: userOf(actor, viewer),
     platformPrivileges: {
-      generatePersonalAccessTokens: may("GENERATE_PERSONAL_ACCESS_TOKENS"),
+      generatePersonalAccessTokens: () => authority.allows(actor, toGenerateTokens()),
       manageTokens: may("MANAGE_ACCESS_TOKENS"),
       manageServiceAccounts: may("MANAGE_SERVICE_ACCOUNTS"),
       managePolicies: may("MANAGE_POLICIES"),

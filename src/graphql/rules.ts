@@ -2,8 +2,8 @@
  * Who may ask for what: one rule for each field of Query and Mutation. A schema with a field that
  * has none is not served.
  */
-import type { Demand } from "../auth/privileges.ts";
-import { privileges, toManageTokens } from "../auth/privileges.ts";
+import { privileges, toGenerateTokens, toManageTokens } from "../auth/privileges.ts";
+import type { TokenDuration } from "../core/token-durations.ts";
 import { withNamespace } from "../core/urn.ts";
 import { assertionMutations } from "./assertions.ts";
 import { browsing } from "./browsing.ts";
@@ -24,15 +24,15 @@ export interface Rule {
   allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
 }
 
-const toGenerate: Demand = [["GENERATE_PERSONAL_ACCESS_TOKENS"]];
 const manage = privileges.MANAGE_ACCESS_TOKENS;
 const generate = privileges.GENERATE_PERSONAL_ACCESS_TOKENS;
 
 const mayManage = ({ authority, actor }: Viewer): Promise<boolean> =>
   authority.allows(actor, toManageTokens, { entityType: "dataHubAccessToken" });
 
-const mayGenerate = ({ authority, actor }: Viewer): Promise<boolean> =>
-  authority.allows(actor, toGenerate);
+/** Tokens that live so long; absent: any. */
+const mayGenerate = ({ authority, actor }: Viewer, duration?: TokenDuration): Promise<boolean> =>
+  authority.allows(actor, toGenerateTokens(duration));
 
 const me: Rule = {
   needs: "to name who asks, by a bearer token or an actor header",
@@ -78,14 +78,18 @@ const getAccessTokenMetadata: Rule = {
 
 const createAccessToken: Rule = {
   audited: true,
-  needs: `the privilege ${generate} for oneself, ${manage} for others, ${privileges.MANAGE_SERVICE_ACCOUNTS} for service accounts`,
+  needs: `the privilege ${generate} (for as long as asked) for oneself, ${manage} for others, ${privileges.MANAGE_SERVICE_ACCOUNTS} for service accounts`,
   async allows(args, viewer) {
-    const { type, actorUrn } = args.input as { type: string; actorUrn: string };
+    const { type, actorUrn, duration } = args.input as {
+      readonly type: string;
+      readonly actorUrn: string;
+      readonly duration: TokenDuration;
+    };
     if (type === "SERVICE_ACCOUNT") {
       return viewer.authority.allows(viewer.actor, [["MANAGE_SERVICE_ACCOUNTS"]]);
     }
     const own = withNamespace(actorUrn, viewer.namespace) === viewer.actor;
-    return (own && (await mayGenerate(viewer))) || mayManage(viewer);
+    return (own && (await mayGenerate(viewer, duration))) || mayManage(viewer);
   },
 };
 

@@ -5,7 +5,8 @@ import { createAuthentication } from "../../src/auth/authentication.ts";
 import { createFailureLimit } from "../../src/auth/failure-limit.ts";
 import { openSigningKeys } from "../../src/auth/signing-keys.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/token-format.ts";
-import { ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { asBearer, ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { proposal } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { guardedService, whoIs } from "./guarded-service.ts";
 
@@ -30,6 +31,76 @@ test("no token lives longer than the setting says, however it was made", async (
     expect(fault.extensions.code).toBe(400);
   }
   expect(faultOf(await make("ONE_WEEK"))).toBeUndefined();
+});
+
+test("policies say who may make tokens of which life", async () => {
+  await using service = await guardedService({ tokenDurationMax: "ONE_YEAR" });
+  const { client, operator } = service;
+  const [mina, olaf] = ["urn:li:corpuser:mina", "urn:li:corpuser:olaf"];
+  const [asMina, asOlaf] = [
+    asBearer((await makeToken(client, { actorUrn: mina }, operator)).token),
+    asBearer((await makeToken(client, { actorUrn: olaf }, operator)).token),
+  ];
+  const grant = async (id: string, privilege: string, actors: object) => {
+    const info = {
+      ...{ displayName: id, description: "", type: "PLATFORM", state: "ACTIVE" },
+      ...{ privileges: [privilege], actors },
+    };
+    const body = { proposal: proposal(`urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", info) };
+    const { status } = await client.call("POST", "/aspects?action=ingestProposal", body, operator);
+    expect(status).toBe(200);
+  };
+  const may = async (duration: string, headers: Record<string, string>, actorUrn: string) => {
+    const input = `{type: PERSONAL, actorUrn: "${actorUrn}", duration: ${duration}, name: "t"}`;
+    const created = await ask(
+      client,
+      `mutation { createAccessToken(input: ${input}) { accessToken } }`,
+      {},
+      headers,
+    );
+    const older = input.replace(', name: "t"', "");
+    const got = await ask(
+      client,
+      `{ getAccessToken(input: ${older}) { accessToken } }`,
+      {},
+      headers,
+    );
+    expect(faultOf(got)?.extensions).toEqual(faultOf(created)?.extensions);
+    return faultOf(created) === undefined || faultOf(created).extensions.type;
+  };
+  const lists = async (headers: Record<string, string>) => {
+    const { body } = await ask(
+      client,
+      `{ me { platformPrivileges { generatePersonalAccessTokens } }
+         listAccessTokens(input: {filters: [{field: "ownerUrn", value: "${mina}"}]}) { total } }`,
+      {},
+      headers,
+    );
+    const privileges = body.data?.me.platformPrivileges;
+    return [privileges?.generatePersonalAccessTokens, body.errors === undefined];
+  };
+
+  expect(await may("ONE_HOUR", asMina, mina)).toBe("UNAUTHORIZED");
+  expect((await lists(asMina))[1]).toBe(false);
+  await grant("short", "GENERATE_PERSONAL_ACCESS_TOKENS_ONE_DAY", { allUsers: true });
+  await grant("long", "GENERATE_PERSONAL_ACCESS_TOKENS_ONE_MONTH", { users: [mina] });
+  for (const [duration, minas, olafs] of [
+    ["ONE_HOUR", true, true],
+    ["ONE_DAY", true, true],
+    ["ONE_WEEK", true, "UNAUTHORIZED"],
+    ["ONE_MONTH", true, "UNAUTHORIZED"],
+    ["THREE_MONTHS", "UNAUTHORIZED", "UNAUTHORIZED"],
+    ["NO_EXPIRY", "UNAUTHORIZED", "UNAUTHORIZED"],
+  ] as const) {
+    expect(await may(duration, asMina, mina), duration).toBe(minas);
+    expect(await may(duration, asOlaf, olaf), duration).toBe(olafs);
+    expect(await may(duration, asMina, olaf)).toBe("UNAUTHORIZED");
+  }
+  expect(await lists(asMina)).toEqual([true, true]);
+  // Whatever policies grant, the setting holds for all.
+  await grant("any", "GENERATE_PERSONAL_ACCESS_TOKENS", { users: [olaf] });
+  expect(await may("ONE_YEAR", asOlaf, olaf)).toBe(true);
+  expect(await may("NO_EXPIRY", asOlaf, olaf)).toBe("BAD_REQUEST");
 });
 
 test("getAccessToken makes a token without a name, by a literal or a variable", async () => {
