@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";
-import { tokenOf } from "../support/operator.ts";
 
 const stores = await reachCluster();
 
@@ -47,19 +46,6 @@ describe.skipIf("skipped" in stores)("nodes whose views stand still", { timeout:
     const removed = await ingest(other, urn, "", { changeType: "DELETE", aspect: undefined });
     expect(removed).toMatchObject({ status: 200 });
     expect(await ingest(one, urn, "new", { changeType: "CREATE" })).toMatchObject({ status: 200 });
-  });
-
-  test("views are restored where they are fed, and that is said", async () => {
-    const urn = "urn:li:tag:unrestored";
-    await one.client.upsert(urn, "tagProperties", { name: "first" });
-    const refused = await one.client.call(
-      ...(["POST", "/operations?action=restoreIndices", { urn }] as const),
-      tokenOf(one.directory),
-    );
-    expect(refused).toMatchObject({
-      status: 503,
-      body: { message: expect.stringMatching(/feed the views aspects.*the role projector/s) },
-    });
   });
 
   test("an answer does not claim to show what its view does not have", async () => {
