@@ -32,6 +32,10 @@ const waitersMax = 100;
 /** How long is looked for changes of a rare kind before the answer says how far that came. */
 const lookMsMax = 5_000;
 const pageMax = 500;
+/** Of the values of one answer: beyond this no page is read. */
+const valueBytesMax = 4 * 1024 * 1024;
+/** Of one answer; those of its last change are in it, however many. */
+const meaningsMax = 10_000;
 
 export function createPoll({ log, decode, model, changes }: Dependencies): Poll {
   let waiting = 0;
@@ -58,6 +62,18 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   const isAsked = ({ kind }: Query, { change }: ToldChange): boolean =>
     kind === "meanings" || change.timeseries === (kind === "timeseries");
 
+  /** As many as an answer has room for, and where the changes that they are of end. */
+  async function meaningsIn(found: readonly ToldChange[], end: Position) {
+    const meanings: Meaning[] = [];
+    for (const one of found) {
+      meanings.push(...meaningsOf(one));
+      const { position } = one.change;
+      if (meanings.length >= meaningsMax) return { meanings, position };
+      await turn();
+    }
+    return { meanings, position: end };
+  }
+
   function meaningsOf({ change, previous }: ToldChange): readonly Meaning[] {
     const { urn, aspect, entityType, value, created } = change;
     if (change.timeseries) return [];
@@ -74,12 +90,19 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     const found: ToldChange[] = [];
     const until = performance.now() + lookMsMax;
     let position = after;
-    for (let end = false; !end && found.length < limit && performance.now() < until; ) {
+    let bytes = 0;
+    const full = () =>
+      found.length >= limit || bytes >= valueBytesMax || performance.now() >= until;
+    for (let end = false; !end && !full(); ) {
       const page = await changes.readChanges({
         ...{ after: position, limit: Math.min(changesMax, limit - found.length) },
         previous: query.kind !== "timeseries",
       });
-      found.push(...page.changes.filter((one) => isAsked(query, one)));
+      for (const one of page.changes) {
+        if (!isAsked(query, one)) continue;
+        found.push(one);
+        bytes += (one.change.value?.length ?? 0) + (one.previous?.value.length ?? 0);
+      }
       ({ position, end } = page);
     }
     return { found, position };
@@ -115,7 +138,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
       page = await read(query, page.position, limit);
     }
     const { found, position } = page;
-    const meanings = query.kind === "meanings" ? found.flatMap(meaningsOf) : [];
-    return { changes: query.kind === "meanings" ? [] : found, meanings, position };
+    if (query.kind !== "meanings") return { changes: found, meanings: [], position };
+    return { changes: [], ...(await meaningsIn(found, position)) };
   };
 }

@@ -5,6 +5,7 @@
  * Read from the entity's stream, so that it has every value that there ever was, also from before a
  * delete. Versions are counted from the first value, whatever times are asked for.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonDiff } from "../core/json-diff.ts";
@@ -29,8 +30,13 @@ interface Dependencies {
   readonly states: Pick<EntityStates, "read">;
 }
 
-/** Of one answer: the newest. */
+/** Of one answer: the newest, and of those as many as their events and differences leave room for. */
 const transactionsMax = 10_000;
+const answerBytesMax = 16 * 1024 * 1024;
+/** Of an event, as JSON text: mostly urns. */
+const eventBytes = 512;
+/** How long others wait for their turn. */
+const sliceMs = 20;
 /** Names by which older clients ask for a category. */
 const aliases: Readonly<Record<string, string>> = {
   OWNER: "OWNERSHIP",
@@ -47,10 +53,15 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       const [state] = await states.read([urn]);
       // Nothing is known of it, or nothing may be.
       if (state === undefined || state.aspects.size === 0) return [];
-      const transactions: ChangeTransaction[] = [];
+      const newest = createNewest();
       const values = new Map<string, Record<string, unknown>>();
       const count = createCount();
+      let since = performance.now();
       for await (const change of changesOf(dependencies, urn)) {
+        if (performance.now() - since > sliceMs) {
+          await turn();
+          since = performance.now();
+        }
         if (change.changeType === "RESTATE") continue;
         const { aspect, value, created, system } = change;
         const before = values.get(aspect);
@@ -67,15 +78,32 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
         const semVerChange = greatest(changeEvents);
         const semVer = count(timestamp, semVerChange);
         if (timestamp < (startTime ?? 0) || timestamp > (endTime ?? Infinity)) continue;
-        transactions.push({
+        const transaction = {
           ...{ timestamp, actor, semVer, semVerChange, changeEvents },
           versionStamp: `${aspect}:${system.version}`,
           ...(raw && { rawDiff: jsonDiff(before ?? {}, after ?? {}) }),
-        });
-        if (transactions.length > transactionsMax) transactions.shift();
+        };
+        newest.add(transaction, raw ? (value?.length ?? 0) : 0);
       }
-      return transactions;
+      return newest.all();
     },
+  };
+}
+
+/** The newest that fit, the last one in any case. */
+function createNewest() {
+  const kept: { readonly transaction: ChangeTransaction; readonly bytes: number }[] = [];
+  let bytesOfAll = 0;
+  const isOver = () => bytesOfAll > answerBytesMax || kept.length > transactionsMax;
+  return {
+    add(transaction: ChangeTransaction, valueBytes: number): void {
+      const { changeEvents, rawDiff = [] } = transaction;
+      const bytes = (changeEvents.length + rawDiff.length) * eventBytes + valueBytes;
+      kept.push({ transaction, bytes });
+      bytesOfAll += bytes;
+      while (kept.length > 1 && isOver()) bytesOfAll -= kept.shift()?.bytes ?? 0;
+    },
+    all: () => kept.map(({ transaction }) => transaction),
   };
 }
 

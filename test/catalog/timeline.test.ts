@@ -103,3 +103,36 @@ test("what is no timeline is refused", async () => {
   const never = await timeline("categories=TAG", undefined, "urn:li:tag:never");
   expect([never.status, never.body]).toEqual([200, []]);
 });
+
+test("a timeline of wide schemas has the newest that fit, and others have their turn", async () => {
+  const wide = "urn:li:dataset:(urn:li:dataPlatform:hive,wide,PROD)";
+  const fields = (of: string) =>
+    Array.from({ length: 800 }, (_, i) => [`${of}${i}`, "int"] as const);
+  for (let i = 0; i < 40; i++) {
+    const value = schema(...fields(i % 2 === 0 ? "a" : "b"));
+    expect((await service.client.upsert(wide, "schemaMetadata", value)).status).toBe(200);
+  }
+  const { status, body } = await timeline("categories=TECHNICAL_SCHEMA", undefined, wide);
+  expect(status).toBe(200);
+  expect(body.length).toBeGreaterThan(10);
+  expect(body.length).toBeLessThan(30);
+  // Versions are counted from the first value, also of those that are left out.
+  expect(body.at(-1)).toMatchObject({ versionStamp: "schemaMetadata:40", semVerChange: "MAJOR" });
+  const stamps = body.map((one: { versionStamp: string }) => one.versionStamp.split(":")[1]);
+  expect(stamps).toEqual(stamps.map((_: string, i: number) => String(41 - stamps.length + i)));
+
+  const all: unknown[] = [];
+  for (let offset = "0", more = true; more; ) {
+    const page = await service.client.get(
+      `/openapi/v1/events/poll?topic=PlatformEvent_v1&offsetId=${offset}&limit=5000&pollTimeoutSeconds=0`,
+    );
+    expect(page.status).toBe(200);
+    expect(page.body.count).toBeLessThan(15_000);
+    more = page.body.count > 0;
+    all.push(...page.body.events);
+    offset = page.body.offsetId;
+  }
+  // 800 fields at first, and 1,600 that come or go with each change.
+  const ofFields = all.filter((one) => JSON.stringify(one).includes("TECHNICAL_SCHEMA"));
+  expect(ofFields.filter((one) => JSON.stringify(one).includes("wide"))).toHaveLength(63_200);
+});

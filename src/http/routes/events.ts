@@ -63,7 +63,8 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         name: "limit",
         in: "query",
         type: "long",
-        about: "Of at most so many changes, 1 to 5,000; 100 when absent",
+        about:
+          "Of at most so many changes, 1 to 5,000; 100 when absent. Fewer where they are large",
       },
       {
         name: "pollTimeoutSeconds",

@@ -45,7 +45,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   name,
   summary: "What happened to an entity: tags, owners, terms, fields that came and went",
   about:
-    "One transaction for each change of an aspect, oldest first, with what it means to people. `semVer` counts from the first value in these categories: a field that goes or becomes another is a major change, a text that is corrected a patch.",
+    "One transaction for each change of an aspect, oldest first, with what it means to people. `semVer` counts from the first value in these categories: a field that goes or becomes another is a major change, a text that is corrected a patch. At most 10,000 transactions, and some 16 MiB: the newest.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     {
