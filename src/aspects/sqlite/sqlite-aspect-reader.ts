@@ -4,12 +4,13 @@
  * What is told of an entity is of one moment: each call, or slice of a long call, reads in one
  * transaction. Between slices others get their turn.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { position, revision } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
+import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
@@ -106,8 +107,11 @@ function firstRest(prefix: string, pattern: UrnPattern): string | undefined {
   return prefix.startsWith(pattern.prefix) ? "" : undefined;
 }
 
-interface Kind {
+interface Numbered {
   readonly id: number;
+}
+
+interface Kind extends Numbered {
   readonly prefix: string;
 }
 
@@ -125,18 +129,19 @@ function createNumbers(db: DatabaseSync): Numbers {
   const kindIds = new Map<string, number>();
   const aspectIds = new Map<string, number>();
   const aspectNames = new Map<number, string>();
-  const findKind = db.prepare("SELECT id FROM entity_kind WHERE prefix = ?");
-  const allKinds = db.prepare("SELECT id, prefix FROM entity_kind ORDER BY prefix");
-  const findAspect = db.prepare("SELECT id FROM aspect_name WHERE name = ?");
-  const allAspects = db.prepare("SELECT id, name FROM aspect_name");
+  const { objects } = preparingOn(db);
+  const findKind = objects<Numbered>("SELECT id FROM entity_kind WHERE prefix = ?");
+  const allKinds = objects<Kind>("SELECT id, prefix FROM entity_kind ORDER BY prefix");
+  const findAspect = objects<Numbered>("SELECT id FROM aspect_name WHERE name = ?");
+  const allAspects = objects<Numbered & { readonly name: string }>(
+    "SELECT id, name FROM aspect_name",
+  );
 
-  const lookUp = (known: Map<string, number>, find: StatementSync, text: string) => {
+  const lookUp = (known: Map<string, number>, find: Prepared<Numbered>, text: string) => {
     let id = known.get(text);
     if (id === undefined) {
-      const row = find.get(text);
-      if (row === undefined) return undefined;
-      id = Number(row.id);
-      known.set(text, id);
+      id = find.get(text)?.id;
+      if (id !== undefined) known.set(text, id);
     }
     return id;
   };
@@ -150,31 +155,29 @@ function createNumbers(db: DatabaseSync): Numbers {
     aspectNumber: (name) => lookUp(aspectIds, findAspect, name),
     aspectName(number) {
       if (!aspectNames.has(number)) {
-        for (const { id, name } of allAspects.all()) aspectNames.set(Number(id), String(name));
+        for (const { id, name } of allAspects.all()) aspectNames.set(id, name);
       }
       return aspectNames.get(number) ?? "";
     },
-    kinds: () =>
-      allKinds.all().map(({ id, prefix }) => ({ id: Number(id), prefix: String(prefix) })),
+    kinds: () => allKinds.all(),
   };
 }
 
 function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
-  const findEntity = arrays(
-    db.prepare("SELECT id, revision FROM entity WHERE kind = ? AND rest = ?"),
+  const { arrays, objects } = preparingOn(db);
+  const findEntity = arrays<EntityRow>(
+    "SELECT id, revision FROM entity WHERE kind = ? AND rest = ?",
   );
-  const newestValues = arrays(
-    db.prepare(`
-      ${NEWEST} SELECT v.aspect, v.version, v.value, v.time, v.actor, v.system, v.removed, v.revision
-      FROM newest JOIN aspect_value AS v ON v.rowid = newest.id`),
-  );
-  const findNumber = db.prepare(`
+  const newestValues = arrays<ValueRow>(`
+    ${NEWEST} SELECT v.aspect, v.version, v.value, v.time, v.actor, v.system, v.removed, v.revision
+    FROM newest JOIN aspect_value AS v ON v.rowid = newest.id`);
+  const findNumber = objects<StoredValue>(`
     SELECT version, value, time, actor, system FROM aspect_value
     WHERE entity = ? AND aspect = ? AND version = ?`);
 
   function entityOf(urn: string): EntityRow | undefined {
     const place = numbers.place(urn);
-    return place && (findEntity.get(...place) as EntityRow | undefined);
+    return place && findEntity.get(...place);
   }
 
   return {
@@ -185,7 +188,7 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
       if (entity === undefined) return unknownEntity(urn);
       let last = entity[1];
       const aspects = new Map<string, AspectState>();
-      for (const row of newestValues.all(entity[0]) as unknown as ValueRow[]) {
+      for (const row of newestValues.all(entity[0])) {
         const name = numbers.aspectName(row[0]);
         aspects.set(name, {
           name,
@@ -206,7 +209,7 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
       const number = numbers.aspectNumber(aspect);
       if (entity === undefined || number === undefined) return undefined;
       const row = findNumber.get(entity[0], number, version);
-      return row && ({ ...row } as unknown as StoredValue);
+      return row && { ...row };
     },
   };
 }
@@ -224,21 +227,20 @@ type ValueRow = readonly [
 ];
 
 function createListQueries(db: DatabaseSync, numbers: Numbers) {
-  const kindsOf = db.prepare(
+  const { arrays, objects } = preparingOn(db);
+  const kindsOf = objects<Kind & { readonly living: number }>(
     "SELECT id, prefix, living FROM entity_kind WHERE type = ? ORDER BY prefix",
   );
-  const counts = db.prepare(
+  const counts = objects<{ readonly type: string; readonly living: number }>(
     "SELECT type, sum(living) AS living FROM entity_kind WHERE type IS NOT NULL GROUP BY type",
   );
-  const livingOf = arrays(
-    db.prepare(
-      "SELECT rest FROM entity WHERE kind = ? AND living = 1 ORDER BY rest LIMIT ? OFFSET ?",
-    ),
+  const livingOf = arrays<readonly [rest: string]>(
+    "SELECT rest FROM entity WHERE kind = ? AND living = 1 ORDER BY rest LIMIT ? OFFSET ?",
   );
-  const entitiesFrom = arrays(
-    db.prepare("SELECT id, rest FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?"),
+  const entitiesFrom = arrays<RestRow>(
+    "SELECT id, rest FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
   );
-  const hasAspect = db.prepare(`
+  const hasAspect = objects<{ readonly has: number }>(`
     SELECT removed IS NULL AS has FROM aspect_value WHERE entity = ? AND aspect = ?
     ORDER BY version DESC LIMIT 1`);
 
@@ -249,10 +251,10 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
       let total = 0;
       for (const { id, prefix, living } of kindsOf.all(entityType)) {
         const offset = Math.max(0, page.start - total);
-        total += Number(living);
+        total += living;
         const missing = page.count - urns.length;
-        if (missing <= 0 || offset >= Number(living)) continue;
-        for (const [rest] of livingOf.all(id as number, missing, offset) as unknown as string[][]) {
+        if (missing <= 0 || offset >= living) continue;
+        for (const [rest] of livingOf.all(id, missing, offset)) {
           urns.push(`${prefix}${rest}`);
         }
       }
@@ -260,7 +262,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
     },
 
     countEntities(): ReadonlyMap<string, number> {
-      return new Map(counts.all().map(({ type, living }) => [String(type), Number(living)]));
+      return new Map(counts.all().map(({ type, living }) => [type, living]));
     },
 
     /** One slice of the entities of a kind; `next` is where the one after it begins. */
@@ -273,10 +275,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
     ): { readonly count: number; readonly next: string | undefined } {
       const number = numbers.aspectNumber(aspect);
       if (number === undefined) return { count: 0, next: undefined };
-      const rows = entitiesFrom.all(kind, from, URNS_PER_SLICE_MAX) as unknown as [
-        number,
-        string,
-      ][];
+      const rows = entitiesFrom.all(kind, from, URNS_PER_SLICE_MAX);
       let count = 0;
       for (const [id, rest] of rows) {
         const urn = prefix + rest;
@@ -288,29 +287,31 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
   };
 }
 
+/** A value as it is stored: NULL where there is none. */
+type DumpedValue = Omit<AspectRow, "urn" | "exists" | "confirmed" | "removed"> & {
+  readonly confirmed: Exclude<AspectRow["confirmed"], undefined> | null;
+  readonly removed: Exclude<AspectRow["removed"], undefined> | null;
+};
+
 function createDumpQuery(db: DatabaseSync) {
-  const entitiesFrom = arrays(
-    db.prepare(
-      "SELECT id, rest, living FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
-    ),
+  const { arrays, objects } = preparingOn(db);
+  const entitiesFrom = arrays<readonly [...RestRow, living: number]>(
+    "SELECT id, rest, living FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
   );
-  const valuesOf = db.prepare(`
+  const valuesOf = objects<DumpedValue>(`
     SELECT name AS aspect, version, value, time, actor, system, position, revision, confirmed,
       removed
     FROM aspect_value JOIN aspect_name ON id = aspect WHERE entity = ? ORDER BY name, version`);
 
   return (kind: number, prefix: string, from: string) => {
-    const entities = entitiesFrom.all(kind, from, ENTITIES_PER_SLICE_MAX) as unknown as [
-      ...RestRow,
-      living: number,
-    ][];
+    const entities = entitiesFrom.all(kind, from, ENTITIES_PER_SLICE_MAX);
     const rows = entities.flatMap(([id, rest, living]) =>
       valuesOf.all(id).map((row) => ({
-        ...(row as unknown as AspectRow),
+        ...row,
         urn: prefix + rest,
         exists: living === 1,
-        confirmed: (row.confirmed ?? undefined) as AspectRow["confirmed"],
-        removed: (row.removed ?? undefined) as AspectRow["removed"],
+        confirmed: row.confirmed ?? undefined,
+        removed: row.removed ?? undefined,
       })),
     );
     return { rows, next: nextFrom(entities, ENTITIES_PER_SLICE_MAX) };
@@ -323,9 +324,3 @@ function nextFrom(rows: readonly (readonly unknown[])[], full: number): string |
 }
 
 type RestRow = readonly [id: number, rest: string];
-
-/** Rows as arrays: half the cost of objects with named members. */
-function arrays(statement: StatementSync): StatementSync {
-  statement.setReturnArrays(true);
-  return statement;
-}

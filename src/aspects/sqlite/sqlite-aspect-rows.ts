@@ -1,12 +1,8 @@
 /** The rows of the aspect view in SQLite, for verification. */
 import type { DatabaseSync } from "node:sqlite";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import {
-  inArrays,
-  numberOf,
-  openSqliteViewRows,
-  type RowQueries,
-} from "../../projector/sqlite/row-reading.ts";
+import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
+import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { entityRow } from "../folded-rows.ts";
@@ -23,33 +19,30 @@ export const openSqliteAspectRows = (path: string): ViewRows =>
   openSqliteViewRows(aspectSchema, path, queriesOf, addAll);
 
 function queriesOf(db: DatabaseSync): RowQueries {
+  const { arrays, objects } = preparingOn(db);
   const findKind = db.prepare("SELECT id FROM entity_kind WHERE prefix = ?");
   const kindOf = new Map<string, number | undefined>();
-  const findEntity = inArrays(
-    db.prepare("SELECT id, living, revision FROM entity WHERE kind = ? AND rest = ?"),
+  const findEntity = arrays<readonly [id: number, living: number, revision: number]>(
+    "SELECT id, living, revision FROM entity WHERE kind = ? AND rest = ?",
   );
   const names = db.prepare("SELECT id, name FROM aspect_name");
   const nameOf = new Map<number, string>();
-  const valuesOf = inArrays(
-    db.prepare(`
-        SELECT aspect, version, position, revision, confirmed, removed, time, actor, system, value
-        FROM aspect_value WHERE entity = ? ORDER BY aspect, version`),
+  const valuesOf = arrays<readonly [aspect: number, ...cells: Row]>(`
+    SELECT aspect, version, position, revision, confirmed, removed, time, actor, system, value
+    FROM aspect_value WHERE entity = ? ORDER BY aspect, version`);
+  const countRows = arrays<readonly [number]>(
+    "SELECT (SELECT count(*) FROM aspect_value) + (SELECT count(*) FROM entity)",
   );
-  const countRows = inArrays(
-    db.prepare("SELECT (SELECT count(*) FROM aspect_value) + (SELECT count(*) FROM entity)"),
-  );
-  const urnsAfter = db.prepare(`
-      SELECT kind, rest, prefix FROM entity JOIN entity_kind ON entity_kind.id = kind
-      WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ${URNS_PER_PAGE}`);
+  const urnsAfter = objects<Place & { readonly prefix: string }>(`
+    SELECT kind, rest, prefix FROM entity JOIN entity_kind ON entity_kind.id = kind
+    WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ${URNS_PER_PAGE}`);
   const miscounted = db.prepare(`
-      SELECT prefix FROM entity_kind
-      WHERE living <> (SELECT count(*) FROM entity WHERE kind = entity_kind.id AND living = 1)`);
-  const numbered = inArrays(
-    db.prepare(`
-        SELECT (SELECT coalesce(max(id), 0) FROM last_entity) <
-          max((SELECT coalesce(max(id), 0) FROM entity),
-              (SELECT coalesce(max(entity), 0) FROM aspect_value))`),
-  );
+    SELECT prefix FROM entity_kind
+    WHERE living <> (SELECT count(*) FROM entity WHERE kind = entity_kind.id AND living = 1)`);
+  const numbered = arrays<readonly [number]>(`
+    SELECT (SELECT coalesce(max(id), 0) FROM last_entity) <
+      max((SELECT coalesce(max(id), 0) FROM entity),
+          (SELECT coalesce(max(entity), 0) FROM aspect_value))`);
 
   function kind(prefix: string): number | undefined {
     if (!kindOf.has(prefix)) {
@@ -70,11 +63,11 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const number = kind(prefix);
       const entity = number === undefined ? undefined : findEntity.get(number, rest);
       if (entity === undefined) return [];
-      const [id, living, noted] = entity as unknown as readonly [number, number, number];
+      const [id, living, noted] = entity;
       const rows: Row[] = [];
       // The entity is at the revision that its newest values tell, or that was noted besides.
       let revision = noted;
-      const values = valuesOf.all(id) as unknown as (readonly [number, ...Row])[];
+      const values = valuesOf.all(id);
       for (const [n, value] of values.entries()) {
         const [aspect, ...cells] = value;
         const newest = values[n + 1]?.[0] !== aspect;
@@ -86,7 +79,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
     count: () => numberOf(countRows),
     urns(after) {
       const { kind: from, rest } = (after as Place | undefined) ?? { kind: -1, rest: "" };
-      const page = urnsAfter.all(from, rest) as unknown as (Place & { prefix: string })[];
+      const page = urnsAfter.all(from, rest);
       return {
         urns: page.map(({ prefix, rest: end }) => `${prefix}${end}`),
         next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
@@ -104,6 +97,7 @@ type ValueColumns = readonly [rowid: number, entity: number, aspect: number, ...
 
 /** Where entities and values lie: values in the order in which they came. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { arrays } = preparingOn(db);
   const { hash } = sums;
   const prefixOf = new Map<number, string>();
   for (const { id, prefix } of db.prepare("SELECT id, prefix FROM entity_kind").all()) {
@@ -113,23 +107,19 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   for (const { id, name } of db.prepare("SELECT id, name FROM aspect_name").all()) {
     nameOf.set(Number(id), String(name));
   }
-  const entities = inArrays(
-    db.prepare(`
-      SELECT kind, rest, id, living, revision FROM entity
-      WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ?`),
-  );
-  const values = inArrays(
-    db.prepare(`
-      SELECT rowid, entity, aspect, version, position, revision, confirmed, removed, time, actor,
-        system, value
-      FROM aspect_value WHERE rowid > ? ORDER BY rowid LIMIT ?`),
-  );
-  await everyRow(entities, 2, ([kind, rest, id]: EntityColumns) => {
+  const entities = arrays<EntityColumns>(`
+    SELECT kind, rest, id, living, revision FROM entity
+    WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ?`);
+  const values = arrays<ValueColumns>(`
+    SELECT rowid, entity, aspect, version, position, revision, confirmed, removed, time, actor,
+      system, value
+    FROM aspect_value WHERE rowid > ? ORDER BY rowid LIMIT ?`);
+  await everyRow(entities, 2, ([kind, rest, id]) => {
     sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
   });
   // An entity is at the revision that its values tell, or that was noted besides.
   const revisions = createNumbers();
-  await everyRow(values, 1, (row: ValueColumns) => {
+  await everyRow(values, 1, (row) => {
     const [, entity, aspect] = row;
     const revision = Number(row[REVISION]);
     if (revision > revisions.get(entity)) revisions.set(entity, revision);
@@ -139,7 +129,7 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
     hash.nothing();
     sums.end();
   });
-  await everyRow(entities, 2, ([, , id, living, noted]: EntityColumns) => {
+  await everyRow(entities, 2, ([, , id, living, noted]) => {
     if (!sums.begin(id)) return;
     const revision = Math.max(noted, revisions.get(id));
     for (const cell of entityRow(living === 1, revision)) hash.cell(cell);

@@ -1,6 +1,7 @@
 /** What edges say of themselves: of single pairs, and of all edges for verification. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Position } from "../../core/position.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { GraphRow, Pair, Stamps } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
 
@@ -29,15 +30,15 @@ export function createStampsQuery(
   db: DatabaseSync,
   numbers: GraphNumbers,
 ): (pair: Pair) => Stamps | undefined {
-  const find = db.prepare(`
+  const { arrays } = preparingOn(db);
+  const find = arrays<StampColumns>(`
     SELECT ${STAMPS} FROM edge WHERE source = ? AND type = ? AND destination = ? AND leads = 1`);
-  find.setReturnArrays(true);
   return (pair) => {
     const source = numbers.nodeOf(pair.source);
     const type = numbers.nameOf(pair.type);
     const destination = numbers.nodeOf(pair.destination);
     if (source === undefined || type === undefined || destination === undefined) return undefined;
-    const row = find.get(source, type, destination) as unknown as StampColumns | undefined;
+    const row = find.get(source, type, destination);
     return row && stampsOf(row, numbers);
   };
 }
@@ -68,15 +69,15 @@ export function createDumping(
   numbers: GraphNumbers,
   options: { readonly nodesMax: number },
 ): Dumping {
-  const allKinds = db.prepare("SELECT id, prefix FROM kind ORDER BY prefix");
-  const nodesFrom = db.prepare(
+  const { arrays, objects } = preparingOn(db);
+  const allKinds = objects<DumpedKind>("SELECT id, prefix FROM kind ORDER BY prefix");
+  const nodesFrom = objects<{ readonly id: number; readonly rest: string }>(
     "SELECT id, rest FROM node WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
   );
-  const edgesOf = db.prepare(`
+  const edgesOf = arrays<DumpColumns>(`
     SELECT source, type, destination, aspect, position, ordinal, path, via, ${STAMPS}
     FROM edge JOIN name ON name.id = aspect WHERE entity = ?
     ORDER BY name.text, position, ordinal`);
-  edgesOf.setReturnArrays(true);
 
   const rowOf = (entity: string, columns: DumpColumns): GraphRow => {
     const [source, type, destination, aspect, position, ordinal, path, via, ...stamps] = columns;
@@ -95,13 +96,11 @@ export function createDumping(
   };
 
   return {
-    kinds: () => allKinds.all() as unknown as readonly DumpedKind[],
+    kinds: () => allKinds.all(),
     edges({ id: kind, prefix }, from) {
       const nodes = nodesFrom.all(kind, from, options.nodesMax);
       const rows = nodes.flatMap(({ id, rest }) =>
-        (edgesOf.all(Number(id)) as unknown as DumpColumns[]).map((columns) =>
-          rowOf(`${prefix}${rest}`, columns),
-        ),
+        edgesOf.all(id).map((columns) => rowOf(`${prefix}${rest}`, columns)),
       );
       // The first text after another is that and a NUL.
       const next = nodes.length === options.nodesMax ? `${nodes.at(-1)?.rest}\0` : undefined;

@@ -2,7 +2,8 @@
  * Steps from many nodes at once: one query for all of a slice that are of one type, and side. Where
  * a hub makes that too much for one go, its edges are read page by page.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
@@ -96,7 +97,7 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
       const byType = new Map(steps.map((one) => [one.type, one]));
       const kinds = new Set(steps.flatMap((one) => [...one.kinds]));
       const lists = [nodes, [...byType.keys()], [...kinds]].map((list) => JSON.stringify(list));
-      const rows = batches[direction].all(...lists, EDGES_PER_GO_MAX) as unknown as BatchRow[];
+      const rows = batches[direction].all(...lists, EDGES_PER_GO_MAX);
       if (rows.length === EDGES_PER_GO_MAX) return false;
       for (const row of rows) {
         const one = byType.get(row[4]);
@@ -124,7 +125,7 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
       const { type, kinds } = compiled;
       const rows = pages[step.direction].all(
         ...[node, type, JSON.stringify([...kinds]), ...after, EDGES_PER_GO_MAX],
-      ) as unknown as PageRow[];
+      );
       const last = rows.length === EDGES_PER_GO_MAX ? rows.at(-1) : undefined;
       return {
         edges: rows.map((row) => edgeOf(urn, step, row)),
@@ -149,33 +150,23 @@ type Side = typeof OUTGOING | typeof INCOMING;
  * ?1: nodes. ?2: types. ?3: kinds at the other end. Each a JSON array. ?4: limit. CROSS JOIN and
  * INDEXED BY fix the loops: nodes in their order, for each type its stretch of the index.
  */
-function prepareBatch(db: DatabaseSync, { index, near, far }: Side): StatementSync {
-  return arrays(
-    db.prepare(`
-      SELECT ${far}_kind, node.rest, via, asked.key, edge.type
-      FROM json_each(?1) AS asked
-      CROSS JOIN edge INDEXED BY ${index}
-        ON ${near} = asked.value AND edge.type IN (SELECT value FROM json_each(?2)) AND leads = 1
-        AND ${far}_kind IN (SELECT value FROM json_each(?3))
-      CROSS JOIN node ON node.id = ${far}
-      LIMIT ?4`),
-  );
+function prepareBatch(db: DatabaseSync, { index, near, far }: Side): Prepared<BatchRow> {
+  return preparingOn(db).arrays(`
+    SELECT ${far}_kind, node.rest, via, asked.key, edge.type
+    FROM json_each(?1) AS asked
+    CROSS JOIN edge INDEXED BY ${index}
+      ON ${near} = asked.value AND edge.type IN (SELECT value FROM json_each(?2)) AND leads = 1
+      AND ${far}_kind IN (SELECT value FROM json_each(?3))
+    CROSS JOIN node ON node.id = ${far}
+    LIMIT ?4`);
 }
 
 /** ?1: the node. ?2: the type. ?3: kinds at the other end. ?4, ?5: the place. ?6: limit. */
-function preparePage(db: DatabaseSync, { index, near, far }: Side): StatementSync {
-  return arrays(
-    db.prepare(`
-      SELECT ${far}_kind, node.rest, via, position, ordinal
-      FROM edge INDEXED BY ${index} CROSS JOIN node ON node.id = ${far}
-      WHERE ${near} = ?1 AND type = ?2 AND leads = 1 AND (position, ordinal) > (?4, ?5)
-        AND ${far}_kind IN (SELECT value FROM json_each(?3))
-      ORDER BY position, ordinal LIMIT ?6`),
-  );
-}
-
-/** Rows as arrays: half the cost of objects with named members. */
-function arrays(statement: StatementSync): StatementSync {
-  statement.setReturnArrays(true);
-  return statement;
+function preparePage(db: DatabaseSync, { index, near, far }: Side): Prepared<PageRow> {
+  return preparingOn(db).arrays(`
+    SELECT ${far}_kind, node.rest, via, position, ordinal
+    FROM edge INDEXED BY ${index} CROSS JOIN node ON node.id = ${far}
+    WHERE ${near} = ?1 AND type = ?2 AND leads = 1 AND (position, ordinal) > (?4, ?5)
+      AND ${far}_kind IN (SELECT value FROM json_each(?3))
+    ORDER BY position, ordinal LIMIT ?6`);
 }

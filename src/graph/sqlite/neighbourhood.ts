@@ -2,7 +2,8 @@
  * Pages of neighbours. Each type and direction is a stretch of an index, in order; a page is cut
  * out of the stretches laid end to end.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { numberOf, type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { Direction, Neighbour, NeighboursQuery } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
 
@@ -55,8 +56,8 @@ function createSides(
   // Incoming ones that are outgoing as well are told of there.
   const incomingOnly = statements(db, "edge_in", "destination", "source", OUTGOING_TOO);
   const side = ({ count, page }: Statements, node: number, type: number): Stretch => ({
-    count: () => Number((count.get(node, type) as unknown as [number])[0]),
-    page: (limit, offset) => page.all(node, type, limit, offset) as unknown as readonly Row[],
+    count: () => numberOf(count, node, type),
+    page: (limit, offset) => page.all(node, type, limit, offset),
   });
 
   return (node, type, direction) => {
@@ -74,8 +75,8 @@ const OUTGOING_TOO = `
     WHERE other.source = ?1 AND other.type = ?2 AND other.destination = edge.source)`;
 
 interface Statements {
-  readonly count: StatementSync;
-  readonly page: StatementSync;
+  readonly count: Prepared<readonly [number]>;
+  readonly page: Prepared<Row>;
 }
 
 /** ?1: the node. ?2: the type. ?3, ?4: limit and offset. */
@@ -86,13 +87,13 @@ function statements(
   far: string,
   condition = "",
 ): Statements {
+  const { arrays } = preparingOn(db);
   const stretch = `edge INDEXED BY ${index} WHERE ${near} = ?1 AND type = ?2 AND leads = 1 ${condition}`;
-  const count = db.prepare(`SELECT count(*) FROM ${stretch}`);
-  const page = db.prepare(`
+  const count = arrays<readonly [number]>(`SELECT count(*) FROM ${stretch}`);
+  const page = arrays<Row>(`
     SELECT kind, rest, via
     FROM (SELECT ${far} AS far, via, position, ordinal FROM ${stretch}
           ORDER BY position, ordinal LIMIT ?3 OFFSET ?4)
     JOIN node ON node.id = far ORDER BY position, ordinal`);
-  for (const statement of [count, page]) statement.setReturnArrays(true);
   return { count, page };
 }

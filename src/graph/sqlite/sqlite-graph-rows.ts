@@ -2,12 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import {
-  inArrays,
-  numberOf,
-  openSqliteViewRows,
-  type RowQueries,
-} from "../../projector/sqlite/row-reading.ts";
+import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
+import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { createGraphNumbers } from "./graph-numbers.ts";
 import { graphSchema } from "./schema.ts";
@@ -27,24 +23,21 @@ export const openSqliteGraphRows = (path: string): ViewRows =>
   openSqliteViewRows(graphSchema, path, queriesOf, addAll);
 
 function queriesOf(db: DatabaseSync): RowQueries {
+  const { arrays } = preparingOn(db);
   const known = new LRUCache<number, string>({ max: URNS_MAX });
   let numbers = createGraphNumbers(db);
   // An edge leads its pair of ends when no other one was told before it.
-  const edgesOf = inArrays(
-    db.prepare(`
-        SELECT aspect, type, source, destination, position, ordinal, path, via, created_on,
-          created_actor, updated_on, updated_actor, properties, leads, NOT EXISTS
-            (SELECT 1 FROM edge AS other
-             WHERE (other.source, other.type, other.destination)
-                 = (edge.source, edge.type, edge.destination)
-               AND (other.position, other.ordinal) < (edge.position, edge.ordinal))
-        FROM edge WHERE entity = ?`),
-  );
-  const countEdges = inArrays(db.prepare("SELECT count(*) FROM edge"));
-  const tellersAfter = inArrays(
-    db.prepare(`
-        SELECT DISTINCT entity FROM edge WHERE entity > ? ORDER BY entity LIMIT ${URNS_PER_PAGE}`),
-  );
+  const edgesOf = arrays<Columns>(`
+    SELECT aspect, type, source, destination, position, ordinal, path, via, created_on,
+      created_actor, updated_on, updated_actor, properties, leads, NOT EXISTS
+        (SELECT 1 FROM edge AS other
+         WHERE (other.source, other.type, other.destination)
+             = (edge.source, edge.type, edge.destination)
+           AND (other.position, other.ordinal) < (edge.position, edge.ordinal))
+    FROM edge WHERE entity = ?`);
+  const countEdges = arrays<readonly [number]>("SELECT count(*) FROM edge");
+  const tellersAfter = arrays<readonly [entity: number]>(`
+    SELECT DISTINCT entity FROM edge WHERE entity > ? ORDER BY entity LIMIT ${URNS_PER_PAGE}`);
 
   function urnOf(node: number): string {
     let urn = known.get(node);
@@ -75,11 +68,11 @@ function queriesOf(db: DatabaseSync): RowQueries {
     rowsOf(urn) {
       const node = numbers.nodeOf(urn);
       if (node === undefined) return [];
-      return (edgesOf.all(node) as unknown as Columns[]).map(rowOf);
+      return edgesOf.all(node).map(rowOf);
     },
     count: () => numberOf(countEdges),
     urns(after) {
-      const page = tellersAfter.all(Number(after ?? -1)) as unknown as [number][];
+      const page = tellersAfter.all(Number(after ?? -1));
       return {
         urns: page.map(([node]) => numbers.urnOf(node)),
         next: page.length === URNS_PER_PAGE ? page.at(-1)?.[0] : undefined,
@@ -102,6 +95,7 @@ const AT_ENDS = 3;
 
 /** Edges in the order of their ends: those of the same ends are neighbours, and one of them leads. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { arrays } = preparingOn(db);
   const prefixOf = new Map<number, string>();
   for (const { id, prefix } of db.prepare("SELECT id, prefix FROM kind").all()) {
     prefixOf.set(Number(id), String(prefix));
@@ -110,25 +104,23 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   for (const { id, text } of db.prepare("SELECT id, text FROM name").all()) {
     textOf.set(Number(id), String(text));
   }
-  const nodes = inArrays(
-    db.prepare("SELECT id, kind, rest FROM node WHERE id > ? ORDER BY id LIMIT ?"),
+  const nodes = arrays<NodeColumns>(
+    "SELECT id, kind, rest FROM node WHERE id > ? ORDER BY id LIMIT ?",
   );
-  await everyRow(nodes, 1, ([id, kind, rest]: NodeColumns) => {
+  await everyRow(nodes, 1, ([id, kind, rest]) => {
     sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
   });
-  const edges = inArrays(
-    db.prepare(`
-      SELECT source, type, destination, entity, aspect, position, ordinal, path, via, created_on,
-        created_actor, updated_on, updated_actor, properties, leads
-      FROM edge WHERE (source, type, destination, entity, aspect) > (?, ?, ?, ?, ?)
-      ORDER BY source, type, destination, entity, aspect LIMIT ?`),
-  );
+  const edges = arrays<EdgeColumns>(`
+    SELECT source, type, destination, entity, aspect, position, ordinal, path, via, created_on,
+      created_actor, updated_on, updated_actor, properties, leads
+    FROM edge WHERE (source, type, destination, entity, aspect) > (?, ?, ?, ?, ?)
+    ORDER BY source, type, destination, entity, aspect LIMIT ?`);
   let alike: EdgeColumns[] = [];
   const endAlike = () => {
     const first = alike.length > 1 ? alike.reduce(earlier) : alike[0];
     for (const edge of alike) addEdge(edge, edge === first, textOf, sums);
   };
-  await everyRow(edges, 5, (edge: EdgeColumns) => {
+  await everyRow(edges, 5, (edge) => {
     const last = alike[0];
     if (last !== undefined && endsDiffer(last, edge)) {
       endAlike();

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Position } from "../../core/position.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
 import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
@@ -43,6 +44,8 @@ type Details = readonly [
   updatedActor: number,
   properties: string | null,
 ];
+
+type EdgeColumns = readonly [...Ends, ...Teller, leads: number, ...Details];
 
 interface Row {
   readonly ends: Ends;
@@ -157,11 +160,12 @@ const keyOf = ([source, type, destination]: Ends): string => `${source} ${type} 
 type Database = SqliteView["db"];
 
 function createRows(db: Database) {
+  const { arrays } = preparingOn(db);
   const columns = `source, type, destination, entity, aspect, leads,
     path, via, created_on, created_actor, updated_on, updated_actor, properties`;
-  const ofTeller = db.prepare(`SELECT ${columns} FROM edge WHERE entity = ? AND aspect = ?`);
-  const ofEntity = db.prepare(`SELECT ${columns} FROM edge WHERE entity = ?`);
-  for (const statement of [ofTeller, ofEntity]) statement.setReturnArrays(true);
+  const edges = `SELECT ${columns} FROM edge WHERE entity = ?`;
+  const ofTeller = arrays<EdgeColumns>(`${edges} AND aspect = ?`);
+  const ofEntity = arrays<EdgeColumns>(edges);
   const insertEdge = db.prepare(`
     INSERT INTO edge (source, type, destination, entity, aspect, position, ordinal, source_kind,
       destination_kind, path, via, created_on, created_actor, updated_on, updated_actor,
@@ -178,13 +182,12 @@ function createRows(db: Database) {
       (SELECT source, type, destination, entity, aspect FROM edge
        WHERE source = ? AND type = ? AND destination = ? ORDER BY position, ordinal LIMIT 1)`);
   const removeOutgoing = db.prepare("DELETE FROM edge WHERE source = ?");
-  const incoming = db.prepare(
+  const incoming = arrays<Ends>(
     "SELECT source, type, destination FROM edge WHERE destination = ? AND leads = 1",
   );
   const removePair = db.prepare(
     "DELETE FROM edge WHERE source = ? AND type = ? AND destination = ?",
   );
-  incoming.setReturnArrays(true);
   const removeTold = db.prepare("DELETE FROM edge WHERE entity = ?");
   const removeAbout = db.prepare(
     "DELETE FROM edge WHERE entity = ?1 AND (?2 = ?1 OR source = ?2 OR destination = ?2)",
@@ -195,17 +198,17 @@ function createRows(db: Database) {
       (SELECT entity, aspect FROM edge WHERE source = ?1 AND type = ?2 AND destination = ?3
        ORDER BY position, ordinal LIMIT 1))`);
 
-  const rowOf = (columnValues: readonly unknown[]): Row => ({
-    ends: columnValues.slice(0, 3) as unknown as Ends,
-    teller: columnValues.slice(3, 5) as unknown as Teller,
-    leads: columnValues[5] === 1,
-    details: columnValues.slice(6) as unknown as Details,
-  });
-  const rowsOf = (found: unknown): readonly Row[] => (found as unknown[][]).map(rowOf);
+  const rowOf = (edge: EdgeColumns): Row => {
+    const [source, type, destination, entity, aspect, leads, ...details] = edge;
+    return {
+      ...{ ends: [source, type, destination], teller: [entity, aspect] },
+      ...{ leads: leads === 1, details },
+    };
+  };
 
   return {
-    toldBy: (teller: Teller) => rowsOf(ofTeller.all(...teller)),
-    toldByEntity: (entity: number) => rowsOf(ofEntity.all(entity)),
+    toldBy: (teller: Teller) => ofTeller.all(...teller).map(rowOf),
+    toldByEntity: (entity: number) => ofEntity.all(entity).map(rowOf),
     insert(ends: Ends, teller: Teller, place: Place, kinds: Kinds, details: Details): void {
       insertEdge.run(...ends, ...teller, ...place, ...kinds, ...details);
     },
@@ -226,7 +229,7 @@ function createRows(db: Database) {
     /** Edges from and to the node, whatever tells them. */
     removeNode(node: number): void {
       removeOutgoing.run(node);
-      for (const ends of incoming.all(node) as unknown as Ends[]) removePair.run(...ends);
+      for (const ends of incoming.all(node)) removePair.run(...ends);
     },
   };
 }

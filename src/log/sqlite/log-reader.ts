@@ -2,10 +2,11 @@
  * Reads pages of records through a connection of its own. Synchronous: a page is read in one go,
  * and so bounded, in records by the caller and in bytes here.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { assert, CatalogError } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
+import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
 import { readRow } from "./row.ts";
@@ -32,7 +33,7 @@ export interface LogReader {
   changed(): boolean;
 }
 
-type Row = [
+type Columns = readonly [
   position: number,
   name: string,
   revision: number,
@@ -41,6 +42,13 @@ type Row = [
   id: Uint8Array | null,
   crc: number | null,
 ];
+
+/** Of reading several streams at once, the place of the row's stream among them is the last. */
+type Row = readonly [...Columns, key?: number];
+type KeyedRow = readonly [...Columns, key: number];
+const KEY = 7;
+
+type Single = readonly [number];
 
 /** The wanted places, both included: positions of the log, or revisions of a stream. */
 interface Range {
@@ -51,21 +59,17 @@ interface Range {
 
 /** A page ends after the record that takes it past `pageBytesMax`. */
 export function createLogReader(database: DatabaseSync, pageBytesMax: number): LogReader {
-  const prepare = (sql: string): StatementSync => {
-    const statement = database.prepare(sql);
-    statement.setReturnArrays(true);
-    return statement;
-  };
+  const { arrays: prepare } = preparingOn(database);
   const crc = hasChecksums(database) ? "crc" : "NULL";
   // The row that holds the first wanted record may begin before it.
-  const selectAll = (order: "ASC" | "DESC"): StatementSync =>
+  const selectAll = (order: "ASC" | "DESC"): Prepared<Row> =>
     prepare(`
       SELECT l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}
       FROM log l JOIN stream s ON s.id = l.stream
       WHERE l.position >= coalesce((SELECT max(position) FROM log WHERE position <= ?1), ?1)
         AND l.position <= ?2
       ORDER BY l.position ${order}`);
-  const selectStream = (order: "ASC" | "DESC"): StatementSync =>
+  const selectStream = (order: "ASC" | "DESC"): Prepared<Row> =>
     prepare(`
       SELECT position, ?4, revision, count, data, id, ${crc}
       FROM log
@@ -79,31 +83,30 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   const allBackward = selectAll("DESC");
   const streamForward = selectStream("ASC");
   const streamBackward = selectStream("DESC");
-  const selectEnd = prepare("SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1");
+  const selectEnd = prepare<Single>(
+    "SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1",
+  );
   // CROSS JOIN: the names are looked up in their order, and not the log gone through.
-  const selectBeginnings = prepare(`
+  const selectBeginnings = prepare<KeyedRow>(`
     SELECT l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}, j.key
     FROM json_each(?1) AS j CROSS JOIN stream AS s ON s.name = j.value
     CROSS JOIN log AS l ON l.stream = s.id AND l.revision < ?2
     ORDER BY j.key, l.revision`);
-  const selectStreamId = prepare("SELECT id FROM stream WHERE name = ?");
-  const selectStreamEnd = prepare(
+  const selectStreamId = prepare<Single>("SELECT id FROM stream WHERE name = ?");
+  const selectStreamEnd = prepare<Single>(
     "SELECT revision + count - 1 FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
   );
-  const selectAppend = prepare(
+  const selectAppend = prepare<readonly [position: number, revision: number]>(
     "SELECT position + count - 1, revision + count - 1 FROM log WHERE stream = ? AND id = ?",
   );
-  const selectNames = prepare(
+  const selectNames = prepare<readonly [name: string]>(
     "SELECT name FROM stream WHERE name >= ?1 AND name > ?2 ORDER BY name LIMIT ?3",
   );
-  const selectVersion = prepare("PRAGMA data_version");
+  const selectVersion = prepare<Single>("PRAGMA data_version");
   let version = 0;
 
-  const one = (statement: StatementSync, ...parameters: (number | string)[]): number | undefined =>
-    translated(() => {
-      const row: unknown = statement.get(...parameters);
-      return Array.isArray(row) ? Number(row[0]) : undefined;
-    });
+  const one = (statement: Prepared<Single>, ...values: (number | string)[]): number | undefined =>
+    translated(() => statement.get(...values)?.[0]);
 
   const head = (): number => one(selectEnd) ?? 0;
 
@@ -119,8 +122,8 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
       if (range.last < range.first) return [];
       const statement = backward ? allBackward : allForward;
       return translated(() => {
-        const rows = statement.iterate(range.first, range.last) as Iterable<unknown>;
-        return expand(rows as Iterable<Row>, range, (row) => row[0], pageBytesMax);
+        const rows = statement.iterate(range.first, range.last);
+        return expand(rows, range, (row) => row[0], pageBytesMax);
       });
     },
 
@@ -137,8 +140,8 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
       if (range.last < range.first) return [];
       const statement = backward ? streamBackward : streamForward;
       return translated(() => {
-        const rows = statement.iterate(id, range.first, range.last, stream) as Iterable<unknown>;
-        return expand(rows as Iterable<Row>, range, (row) => row[2], pageBytesMax);
+        const rows = statement.iterate(id, range.first, range.last, stream);
+        return expand(rows, range, (row) => row[2], pageBytesMax);
       });
     },
 
@@ -147,9 +150,9 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
       const range = { first: 0, last: limit - 1, backward: false };
       return translated(() => {
         const found: (readonly LogRecord[] | undefined)[] = streams.map(() => []);
-        const rows = selectBeginnings.iterate(JSON.stringify(streams), limit) as Iterable<unknown>;
+        const rows = selectBeginnings.iterate(JSON.stringify(streams), limit);
         let bytes = 0;
-        for (const [at, own] of byKey(rows as Iterable<KeyedRow>)) {
+        for (const [at, own] of byKey(rows)) {
           found[at] = expand(own, range, (row) => row[2], pageBytesMax);
           for (const [, , , , data] of own) bytes += data.length;
           if (bytes >= pageBytesMax) return found.fill(undefined, at + 1);
@@ -159,8 +162,8 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
     },
 
     listStreams(prefix, { after = "", limit }) {
-      const rows = translated(() => selectNames.all(prefix, after, limit)) as unknown as string[][];
-      const names = rows.map(([name = ""]) => name);
+      const rows = translated(() => selectNames.all(prefix, after, limit));
+      const names = rows.map(([name]) => name);
       const end = names.findIndex((name) => !name.startsWith(prefix));
       return end < 0 ? names : names.slice(0, end);
     },
@@ -168,13 +171,8 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
     findAppend(stream, id) {
       const number = one(selectStreamId, stream);
       if (number === undefined) return undefined;
-      const row = translated(() => selectAppend.get(number, id)) as unknown;
-      if (!Array.isArray(row)) return undefined;
-      return {
-        position: position(Number(row[0])),
-        revision: revision(Number(row[1])),
-        repeated: true,
-      };
+      const row = translated(() => selectAppend.get(number, id));
+      return row && { position: position(row[0]), revision: revision(row[1]), repeated: true };
     },
 
     head: () => position(head()),
@@ -188,13 +186,12 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
   };
 }
 
-type KeyedRow = [...Row, key: number];
-const KEY = 7;
-
 /** Rows of one key after the other. */
-function* byKey(rows: Iterable<KeyedRow>): Generator<readonly [key: number, rows: Row[]]> {
+function* byKey(
+  rows: Iterable<KeyedRow>,
+): Generator<readonly [key: number, rows: readonly KeyedRow[]]> {
   let key: number | undefined;
-  let own: Row[] = [];
+  let own: KeyedRow[] = [];
   for (const row of rows) {
     const next = row[KEY];
     if (key !== undefined && next !== key) {
@@ -202,7 +199,7 @@ function* byKey(rows: Iterable<KeyedRow>): Generator<readonly [key: number, rows
       own = [];
     }
     key = next;
-    own.push(row as unknown as Row);
+    own.push(row);
   }
   if (key !== undefined) yield [key, own];
 }

@@ -2,7 +2,6 @@
  * Sums over all rows of a SQLite view (verify/row-sums.ts), of which the rows of entities are numbered:
  * the hashes of each urn are kept by its number, eight bytes for an entity.
  */
-import type { StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import {
   createRowHash,
@@ -12,6 +11,7 @@ import {
   type RowHash,
   type RowSums,
 } from "../verify/row-sums.ts";
+import type { Prepared } from "./prepared.ts";
 
 export interface EntitySums {
   /** Tells which entity a number stands for. Every row's comes before the row. */
@@ -111,14 +111,14 @@ const LEAST = Number.MIN_SAFE_INTEGER;
  * Goes through all rows in the order of a key, of `keys` numbers or texts that each row begins with.
  * The statement takes a key, after which it goes on, and how many rows to give.
  */
-export async function everyRow<T extends readonly unknown[]>(
-  statement: StatementSync,
+export async function everyRow<Row extends readonly unknown[]>(
+  statement: Prepared<Row>,
   keys: number,
-  take: (row: T) => void,
+  take: (row: Row) => void,
 ): Promise<void> {
   let after: (number | string)[] = Array.from({ length: keys }, () => LEAST);
   for (let pages = 1; ; pages++) {
-    const page = statement.all(...after, PAGE_ROWS) as unknown as T[];
+    const page = statement.all(...after, PAGE_ROWS);
     for (const row of page) take(row);
     const last = page.at(-1);
     if (page.length < PAGE_ROWS || last === undefined) return;

@@ -1,5 +1,5 @@
 /** What reading the rows of a SQLite view for verification has in common (verify/view-rows.ts). */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
@@ -106,16 +106,4 @@ export function openSqliteViewRows(
       if (db.isOpen) db.close();
     },
   };
-}
-
-/** Rows as arrays: half the cost of objects with named members. */
-export function inArrays(statement: StatementSync): StatementSync {
-  statement.setReturnArrays(true);
-  return statement;
-}
-
-/** The number that a query of one gives. */
-export function numberOf(statement: StatementSync): number {
-  const row: unknown = statement.get();
-  return Number(Array.isArray(row) ? row[0] : Object.values(row ?? {})[0]);
 }

@@ -11,6 +11,7 @@ import {
   type Verified,
   type VerifiedState,
 } from "../verify/verified-state.ts";
+import { preparingOn } from "./prepared.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Of the table, before sums were remembered. */
@@ -82,7 +83,7 @@ export function openSqliteVerifiedState(
   const forget = db.prepare("DELETE FROM difference WHERE view = ?");
   const insert = db.prepare(`
     INSERT INTO difference (view, urn, aspect, kind, there, should) VALUES (?, ?, ?, ?, ?, ?)`);
-  const page = db.prepare(`
+  const page = preparingOn(db).objects<StoredDifference>(`
     SELECT view, urn, aspect, kind, there, should FROM difference
     WHERE ?1 IS NULL OR view = ?1 ORDER BY id LIMIT ?2 OFFSET ?3`);
   const total = db.prepare(
@@ -135,15 +136,20 @@ export function openSqliteVerifiedState(
       return {
         total: Number(total.get(view ?? null)?.total),
         differences: rows.map(({ there, should, ...row }) => ({
-          ...(row as unknown as Difference),
-          ...(there !== null && { there: String(there) }),
-          ...(should !== null && { should: String(should) }),
+          ...row,
+          ...(there !== null && { there }),
+          ...(should !== null && { should }),
         })),
       };
     },
     close: () => db.close(),
   };
 }
+
+type StoredDifference = Omit<Difference, "there" | "should"> & {
+  readonly there: string | null;
+  readonly should: string | null;
+};
 
 const lookOf = (place: unknown, time: unknown): Look | undefined =>
   place === null ? undefined : { position: at(place), time: Number(time) };

@@ -1,5 +1,6 @@
 /** Documents by token, from the index or from memory: the only file that asks MATCH. */
 import type { DatabaseSync } from "node:sqlite";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { listedNumbers } from "./listed-numbers.ts";
 import { createRememberedPostings, type RememberedPostings } from "./remembered-postings.ts";
 import { afterAll } from "./tokens.ts";
@@ -29,6 +30,9 @@ export interface TokenCounts {
   readonly counts: Uint32Array;
 }
 
+/** Numbers, one after the other; null where there are none. */
+type Listed = readonly [docs: string | null];
+
 /** Among so few documents, anything is found in less time than a long list is read in. */
 const FEW_WITHIN = 2_000;
 
@@ -36,23 +40,22 @@ export function createPostings(db: DatabaseSync): Postings {
   db.exec(`
     CREATE VIRTUAL TABLE temp.token USING fts5vocab ('main', 'term', 'row');
     CREATE VIRTUAL TABLE temp.posting USING fts5vocab ('main', 'term', 'instance');`);
-  const all = db.prepare("SELECT group_concat(rowid) FROM term WHERE term MATCH ?");
-  const few = db.prepare(
+  const { arrays } = preparingOn(db);
+  const all = arrays<Listed>("SELECT group_concat(rowid) FROM term WHERE term MATCH ?");
+  const few = arrays<Listed>(
     "SELECT group_concat(rowid) FROM (SELECT rowid FROM term WHERE term MATCH ? LIMIT ?)",
   );
-  const beginning = db.prepare("SELECT term FROM temp.token WHERE term >= ? AND term < ? LIMIT ?");
-  const range = db.prepare(`
+  const beginning = arrays<readonly [term: string]>(
+    "SELECT term FROM temp.token WHERE term >= ? AND term < ? LIMIT ?",
+  );
+  const range = arrays<readonly [terms: string | null, counts: string | null]>(`
     SELECT group_concat(term, ' '), group_concat(doc)
     FROM temp.token WHERE term >= ? AND term < ?`);
-  const instances = db.prepare(
+  const instances = arrays<Listed>(
     "SELECT group_concat(doc) FROM temp.posting WHERE term >= ? AND term < ?",
   );
-  for (const statement of [all, few, beginning, range, instances]) statement.setReturnArrays(true);
 
-  const listed = (row: unknown): Uint32Array => {
-    const [text] = row as readonly [string | null];
-    return listedNumbers(text);
-  };
+  const listed = (row: Listed | undefined): Uint32Array => listedNumbers(row?.[0] ?? null);
 
   const remembered = createRememberedPostings();
 
@@ -84,14 +87,14 @@ export function createPostings(db: DatabaseSync): Postings {
       if (longer === undefined) {
         // Asked for with the token itself, it would be counted, in how many documents ever it is.
         const rows = beginning.all(`${token}${FIRST_BEHIND}`, afterAll(token), max + 1);
-        const tokens = (rows as unknown as [string][]).map(([term]) => term);
+        const tokens = rows.map(([term]) => term);
         longer = { tokens, more: tokens.length > max };
         remembered.keepLonger(token, longer);
       }
       return longer.more || longer.tokens.length > max ? undefined : longer.tokens;
     },
     tokens(from, before) {
-      const [terms, counts] = range.get(from, before) as unknown as [string | null, string | null];
+      const [terms, counts] = range.get(from, before) ?? [null, null];
       return { tokens: terms?.split(" ") ?? [], counts: listedNumbers(counts) };
     },
     docsOfTokens: (from, before) => listed(instances.get(from, before)),

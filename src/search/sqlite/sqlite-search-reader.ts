@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type { SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument, decodeLater } from "../stored-document.ts";
@@ -119,21 +120,21 @@ function errorOf({
 
 const ROWS_PER_SLICE_MAX = 500;
 
+type StoredRow = StoredDocument & { readonly hash: number; readonly position: number };
+
 async function* dump(path: string): AsyncGenerator<SearchRow> {
   const db = openSqliteViewReader(searchSchema, path);
-  const slice = db.prepare(`
+  const { objects } = preparingOn(db);
+  const slice = objects<StoredRow>(`
     SELECT hash, urn, position, json FROM entity JOIN written USING (id) JOIN document USING (id)
     WHERE live = 1 AND (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${ROWS_PER_SLICE_MAX}`);
   try {
     let after: readonly [hash: number, urn: string] | undefined = [-1, ""];
     while (after !== undefined) {
       const [hash, urn]: readonly [number, string] = after;
-      const rows = translated(searchSchema, "read", () =>
+      const rows: readonly StoredRow[] = translated(searchSchema, "read", () =>
         slice.all(hash, urn),
-      ) as unknown as (StoredDocument & {
-        readonly hash: number;
-        readonly position: number;
-      })[];
+      );
       for (const row of rows) {
         yield { position: position(row.position), document: decodeDocument(row.urn, row.json) };
       }

@@ -5,12 +5,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import {
-  inArrays,
-  numberOf,
-  openSqliteViewRows,
-  type RowQueries,
-} from "../../projector/sqlite/row-reading.ts";
+import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
+import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { searchSchema } from "./schema.ts";
 import { hash32, quoted, valueToken } from "./tokens.ts";
@@ -22,24 +18,27 @@ interface Place {
   readonly urn: string;
 }
 
+type FoundColumns = readonly [
+  ...[json: string, id: number, inIndex: number | null, live: number | null],
+];
+
 export const openSqliteSearchRows = (path: string): ViewRows =>
   openSqliteViewRows(searchSchema, path, queriesOf, addAll);
 
 function queriesOf(db: DatabaseSync): RowQueries {
-  const find = inArrays(
-    db.prepare(`
-        SELECT json, id, (SELECT 1 FROM term_docsize WHERE term_docsize.id = entity.id), live
-        FROM entity JOIN document USING (id) LEFT JOIN written USING (id)
-        WHERE hash = ? AND urn = ?`),
-  );
+  const { arrays, objects } = preparingOn(db);
+  const find = arrays<FoundColumns>(`
+    SELECT json, id, (SELECT 1 FROM term_docsize WHERE term_docsize.id = entity.id), live
+    FROM entity JOIN document USING (id) LEFT JOIN written USING (id)
+    WHERE hash = ? AND urn = ?`);
   const isFound = createLookUp(db);
-  const countDocuments = inArrays(db.prepare("SELECT count(*) FROM document"));
-  const countIndexed = inArrays(db.prepare("SELECT count(*) FROM term_docsize"));
-  const urnsAfter = db.prepare(`
-      SELECT hash, urn FROM entity JOIN document USING (id)
-      WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
-  const unnamed = inArrays(
-    db.prepare("SELECT count(*) FROM document WHERE NOT EXISTS (SELECT 1 FROM field)"),
+  const countDocuments = arrays<readonly [number]>("SELECT count(*) FROM document");
+  const countIndexed = arrays<readonly [number]>("SELECT count(*) FROM term_docsize");
+  const urnsAfter = objects<Place>(`
+    SELECT hash, urn FROM entity JOIN document USING (id)
+    WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
+  const unnamed = arrays<readonly [number]>(
+    "SELECT count(*) FROM document WHERE NOT EXISTS (SELECT 1 FROM field)",
   );
   let looked = false;
 
@@ -51,9 +50,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const urn = given.toWellFormed();
       const row = find.get(hash32(urn), urn);
       if (row === undefined) return [];
-      const [json, id, inIndex, live] = row as unknown as readonly [
-        ...[json: string, id: number, inIndex: number | null, live: number | null],
-      ];
+      const [json, id, inIndex, live] = row;
       let indexed = inIndex === 1 && live === 1;
       if (indexed && !looked) {
         looked = true;
@@ -64,7 +61,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
     count: () => numberOf(countDocuments),
     urns(after) {
       const { hash, urn } = (after as Place | undefined) ?? { hash: -1, urn: "" };
-      const page = urnsAfter.all(hash, urn) as unknown as Place[];
+      const page = urnsAfter.all(hash, urn);
       return {
         urns: page.map((place) => place.urn),
         next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
@@ -109,17 +106,16 @@ const LOOKED_FOR = 200;
 
 /** Documents in the order of their numbers. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { arrays } = preparingOn(db);
   const { hash } = sums;
   const isFound = createLookUp(db);
-  const documents = inArrays(
-    db.prepare(`
-      SELECT document.id, json, urn,
-        (SELECT 1 FROM term_docsize WHERE term_docsize.id = document.id), live
-      FROM document LEFT JOIN entity USING (id) LEFT JOIN written USING (id)
-      WHERE document.id > ? ORDER BY document.id LIMIT ?`),
-  );
+  const documents = arrays<DocumentColumns>(`
+    SELECT document.id, json, urn,
+      (SELECT 1 FROM term_docsize WHERE term_docsize.id = document.id), live
+    FROM document LEFT JOIN entity USING (id) LEFT JOIN written USING (id)
+    WHERE document.id > ? ORDER BY document.id LIMIT ?`);
   let count = 0;
-  await everyRow(documents, 1, ([id, json, urn, inIndex, live]: DocumentColumns) => {
+  await everyRow(documents, 1, ([id, json, urn, inIndex, live]) => {
     if (urn !== null) sums.name(id, urn);
     if (!sums.begin(id) || urn === null) return;
     const indexed = inIndex === 1 && live === 1 && (count++ % LOOKED_FOR !== 0 || isFound(id, urn));

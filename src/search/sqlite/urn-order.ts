@@ -4,6 +4,7 @@
  * is removed keeps its place.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { listedNumbers } from "./listed-numbers.ts";
 import { mergedWith, placeAmong } from "./merged.ts";
 
@@ -29,25 +30,21 @@ const FIRST_ROOM = 4_096;
 const GROWN_TIMES = 1.25;
 
 export function createUrnOrder(db: DatabaseSync): UrnOrder {
-  const select = db.prepare("SELECT urn FROM entity WHERE id = ?");
-  const inOrder = db.prepare(
+  const { arrays } = preparingOn(db);
+  const select = arrays<readonly [urn: string]>("SELECT urn FROM entity WHERE id = ?");
+  const inOrder = arrays<readonly [docs: string | null]>(
     "SELECT group_concat(id) FROM (SELECT id FROM entity WHERE wide = 0 ORDER BY urn)",
   );
-  const wide = db.prepare("SELECT id FROM entity WHERE wide = 1");
-  for (const statement of [select, inOrder, wide]) statement.setReturnArrays(true);
+  const wide = arrays<readonly [id: number]>("SELECT id FROM entity WHERE wide = 1");
   let last = 0;
   let sorted: Uint32Array | undefined;
   let placeOf = new Uint32Array();
 
-  const urnOf = (doc: number): string => {
-    const row = select.get(doc) as unknown as [string] | undefined;
-    return row === undefined ? "" : row[0];
-  };
+  const urnOf = (doc: number): string => select.get(doc)?.[0] ?? "";
 
   function read(): Uint32Array {
-    const [text] = inOrder.get() as unknown as [string | null];
-    const narrow = listedNumbers(text);
-    const others = (wide.all() as unknown as [number][]).map(([id]) => id);
+    const narrow = listedNumbers(inOrder.get()?.[0] ?? null);
+    const others = wide.all().map(([id]) => id);
     return mergedWith(narrow, Uint32Array.from(others), comparing());
   }
 

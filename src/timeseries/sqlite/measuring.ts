@@ -3,6 +3,7 @@
  * ten milliseconds each. What truncations will take yet is not counted.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { TimeseriesIndex, TimeseriesMeasure } from "../timeseries-table.ts";
 import { typeOf } from "./schema.ts";
 
@@ -20,26 +21,26 @@ type Place = readonly [time: number, key: string];
 export function createMeasuring(
   db: DatabaseSync,
 ): (index: TimeseriesIndex, before?: number) => Parts {
+  const { arrays, objects } = preparingOn(db);
   const lastSeries = db.prepare("SELECT coalesce(max(id), 0) AS id FROM series");
-  const seriesAfter = db.prepare(
+  const seriesAfter = objects<{ readonly id: number; readonly urn: string }>(
     "SELECT id, urn FROM series WHERE id > ? AND id <= ? AND aspect = ? ORDER BY id",
   );
-  const pending = db.prepare(
+  const pending = objects<Cut>(
     "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
   );
-  const eventsAfter = db.prepare(`
+  const eventsAfter = arrays<EventRow>(`
     SELECT time, key, position, length(value) + length(system) + length(key) AS bytes FROM event
     WHERE series = ? AND (time, key) > (?, ?) ORDER BY time, key LIMIT ?`);
-  eventsAfter.setReturnArrays(true);
 
   return function* ({ entityType, aspect }, before = Number.NEGATIVE_INFINITY): Parts {
-    const cuts = pending.all(entityType, aspect) as { before: number; position: number }[];
+    const cuts = pending.all(entityType, aspect);
     let part = { events: 0, older: 0, bytes: 0 };
     let read = 0;
 
     /** One page of a series; where it ended, if there may be more. */
     function page(series: number, after: Place): Place | undefined {
-      const rows = eventsAfter.all(series, ...after, EVENTS_MAX) as unknown as EventRow[];
+      const rows = eventsAfter.all(series, ...after, EVENTS_MAX);
       read += rows.length;
       for (const [time, , position, bytes] of rows) {
         if (cuts.some((cut) => time < cut.before && position < cut.position)) continue;
@@ -54,10 +55,10 @@ export function createMeasuring(
     const end = Number(lastSeries.get()?.id);
     for (let from = 0; from < end; from += SERIES_MAX) {
       for (const { id, urn } of seriesAfter.all(from, from + SERIES_MAX, aspect)) {
-        if (typeOf(String(urn)) !== entityType) continue;
+        if (typeOf(urn) !== entityType) continue;
         let at: Place | undefined = [Number.NEGATIVE_INFINITY, ""];
         while (at !== undefined) {
-          at = page(Number(id), at);
+          at = page(id, at);
           if (read < EVENTS_MAX) continue;
           yield part;
           part = { events: 0, older: 0, bytes: 0 };
@@ -69,6 +70,11 @@ export function createMeasuring(
       read = 0;
     }
   };
+}
+
+interface Cut {
+  readonly before: number;
+  readonly position: number;
 }
 
 type EventRow = readonly [time: number, key: string, position: number, bytes: number];

@@ -8,6 +8,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import type {
   TimeseriesEvent,
@@ -163,18 +164,19 @@ const KEPT = `AND NOT EXISTS (
     AND event.time < t.before AND event.position < t.position)`;
 
 function createQueries(db: DatabaseSync) {
-  const cutsOf = db.prepare(
+  const { objects } = preparingOn(db);
+  const cutsOf = objects<Cut>(
     "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
   const { first, next, count, countKept } = prepareQueries(db);
-  const last = db.prepare(`
+  const last = objects<TimeseriesEvent>(`
     SELECT time, value, system FROM event WHERE series = ?
     ORDER BY time DESC, key DESC LIMIT 1`);
-  const ofUrns = db.prepare(`
+  const ofUrns = objects<Series & { readonly id: number }>(`
     SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
     CROSS JOIN series ON series.urn = asked.value`);
-  const someSeries = db.prepare(`
+  const someSeries = objects<Series>(`
     SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
 
   return {
@@ -185,7 +187,7 @@ function createQueries(db: DatabaseSync) {
     pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
       const { urn, aspect } = range;
       const { from, to } = boundsOf(range);
-      const cuts = cutsOf.all(typeOf(urn), aspect) as unknown as Cut[];
+      const cuts = cutsOf.all(typeOf(urn), aspect);
       const most = cuts.length === 0 ? size : PAGE_MAX;
       const order = ascending ? "earliest" : "latest";
       const found =
@@ -196,7 +198,7 @@ function createQueries(db: DatabaseSync) {
       const sliceEnd = performance.now() + SLICE_MS_MAX;
       let looked = 0;
       let at: Row | undefined;
-      for (const row of found as Iterable<unknown> as Iterable<Row>) {
+      for (const row of found) {
         looked++;
         at = row;
         if (!cuts.some((cut) => row.time < cut.before && row.position < cut.position))
@@ -216,19 +218,19 @@ function createQueries(db: DatabaseSync) {
           : countKept.get(...asked, typeOf(range.urn));
       return Number(found?.count);
     },
-    seriesOf: (urns: readonly string[]) =>
-      ofUrns.all(JSON.stringify(urns)) as unknown as readonly (Series & { readonly id: number })[],
-    lastOf: (series: number) => last.get(series) as TimeseriesEvent | undefined,
+    seriesOf: (urns: readonly string[]) => ofUrns.all(JSON.stringify(urns)),
+    lastOf: (series: number) => last.get(series),
     truncating: () => truncating.get() !== undefined,
     seriesFrom: (after: Series | undefined) =>
-      someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX) as unknown as Series[],
+      someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),
   };
 }
 
 function prepareQueries(db: DatabaseSync) {
+  const { objects } = preparingOn(db);
   const columns = "SELECT time, key, position, system, value FROM event";
   const first = (order: string) =>
-    db.prepare(`
+    objects<Row>(`
       ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ? ORDER BY ${order} LIMIT ?`);
   const counting = `
     SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
@@ -236,10 +238,10 @@ function prepareQueries(db: DatabaseSync) {
   return {
     first: { latest: first("time DESC, key DESC"), earliest: first("time, key") },
     next: {
-      latest: db.prepare(`
+      latest: objects<Row>(`
         ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?)
         ORDER BY time DESC, key DESC LIMIT ?`),
-      earliest: db.prepare(`
+      earliest: objects<Row>(`
         ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?)
         ORDER BY time, key LIMIT ?`),
     },

@@ -4,12 +4,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import {
-  inArrays,
-  numberOf,
-  openSqliteViewRows,
-  type RowQueries,
-} from "../../projector/sqlite/row-reading.ts";
+import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
+import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { timeseriesSchema, typeOf } from "./schema.ts";
 
@@ -31,28 +27,29 @@ const PENDING =
   "SELECT entity_type AS type, aspect, before, position FROM truncation WHERE done = 0";
 
 function queriesOf(db: DatabaseSync): RowQueries {
-  const pending = db.prepare(PENDING);
-  const seriesOf = inArrays(db.prepare("SELECT id, aspect FROM series WHERE urn = ?"));
-  const eventsOf = inArrays(
-    db.prepare("SELECT time, key, position, system, value FROM event WHERE series = ?"),
+  const { arrays, objects } = preparingOn(db);
+  const pending = objects<Cut>(PENDING);
+  const seriesOf = arrays<readonly [id: number, aspect: string]>(
+    "SELECT id, aspect FROM series WHERE urn = ?",
   );
-  const countEvents = inArrays(db.prepare("SELECT count(*) FROM event"));
-  const urnsAfter = inArrays(
-    db.prepare(`
-        SELECT DISTINCT urn FROM series WHERE urn > ? ORDER BY urn LIMIT ${URNS_PER_PAGE}`),
+  const eventsOf = arrays<Event>(
+    "SELECT time, key, position, system, value FROM event WHERE series = ?",
   );
+  const countEvents = arrays<readonly [number]>("SELECT count(*) FROM event");
+  const urnsAfter = arrays<readonly [urn: string]>(`
+    SELECT DISTINCT urn FROM series WHERE urn > ? ORDER BY urn LIMIT ${URNS_PER_PAGE}`);
   let cuts: readonly Cut[] = [];
 
   return {
     begin() {
-      cuts = pending.all() as unknown as readonly Cut[];
+      cuts = pending.all();
     },
     rowsOf(urn) {
       const type = typeOf(urn);
       const rows: Row[] = [];
-      for (const [id, aspect] of seriesOf.all(urn) as unknown as [number, string][]) {
+      for (const [id, aspect] of seriesOf.all(urn)) {
         const own = cuts.filter((cut) => cut.type === type && cut.aspect === aspect);
-        for (const event of eventsOf.all(id) as unknown as Event[]) {
+        for (const event of eventsOf.all(id)) {
           const [time, , position] = event;
           if (own.some((cut) => time < cut.before && position < cut.position)) continue;
           rows.push([aspect, ...event]);
@@ -63,9 +60,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
     /** What is still to leave the store would have to be told apart, event by event. */
     count: () => (cuts.length > 0 ? undefined : numberOf(countEvents)),
     urns(after) {
-      const page = (
-        urnsAfter.all((after as string | undefined) ?? "") as unknown as [string][]
-      ).map(([urn]) => urn);
+      const page = urnsAfter.all((after as string | undefined) ?? "").map(([urn]) => urn);
       return { urns: page, next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined };
     },
     faults: () => [],
@@ -77,15 +72,16 @@ type EventColumns = readonly [rowid: number, series: number, ...cells: Event];
 
 /** Events in the order in which they came. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
+  const { arrays, objects } = preparingOn(db);
   const { hash } = sums;
-  const pending = db.prepare(PENDING).all() as unknown as readonly Cut[];
+  const pending = objects<Cut>(PENDING).all();
   const aspectOf = new Map<number, string>();
   const cutsOf = new Map<number, readonly Cut[]>();
-  const series = inArrays(
-    db.prepare("SELECT id, urn, aspect FROM series WHERE id > ? ORDER BY id LIMIT ?"),
+  const series = arrays<SeriesColumns>(
+    "SELECT id, urn, aspect FROM series WHERE id > ? ORDER BY id LIMIT ?",
   );
   const names = new Map<string, string>();
-  await everyRow(series, 1, ([id, urn, name]: SeriesColumns) => {
+  await everyRow(series, 1, ([id, urn, name]) => {
     sums.name(id, urn);
     // There are few names, and one text for each is enough.
     const aspect = names.get(name) ?? name;
@@ -94,12 +90,10 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
     const cuts = pending.filter((cut) => cut.aspect === aspect && cut.type === typeOf(urn));
     if (cuts.length > 0) cutsOf.set(id, cuts);
   });
-  const events = inArrays(
-    db.prepare(`
-      SELECT rowid, series, time, key, position, system, value
-      FROM event WHERE rowid > ? ORDER BY rowid LIMIT ?`),
-  );
-  await everyRow(events, 1, (row: EventColumns) => {
+  const events = arrays<EventColumns>(`
+    SELECT rowid, series, time, key, position, system, value
+    FROM event WHERE rowid > ? ORDER BY rowid LIMIT ?`);
+  await everyRow(events, 1, (row) => {
     const [, id, time, , position] = row;
     const cuts = cutsOf.get(id);
     if (cuts?.some((cut) => time < cut.before && position < cut.position)) return;
