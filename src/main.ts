@@ -7,6 +7,9 @@
 import { checkStores } from "./check-stores.ts";
 import { runProgram } from "./cli/program.ts";
 
+// What is written here, the log and its views above all, is for nobody else on the machine to read.
+process.umask(0o077);
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   async openService(config, options) {
     const { openService } = await import("./service.ts");

@@ -1,9 +1,10 @@
 /** Files with keys and tokens that others may read or write, at the start of a service. */
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openOperatorToken } from "../../src/auth/operator-token.ts";
 import { openSigningKeys } from "../../src/auth/signing-keys.ts";
+import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -67,4 +68,16 @@ describe.each([
     expect(told).toHaveLength(expected === "told" ? 1 : 0);
     expect(JSON.stringify(told)).not.toContain(text);
   });
+});
+
+test("every file of a service is its owner's alone, also where the directory is open to all", async () => {
+  chmodSync(directory.path, 0o755);
+  const service = await startService(directory.path, { args: ["--auth", "on"] });
+  const files = readdirSync(directory.path).filter((name) =>
+    existsSync(join(directory.path, name)),
+  );
+  const open = files.filter((name) => (modeOf(join(directory.path, name)) & 0o077) !== 0);
+  await service.stop();
+  expect(files).toEqual(expect.arrayContaining(["log.sqlite", "aspects.sqlite", "signing.key"]));
+  expect(open).toEqual([]);
 });
