@@ -104,10 +104,21 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       });
     }
 
+    // Where one fails, the others end what they have begun: nothing is written after the answer.
+    let failed = false;
     const lane = async (): Promise<void> => {
-      for (const [urn, events] of left) await undoOne(urn, events);
+      for (const [urn, events] of left) {
+        if (failed) return;
+        try {
+          await undoOne(urn, events);
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+      }
     };
-    await Promise.all(Array.from({ length: lanesMax }, lane));
+    const lanes = await Promise.allSettled(Array.from({ length: lanesMax }, lane));
+    for (const one of lanes) if (one.status === "rejected") throw one.reason;
     return tally;
   }
 

@@ -63,6 +63,7 @@ async function label(
   asked: { readonly labels: readonly string[]; readonly resources: readonly Resource[] },
   viewer: Viewer,
 ): Promise<true> {
+  refuseTooMany(asked.labels, asked.resources);
   const labels = asked.labels.map((urn) => urnOf(urn, [kind.entityType], viewer));
   const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(resources, viewer);
@@ -72,6 +73,19 @@ async function label(
   }));
   const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
   return write(operations.length === 0 ? [] : proposals, viewer);
+}
+
+/** Of one field, over all that it labels: each is a change of a value. */
+const operationsMax = 50_000;
+
+/** Throws `malformed` before any of them is made. */
+function refuseTooMany(labels: readonly unknown[], resources: readonly unknown[]): void {
+  const count = labels.length * resources.length;
+  if (count <= operationsMax) return;
+  const each = `${labels.length} for each of ${resources.length} entities`;
+  throw new CatalogError("malformed", `${each} are given, of at most ${operationsMax} in all`, {
+    hint: "Send them in several requests",
+  });
 }
 
 interface TagsInput extends Resource {
@@ -130,6 +144,7 @@ async function own(
   resources: readonly Resource[],
   viewer: Viewer,
 ): Promise<true> {
+  refuseTooMany(owners, resources);
   const operations = owners.map((owner) => ownerOperation(owner, viewer));
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(urns, viewer);
@@ -142,6 +157,7 @@ async function disown(
   resources: readonly Resource[],
   viewer: Viewer,
 ): Promise<true> {
+  refuseTooMany(asked.urns, resources);
   const named = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(urns, viewer);

@@ -155,15 +155,18 @@ async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewe
       ...proposalOf(set, "versionSetProperties", { latest: urn, versioningScheme: SCHEME }),
       headers: { "If-Version-Match": String(properties?.version ?? -1) },
     },
-    proposalOf(urn, "versionProperties", {
-      versionSet: set,
-      version: { versionTag: input.version },
-      ...(input.comment && { comment: input.comment }),
-      sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
-      versioningScheme: SCHEME,
-      metadataCreatedTimestamp: { time: viewer.now(), actor: actorOf(viewer) },
-      isLatest: true,
-    }),
+    {
+      ...proposalOf(urn, "versionProperties", {
+        versionSet: set,
+        version: { versionTag: input.version },
+        ...(input.comment && { comment: input.comment }),
+        sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
+        versioningScheme: SCHEME,
+        metadataCreatedTimestamp: { time: viewer.now(), actor: actorOf(viewer) },
+        isLatest: true,
+      }),
+      headers: { "If-Version-Match": "-1" },
+    },
   ];
   if (latest && before) {
     const operation = { op: "add", path: ["isLatest"], value: false } as const;
@@ -180,11 +183,14 @@ interface UnlinkInput {
 
 const versionsMax = 10_000;
 
+/** Refused, as linking is, when the set's latest version became another one meanwhile. */
 async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
   const { catalog, loader } = viewer;
   const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
   const urn = input.unlinkedEntity ?? "";
   await refuseMissing([set, urn], viewer);
+  const [found] = await catalog.findEntities([set], ["versionSetProperties"]);
+  const [properties] = found?.aspects ?? [];
   if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
     throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`);
   }
@@ -203,13 +209,16 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
     ...{ entityType: entityTypeIn(of), entityUrn: of, changeType: "DELETE", aspectName },
   });
   const proposals = [without(urn, "versionProperties")];
-  const latest = (await loader.load(set)).aspect("versionSetProperties")?.latest;
+  const latest = properties && JSON.parse(properties.value).latest;
+  const headers = { "If-Version-Match": String(properties?.version ?? -1) };
   if (latest === urn && next !== undefined) {
     const value = { latest: next.urn, versioningScheme: SCHEME };
     const operation = { op: "add", path: ["isLatest"], value: true } as const;
-    proposals.push(proposalOf(set, "versionSetProperties", value));
+    proposals.push({ ...proposalOf(set, "versionSetProperties", value), headers });
     proposals.push(patchOf(next.urn, "versionProperties", [operation]));
-  } else if (latest === urn) proposals.push(without(set, "versionSetProperties"));
+  } else if (latest === urn) {
+    proposals.push({ ...without(set, "versionSetProperties"), headers });
+  }
   await write(proposals, viewer);
   return entityOf(set);
 }

@@ -1,0 +1,87 @@
+/** What several ask of GraphQL at once, and what one asks too much of. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { ask, faultOf } from "./graphql-client.ts";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,labelled,PROD)";
+const fault = async (query: string, variables: Readonly<Record<string, unknown>>) =>
+  faultOf(await ask(service.client, query, variables));
+const aspect = async (urn: string, name: string) => {
+  const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}?aspects=List(${name})`);
+  return body.aspects[name]?.value;
+};
+
+test("of versions that are linked at once each is in the set once, and one is the latest", async () => {
+  const set = "urn:li:versionSet:(raced,dataset)";
+  const named = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,raced.v${i},PROD)`;
+  const urns = Array.from({ length: 6 }, (_, i) => named(i));
+  for (const urn of urns) await service.client.upsert(urn, "status", { removed: false });
+  const field = (name: string, type: string) =>
+    `mutation($input: ${type}!) { ${name}(input: $input) { urn } }`;
+  const link = (linkedEntity: string, version: string, versionSet = set) =>
+    ask(service.client, field("linkAssetVersion", "LinkVersionInput"), {
+      input: { versionSet, linkedEntity, version },
+    });
+  const unlink = (unlinkedEntity: string) =>
+    ask(service.client, field("unlinkAssetVersion", "UnlinkVersionInput"), {
+      input: { versionSet: set, unlinkedEntity },
+    });
+  // Whoever loses a race is told so, and asks again.
+  await Promise.all(
+    urns.map(async (urn, i) => {
+      for (let attempt = 0; attempt < 20; attempt++) {
+        if ((await link(urn, String(i))).body.errors === undefined) return;
+      }
+      throw new Error("lost every race");
+    }),
+  );
+  const linked = async () => {
+    const all = await Promise.all(urns.map((urn) => aspect(urn, "versionProperties")));
+    return urns.map((urn, i) => ({ urn, ...all[i] })).filter(({ sortId }) => sortId);
+  };
+  const all = await linked();
+  expect(new Set(all.map(({ sortId }) => sortId)).size).toBe(6);
+  const latest = all.filter(({ isLatest }) => isLatest);
+  expect(latest).toMatchObject([{ urn: (await aspect(set, "versionSetProperties")).latest }]);
+  // One entity asked into two sets at once is in one.
+  const other = named(7);
+  await service.client.upsert(other, "status", { removed: false });
+  const sets = ["a", "b", "c"].map((name) => `urn:li:versionSet:(${name},dataset)`);
+  const replies = await Promise.all(sets.map((one) => link(other, "1", one)));
+  expect(replies.filter(({ body }) => body.errors === undefined)).toHaveLength(1);
+  // While the latest goes another comes: the set names one that is in it.
+  for (let round = 0; round < 4; round++) {
+    const [, going] = await Promise.all([
+      link(named(8), "8"),
+      unlink((await aspect(set, "versionSetProperties")).latest),
+      service.client.upsert(named(8), "status", { removed: false }),
+    ]);
+    expect(going.status).toBe(200);
+    const now = (await aspect(set, "versionSetProperties")).latest;
+    expect(await aspect(now, "versionProperties")).toMatchObject({
+      ...{ versionSet: set, isLatest: true },
+    });
+  }
+});
+
+test("more labels than a request may bring are refused before any is made", async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `urn:li:tag:t${i}`);
+  const resources = Array.from({ length: 60 }, () => ({ resourceUrn: dataset }));
+  for (const [name, type] of [
+    ["batchAddTags", "BatchAddTagsInput"],
+    ["batchRemoveTags", "BatchRemoveTagsInput"],
+  ] as const) {
+    const refused = await fault(`mutation($input: ${type}!) { ${name}(input: $input) }`, {
+      input: { tagUrns: many(1_000), resources },
+    });
+    expect(refused).toMatchObject({ extensions: { code: 400 } });
+    expect(refused.message).toContain("1000 for each of 60 entities");
+  }
+});
