@@ -494,6 +494,20 @@ describe("older forms", () => {
     expect(nameless.status).toBe(400);
   });
 
+  test.each([
+    ["urn:li:nothing:x", 404],
+    ["urn", 400],
+  ])("a list with %s deletes nothing", async (wrong, status) => {
+    const urn = datasetOf("kept");
+    const aspect = { __type: "DatasetProperties", name: "kept" };
+    await call("POST", "/openapi/entities/v1/", [
+      { entityType: "dataset", entityUrn: urn, aspect },
+    ]);
+    const path = `/openapi/entities/v1/?urns=${encoded(urn)}&urns=${wrong}&soft=false`;
+    expect((await call("DELETE", path)).status).toBe(status);
+    expect((await call("GET", `/openapi/v3/entity/dataset/${urn}`)).status).toBe(200);
+  });
+
   test("proposals in a list", async () => {
     const entityUrn = "urn:li:tag:platform";
     const value = JSON.stringify({ name: "platform" });

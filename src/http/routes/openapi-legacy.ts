@@ -319,6 +319,8 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           const answer = await write(proposals, ask, backing);
           return { ...answer, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
         }
+        // Each is a delete of its own: what would be refused is refused before the first.
+        for (const urn of urns) await backing.catalog.delete({ urn, dryRun: true }, ask.caller);
         const deleted = [];
         let position: Answer["position"];
         for (const urn of urns) {
