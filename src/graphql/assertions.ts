@@ -140,28 +140,34 @@ async function reportOperation(_: never, { input }: { input: OperationInput }, v
   return "true";
 }
 
+/** As it is written: what is null was not said. */
+type AskedCriterion = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part]> } & {
+  readonly field: string;
+};
+
+const criterionOf = ({ field, value, values, condition, negated }: AskedCriterion): Criterion => ({
+  field,
+  ...{ value: value ?? undefined, values: values ?? undefined },
+  ...{ condition: condition ?? undefined, negated: negated ?? undefined },
+});
+
 interface Range {
   readonly status?: Maybe<string>;
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
   readonly limit?: Maybe<number>;
-  readonly filter?: Maybe<{ readonly and: readonly object[] }>;
+  readonly filter?: Maybe<{ readonly and: readonly AskedCriterion[] }>;
 }
 
 const eventsMax = 1_000;
 
-/** Latest first. What is null in a filter was not said; a criterion without values says nothing. */
+/** Latest first; a criterion without values says nothing. */
 async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
   { startTimeMillis, endTimeMillis, limit, filter }: Range,
   { catalog }: Viewer,
 ): Promise<readonly JsonObject[]> {
-  const and = (filter?.and ?? []).map(
-    (one) =>
-      Object.fromEntries(
-        Object.entries(one).filter(([, value]) => value !== null),
-      ) as unknown as Criterion,
-  );
+  const and = (filter?.and ?? []).map(criterionOf);
   const { json } = await catalog.getTimeseriesValues({
     ...{ urn, entity, aspect, limit: Math.min(limit ?? eventsMax, eventsMax) },
     ...{ startTimeMillis: startTimeMillis ?? undefined, endTimeMillis: endTimeMillis ?? undefined },

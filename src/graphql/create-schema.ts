@@ -22,6 +22,8 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
     for (const [name, resolve] of Object.entries(own)) {
       const field = fieldsOf(schema, typeName)[name];
       assert(field !== undefined, `${typeName} has a field ${name}`);
+      // Each is written for the source and the arguments of its own field, and is called with those:
+      // the schema checks arguments, and a source is what the field around it has answered.
       field.resolve = resolve as unknown as Resolve;
     }
   }

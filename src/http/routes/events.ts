@@ -9,13 +9,13 @@ export interface EventsOptions {
   readonly texts: EventTexts;
 }
 
-interface Asked {
+type Asked = {
   readonly topic: string;
   readonly offsetId?: string;
   readonly limit?: number;
   readonly pollTimeoutSeconds?: number;
   readonly lookbackWindowDays?: number;
-}
+};
 
 type Kind = Parameters<Catalog["pollChanges"]>[0]["kind"];
 
@@ -108,7 +108,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       { code: "unavailable", when: "the values before are not there yet" },
     ],
     async handle({ parameters }, { catalog, now }) {
-      const asked = parameters as unknown as Asked;
+      const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       const { changes, meanings, position } = await catalog.pollChanges({
         ...{ kind: kindOf(asked.topic), after: offsetOf(asked.offsetId), limit },

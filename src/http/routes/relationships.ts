@@ -107,7 +107,7 @@ const getRelationships: Endpoint = {
   },
   errors: readErrors,
   async handle({ parameters }, { catalog }) {
-    const { types, ...query } = parameters as unknown as Query & { types: readonly string[] };
+    const { types, ...query } = parameters as Query & { types: readonly string[] };
     const page = await catalog.listRelationships({ ...query, types: namesIn(types) });
     return { json: shown(page) };
   },
@@ -132,12 +132,12 @@ function shown(page: Page): string {
   return text;
 }
 
-interface Query {
+type Query = {
   readonly urn: string;
   readonly direction: string;
   readonly start?: number;
   readonly count?: number;
-}
+};
 
 /** No name of the model has a comma. */
 const namesIn = (types: readonly string[]): readonly string[] =>
@@ -281,7 +281,7 @@ const getRelatedEntities: Endpoint = {
   },
   errors: readErrors,
   async handle({ parameters }, { catalog }) {
-    const { relationshipTypes, ...query } = parameters as unknown as Query & {
+    const { relationshipTypes, ...query } = parameters as Query & {
       relationshipTypes: readonly string[];
     };
     const types = namesIn(relationshipTypes);

@@ -5,12 +5,12 @@ import type { Endpoint, Schema } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { orders, ordersKey } from "./samples.ts";
 
-interface Asked {
+type Asked = {
   readonly categories: readonly string[];
   readonly startTime?: number;
   readonly endTime?: number;
   readonly raw?: boolean;
-}
+};
 
 const changeEvent: Schema = {
   type: "object",
@@ -114,7 +114,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     { code: "not_found", when: "the urn is of a type that the model does not have" },
   ],
   async handle({ path: { urn = "" }, parameters }, { catalog }) {
-    const { categories, startTime, endTime, raw } = parameters as unknown as Asked;
+    const { categories, startTime, endTime, raw } = parameters as Asked;
     const transactions = await catalog.getTimeline({
       ...{ urn, raw, categories: categories.flatMap((one) => one.split(",")) },
       startTime: startTime === undefined || startTime < 0 ? undefined : startTime,
