@@ -1,14 +1,15 @@
 /**
  * Reading entities as records with the texts of their values: for doors that put together forms of
  * their own. An entity that does not exist is told as such, without an aspect that its urn implies.
+ * More than fits into an answer is refused (`too_large`).
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
-import { currentAspect } from "../core/entity-state.ts";
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Model } from "../model/model.ts";
-import type { Addresses } from "./address.ts";
-import type { Catalog, FoundAspect } from "./catalog.ts";
+import type { Address, Addresses } from "./address.ts";
+import type { Catalog, FoundAspect, FoundEntity } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 
@@ -21,6 +22,11 @@ interface Dependencies {
   readonly reached: (position: Position) => Promise<void>;
 }
 
+/** Of the values of one answer, which is whole in memory. */
+const answerBytesMax = 128 * 1024 * 1024;
+/** Entities whose values are read at once, before those of others. */
+const readMax = 500;
+
 export function createFinds(
   dependencies: Dependencies,
 ): Pick<Catalog, "findEntities" | "findAspect"> {
@@ -30,16 +36,17 @@ export function createFinds(
     async findEntities(texts, names) {
       const known = await inSlices(texts, (text) => addresses.known(text));
       const wanted = names && new Set(names);
-      const found = await states.read(known.map(({ urn }) => urn));
-      return inSlices(known, ({ urn, entity }, i) => {
-        const state = found[i];
-        const aspects = [entity.keyAspect, ...entity.aspects].flatMap((name) => {
-          if (wanted !== undefined && !wanted.has(name)) return [];
-          return (state && currentAspect(state, name)) ?? [];
-        });
-        const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
-        return { urn, entityType: entity.name, exists, aspects };
-      });
+      const entities: FoundEntity[] = [];
+      let bytes = 0;
+      for (let start = 0; start < known.length; start += readMax) {
+        const asked = known.slice(start, start + readMax);
+        const found = await states.read(asked.map(({ urn }) => urn));
+        const made = await inSlices(asked, (address, i) => entityOf(address, found[i], wanted));
+        for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
+        entities.push(...made);
+        if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
+      }
+      return entities;
     },
 
     async findAspect(text, name, version): Promise<FoundAspect | undefined> {
@@ -59,3 +66,23 @@ export function createFinds(
     },
   };
 }
+
+function entityOf(
+  { urn, entity }: Address,
+  state: EntityState | undefined,
+  wanted: ReadonlySet<string> | undefined,
+): FoundEntity {
+  const aspects = [entity.keyAspect, ...entity.aspects].flatMap((name) => {
+    if (wanted !== undefined && !wanted.has(name)) return [];
+    return (state && currentAspect(state, name)) ?? [];
+  });
+  const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
+  return { urn, entityType: entity.name, exists, aspects };
+}
+
+const tooLarge = (count: number): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `what ${count} entities hold is more than ${answerBytesMax} bytes, which an answer may have`,
+    { hint: "Ask for fewer at a time, or for some of their aspects" },
+  );

@@ -1,0 +1,58 @@
+/** Entities found for doors: as many as an answer holds, and no more in memory meanwhile. */
+import { expect, test } from "vitest";
+import { createFinds } from "../../src/catalog/find-entities.ts";
+import { written } from "../../src/http/openapi-forms.ts";
+
+type Dependencies = Parameters<typeof createFinds>[0];
+
+/** Entities with one aspect, of a value of so many bytes. */
+function finding(bytes: number) {
+  const reads: number[] = [];
+  const aspect = { name: "tagProperties", value: " ".repeat(bytes), removed: false };
+  const entity = { name: "tag", keyAspect: "tagKey", aspects: ["tagProperties"] };
+  const dependencies = {
+    addresses: { known: (urn: string) => ({ urn, entity }) },
+    states: {
+      read: async (urns: readonly string[]) => {
+        reads.push(urns.length);
+        return urns.map((urn) => ({ urn, aspects: new Map([["tagProperties", aspect]]) }));
+      },
+    },
+  } as unknown as Dependencies;
+  return { finds: createFinds(dependencies), reads };
+}
+
+const urns = (count: number) => Array.from({ length: count }, (_, i) => `urn:li:tag:t${i}`);
+const MiB = 1024 * 1024;
+
+test("entities are told as long as their values fit into an answer", async () => {
+  const { finds } = finding(MiB);
+  expect(await finds.findEntities(urns(128), undefined)).toHaveLength(128);
+  await expect(finds.findEntities(urns(129), undefined)).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("129 entities"),
+  });
+  // What is not asked for takes no room.
+  expect(await finds.findEntities(urns(2_000), ["status"])).toHaveLength(2_000);
+});
+
+test("one entity is told, however large", async () => {
+  expect(await finding(200 * MiB).finds.findEntities(urns(1), undefined)).toHaveLength(1);
+});
+
+test("what does not fit is not read to its end", async () => {
+  const { finds, reads } = finding(MiB);
+  await expect(finds.findEntities(urns(10_000), undefined)).rejects.toThrow();
+  expect(reads).toEqual([500]);
+});
+
+test("what was written is answered with, however large: as urns alone", async () => {
+  const { finds } = finding(MiB);
+  const proposals = urns(200).map((entityUrn) => ({
+    ...{ entityType: "tag", entityUrn, changeType: "PATCH" as const },
+    aspectName: "tagProperties",
+  }));
+  const answered = await written(proposals, finds);
+  expect(answered.map(({ urn }) => urn)).toEqual(urns(200));
+  expect(answered.every(({ aspects }) => aspects.length === 0)).toBe(true);
+});
