@@ -5,10 +5,9 @@ import type { Criterion } from "../core/filter.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { type EntitySource, entityOf } from "./entity-resolvers.ts";
 import { actorOf } from "./labelling.ts";
+import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, urnOf, write } from "./writing.ts";
-
-type Maybe<T> = T | null | undefined;
 
 interface Entry {
   readonly key: string;

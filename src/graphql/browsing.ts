@@ -1,10 +1,9 @@
 /** Completing what is typed, and going through folders. */
 
 import { entityOf } from "./entity-resolvers.ts";
+import type { Maybe } from "./maybe.ts";
 import { type Asked, filterOf, requestOf } from "./searching.ts";
 import type { Viewer } from "./viewer.ts";
-
-type Maybe<T> = T | null | undefined;
 
 interface Typed extends Asked {
   readonly query: string;

@@ -3,11 +3,10 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-resolvers.ts";
+import type { Maybe } from "./maybe.ts";
 import type { FacetFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
-
-type Maybe<T> = T | null | undefined;
 
 interface Source {
   readonly urn: string;

@@ -5,6 +5,7 @@
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { descriptionAspects, entityTypeIn } from "./entity-resolvers.ts";
+import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import {
   type PatchOperation,
@@ -14,8 +15,6 @@ import {
   urnOf,
   write,
 } from "./writing.ts";
-
-type Maybe<T> = T | null | undefined;
 
 interface Resource {
   readonly resourceUrn: string;

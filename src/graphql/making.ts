@@ -4,10 +4,9 @@ import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { entityOf, entityTypeIn, propertiesAspects } from "./entity-resolvers.ts";
 import { actorOf, bornWith } from "./labelling.ts";
+import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
-
-type Maybe<T> = T | null | undefined;
 
 interface NewEntity {
   readonly id?: Maybe<string>;

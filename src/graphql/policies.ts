@@ -4,10 +4,9 @@ import { type DefaultPolicy, defaultPolicies } from "../auth/default-policies.ts
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-resolvers.ts";
+import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
-
-type Maybe<T> = T | null | undefined;
 
 const TYPE = "dataHubPolicy";
 const INFO = "dataHubPolicyInfo";

@@ -11,9 +11,8 @@ import type {
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
 import { entityOf } from "./entity-resolvers.ts";
+import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
-
-type Maybe<T> = T | null | undefined;
 
 export interface Asked {
   readonly types?: Maybe<readonly string[]>;

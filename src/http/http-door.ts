@@ -206,36 +206,20 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       servesApi: config.servesApi ?? true,
     });
   }
-  // What a resource does not offer is refused before its body is read.
-  app.all(NOWHERE, {
-    onRequest: (request, _, done) => {
-      const noted = beginNotes(request.raw, undefined);
-      request.noted = noted;
-      identified(
-        request,
-        undefined,
-        access,
-        () => {
-          throw refuseUnrouted(request.raw, noted, rules);
-        },
-        done as Done,
-      );
-    },
-    handler: () => undefined,
-  });
-  app.setNotFoundHandler((request, reply) => {
+  const refuse = (request: FastifyRequest, done: Done): void => {
     const noted = beginNotes(request.raw, undefined);
     request.noted = noted;
-    identified(
-      request,
-      undefined,
-      access,
-      () => {
-        throw refuseUnrouted(request.raw, noted, rules);
-      },
-      (error) => reply.send(error),
-    );
+    const unrouted = () => {
+      throw refuseUnrouted(request.raw, noted, rules);
+    };
+    identified(request, undefined, access, unrouted, done);
+  };
+  // What a resource does not offer is refused before its body is read.
+  app.all(NOWHERE, {
+    onRequest: (request, _, done) => refuse(request, done as Done),
+    handler: () => undefined,
   });
+  app.setNotFoundHandler((request, reply) => refuse(request, (error) => reply.send(error)));
   return app;
 }
 
