@@ -120,6 +120,8 @@ const headerBytesMax = 65_536;
 const pathPartCharactersMax = 8_000;
 /** A whole request must arrive in this time: enough for a full body on a slow line. */
 const requestMillisMax = 120_000;
+/** How often that is looked at. */
+const lookMillis = 5_000;
 
 /** Listening is the caller's. Closing lets requests that have begun finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
@@ -156,7 +158,10 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: pathPartCharactersMax },
     // A missing Host header is refused below, in our form.
-    http: { maxHeaderSize: headerBytesMax, requireHostHeader: false },
+    http: {
+      ...{ maxHeaderSize: headerBytesMax, requireHostHeader: false },
+      connectionsCheckingInterval: lookMillis,
+    },
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
     frameworkErrors: replies.fail,

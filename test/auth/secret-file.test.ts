@@ -1,5 +1,13 @@
 /** Files with keys and tokens that others may read or write, at the start of a service. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openOperatorToken } from "../../src/auth/operator-token.ts";
@@ -72,7 +80,8 @@ describe.each([
 
 test("every file of a service is its owner's alone, also where the directory is open to all", async () => {
   chmodSync(directory.path, 0o755);
-  const service = await startService(directory.path, { args: ["--auth", "on"] });
+  const env = { ANNALS_LOG_LEVEL: "info" };
+  const service = await startService(directory.path, { args: ["--auth", "on"], env });
   const files = readdirSync(directory.path).filter((name) =>
     existsSync(join(directory.path, name)),
   );
@@ -80,4 +89,8 @@ test("every file of a service is its owner's alone, also where the directory is 
   await service.stop();
   expect(files).toEqual(expect.arrayContaining(["log.sqlite", "aspects.sqlite", "signing.key"]));
   expect(open).toEqual([]);
+  // The first start says where the operator's token is, and never what it is.
+  const token = join(directory.path, "operator.token");
+  expect(service.stderr()).toContain(`"file":${JSON.stringify(token)},"made":true`);
+  expect(service.stderr()).not.toContain(readFileSync(token, "utf8").trim());
 });

@@ -71,3 +71,19 @@ test("a request that comes to its end in time is answered", async () => {
   await closed;
   await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+test("a request that never comes to its end is cut, in its head or its body", {
+  timeout: 30_000,
+}, async () => {
+  const { server } = door.app;
+  expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 120_000]);
+  // The same, sooner.
+  Object.assign(server, { headersTimeout: 200, requestTimeout: 400 });
+  const head = await send(target);
+  const rest = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);
+  const wait = { timeout: 20_000, interval: 50 };
+  for (const { socket, received } of [head, rest]) {
+    await expect.poll(() => socket.closed, wait).toBe(true);
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+  }
+});
