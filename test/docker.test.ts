@@ -38,9 +38,12 @@ const services = files.flatMap((file) =>
 );
 const cluster = read("compose.yaml");
 
-/** `${NAME:-value}` as compose puts it in, `$$` as it lets it be. */
+/** `${NAME:-value}` and `${NAME:?why}` as compose puts them in, `$$` as it lets it be. */
 const filledIn = (text: string): string =>
-  text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1").replaceAll("$$", "$");
+  text
+    .replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
+    .replaceAll(/\$\{\w+:\?[^}]*\}/g, "given-from-outside")
+    .replaceAll("$$", "$");
 
 describe.each(services)("$name in $file", ({ file, service }) => {
   test("has an image of one version", () => {
@@ -81,6 +84,19 @@ describe.each(services)("$name in $file", ({ file, service }) => {
       expect(settings[key].kind.parse(filledIn(value)), `${variable}=${value}`).toBeDefined();
     }
   });
+});
+
+test("no password is one that everybody can read here", () => {
+  let given = 0;
+  for (const { service } of services) {
+    for (const [variable, value] of Object.entries(service.environment ?? {})) {
+      const secret = /PASSWORD|AUTH$/.test(variable) ? value : /:\/\/\w+:(.*)@/.exec(value)?.[1];
+      if (secret === undefined) continue;
+      expect(secret, variable).toMatch(/^(?:\w+\/)?\$\{STORES_PASSWORD:\?[^}]+\}$/);
+      given++;
+    }
+  }
+  expect(given).toBeGreaterThan(6);
 });
 
 describe("the cluster profile", () => {
