@@ -42,6 +42,10 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
 
   /** The position after which everything is younger than a time. */
   async function positionBefore(time: number): Promise<Position> {
+    // Most windows are longer than the log: that is seen at its beginning.
+    const first = (await log.readAll(START, { limit: 1 })).at(0);
+    const beginning = first && readable(decode, first);
+    if (beginning !== undefined && beginning.created.time >= time) return START;
     let from: Position | "end" = "end";
     for (;;) {
       const page: readonly LogRecord[] = await log.readAll(from, {

@@ -1,5 +1,6 @@
 /** Polling for events of the reference's topics, at the door of the real service. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPoll } from "../../src/catalog/poll.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
@@ -86,8 +87,29 @@ test("a window of days goes back before now", async () => {
   expect(none.events).toEqual([]);
 });
 
+test("a window that is longer than the log does not read all of it", async () => {
+  const read: unknown[] = [];
+  const poll = createPoll({
+    log: {
+      readAll: async (from: unknown, { limit }: { limit: number }) => {
+        read.push(from);
+        return Array.from({ length: limit }, (_, i) => ({ position: i + 1 }));
+      },
+    },
+    decode: () => ({ created: { time: 1_000 } }),
+    changes: {
+      readChanges: async ({ after }: { after: unknown }) => ({
+        ...{ changes: [], position: after, end: true },
+      }),
+    },
+  } as unknown as Parameters<typeof createPoll>[0]);
+  const { position } = await poll({ kind: "versioned", since: 999, waitMs: 0 });
+  expect([position, read]).toEqual([0, [0]]);
+});
+
 test.each([
   ["topic=Nothing", 400, "malformed"],
+  ["topic=constructor", 400, "malformed"],
   ["limit=1", 400, "malformed"],
   ["topic=PlatformEvent_v1&limit=0", 400, "malformed"],
   ["topic=PlatformEvent_v1&offsetId=x", 400, "malformed"],

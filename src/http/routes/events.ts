@@ -127,7 +127,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
 ];
 
 function kindOf(topic: string): Kind {
-  const kind = kinds[topic];
+  const kind = Object.hasOwn(kinds, topic) ? kinds[topic] : undefined;
   if (kind !== undefined) return kind;
   throw new CatalogError("malformed", `unknown topic "${topic.slice(0, 120)}"`, {
     hint: `There are ${Object.keys(kinds).join(", ")}`,
