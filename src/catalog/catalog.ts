@@ -9,9 +9,11 @@ import type { Filter } from "../core/filter.ts";
 import type { JsonDiffOperation } from "../core/json-diff.ts";
 import type { Position } from "../core/position.ts";
 import type { SemanticChange, SemanticChangeType } from "../core/semantic-changes.ts";
+import type { EntityReads, Moment, ReadsAsOf } from "./entity-reads.ts";
 import type { SearchCatalog } from "./search-requests.ts";
 
 export type { Criterion, Filter } from "../core/filter.ts";
+export type * from "./entity-reads.ts";
 export type * from "./search-requests.ts";
 
 /** Who asks, and what they said about the request. */
@@ -266,7 +268,7 @@ export interface Rollback extends Written {
 /** What a read is made from. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";
 
-export interface Catalog extends SearchCatalog {
+export interface Catalog extends SearchCatalog, EntityReads {
   /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
   ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
   ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Written>;
@@ -304,34 +306,11 @@ export interface Catalog extends SearchCatalog {
   >;
 
   /**
-   * {urn, entityName, aspects: {name: Envelope}} (contract §4.1). Unknown aspect names are ignored,
-   * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
-   * `aspects` undefined: all.
+   * The same reads as of a moment: what they were answered when the log ended there. Hidden now is
+   * hidden then. A moment that is yet to come is `invalid`.
    */
-  getEntity(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
-  /** {results: {urn: entity}, statuses: {}, errors: {urn: …}}. */
-  getEntities(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
-  /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}} (contract §3.1). */
-  getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
-  getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
-  /** {version, aspect: {<record>: value}}; not_found when there is no such value. */
-  getAspect(urn: string, aspect: string, version: number): Promise<JsonText>;
-  /** {value: {entityName, aspectName, limit, values: […], …}} (contract §2.5). */
-  getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
+  asOf(moment: Moment): Promise<ReadsAsOf>;
 
-  /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */
-  findEntities(
-    urns: readonly string[],
-    aspects: readonly string[] | undefined,
-  ): Promise<readonly FoundEntity[]>;
-  /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
-  findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
-
-  exists(urn: string, options: { readonly includeSoftDelete: boolean }): Promise<boolean>;
-  filterExisting(
-    urns: readonly string[],
-    options: { readonly includeSoftDelete: boolean },
-  ): Promise<readonly string[]>;
   listUrns(
     entityType: string,
     page: { readonly start: number; readonly count: number },

@@ -22,6 +22,7 @@ import { createAddresses } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
+import { createInTurn } from "./in-turn.ts";
 import { createIngestion } from "./ingest.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
@@ -67,6 +68,9 @@ export interface CatalogParts {
   readonly now: () => number;
   readonly onContradictedKey: (urn: string) => void;
 }
+
+/** Requests of a past moment that are folded at once. */
+const foldedAtOnceMax = 4;
 
 export const ASPECTS = "aspects";
 export const TIMESERIES = "timeseries";
@@ -181,6 +185,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       caughtUp,
       append: ingestion.append,
       fields: createSearchFields(parts.search.rules),
+      inTurn: createInTurn(foldedAtOnceMax),
     },
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow: another sum is another edition.

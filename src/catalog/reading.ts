@@ -8,7 +8,8 @@ import type { Position } from "../core/position.ts";
 import { patternWithNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
-import type { Catalog, ToldChange, ToldChanges } from "./catalog.ts";
+import { openPast, type PastTools } from "./as-of.ts";
+import type { Catalog, EntityReads, ToldChange, ToldChanges } from "./catalog.ts";
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
 import { createFinds } from "./find-entities.ts";
@@ -36,7 +37,8 @@ export interface ReadingTools {
   readonly log: CatalogParts["log"];
   readonly parts: Pick<
     CatalogParts,
-    "aspects" | "decode" | "lineage" | "references" | "search" | "urnLimits"
+    | ("aspects" | "decode" | "lineage" | "references" | "search" | "urnLimits")
+    | ("projectTimeseries" | "sharedLog")
   >;
   readonly fields: SearchFields;
   readonly envelopes: Envelopes;
@@ -44,6 +46,8 @@ export interface ReadingTools {
   readonly reached: (position: Position) => Promise<void>;
   /** Waits until a view has every write that was answered. */
   readonly caughtUp: (view: "aspects" | "timeseries" | "graph") => () => Promise<void>;
+  /** For folding up to a moment: a few at once. */
+  readonly inTurn: PastTools["inTurn"];
   readonly append: Parameters<typeof createRelationships>[0]["append"];
   /** Another number whenever the graph may tell something else; absent: at any time. */
   readonly edition?: (() => number) | undefined;
@@ -62,16 +66,19 @@ const namesOf = (references: CatalogParts["references"]): readonly string[] =>
 /** Most urns of one page of listUrns. */
 const pageMax = 10_000;
 
-export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
-  const { model, addresses, namespace, systemActor, now, parts, reached, caughtUp } = tools;
-  const { urnLimits } = parts;
-  const { states, aspects, timeseries, graph } = ports;
-  const walk = createLineage({ reader: graph, steps: parts.lineage, now });
+interface EntityPorts {
+  readonly states: ReadPorts["states"];
+  readonly aspects: Pick<ReadPorts["aspects"], "findValue">;
+  readonly timeseries: ReadPorts["timeseries"];
+}
 
-  const searches = createSearches({
-    ...{ ...parts.search, reader: ports.search, fields: tools.fields },
-    ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
-  });
+/** What can be asked of the present and of any moment: the ports say which it is. */
+function createEntityReading(
+  tools: ReadingTools,
+  { states, aspects, timeseries }: EntityPorts,
+  caughtUp: () => Promise<void>,
+): EntityReads {
+  const { model, addresses, namespace } = tools;
 
   async function existing(
     urns: readonly string[],
@@ -87,6 +94,54 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
     });
   }
 
+  return {
+    ...createReads({ ...tools, states, reader: aspects }),
+    ...createFinds({ ...tools, states, reader: aspects }),
+    ...createTimeseriesReads({ model, addresses, namespace, reader: timeseries, caughtUp }),
+
+    exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
+
+    async filterExisting(urns, options) {
+      const found = await existing(urns, options);
+      return urns.filter((_, i) => found[i]);
+    },
+  };
+}
+
+/** `everything`: the ports hide nothing. */
+function createReadsAsOf(
+  tools: ReadingTools,
+  { states, aspects }: ReadPorts,
+  everything: boolean,
+): Catalog["asOf"] {
+  const { log, model, parts, reached, inTurn, now } = tools;
+  const past: PastTools = {
+    ...{ log, decode: parts.decode, project: parts.projectTimeseries, reached, inTurn, now },
+    keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
+  };
+  // What another process told may have brought into being what is hidden, or be what hides it.
+  const seen: typeof states.read = async (urns) => {
+    if (parts.sharedLog) await reached(await log.head());
+    return states.read(urns);
+  };
+  return async (moment) => {
+    const ports = await openPast(past, { aspects, seen: everything ? undefined : seen }, moment);
+    const reads = createEntityReading(tools, ports, async () => {});
+    return { ...reads, shown: ports.shown };
+  };
+}
+
+export function createReading(tools: ReadingTools, ports: ReadPorts, everything = true): Reading {
+  const { model, addresses, namespace, systemActor, now, parts, reached, caughtUp } = tools;
+  const { urnLimits } = parts;
+  const { states, aspects, timeseries, graph } = ports;
+  const walk = createLineage({ reader: graph, steps: parts.lineage, now });
+
+  const searches = createSearches({
+    ...{ ...parts.search, reader: ports.search, fields: tools.fields },
+    ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+  });
+
   function entityType(name: string): string {
     const entity = model.findEntity(name);
     if (entity === undefined) throw unknownEntityType(model, name, "invalid");
@@ -99,12 +154,8 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
   });
 
   return {
-    ...createReads({ ...tools, states, reader: aspects }),
-    ...createFinds({ ...tools, states, reader: aspects }),
-    ...createTimeseriesReads({
-      ...{ model, addresses, namespace },
-      ...{ reader: timeseries, caughtUp: caughtUp("timeseries") },
-    }),
+    ...createEntityReading(tools, ports, caughtUp("timeseries")),
+    asOf: createReadsAsOf(tools, ports, everything),
     ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp("timeseries") }),
     ...createRelationships({
       ...{ reader: graph, walk, namespace, urnLimits, systemActor, now },
@@ -124,13 +175,6 @@ export function createReading(tools: ReadingTools, ports: ReadPorts): Reading {
       const [state] = await states.read([addresses.known(text).urn]);
       const value = state && currentAspect(state, "browsePaths")?.value;
       return value === undefined ? [] : (JSON.parse(value).paths ?? []);
-    },
-
-    exists: async (urn, options) => (await existing([urn], options))[0] ?? false,
-
-    async filterExisting(urns, options) {
-      const found = await existing(urns, options);
-      return urns.filter((_, i) => found[i]);
     },
 
     async listUrns(type, { start, count }) {
@@ -175,7 +219,8 @@ export function createSeenReading(
 ): Reading {
   // What neighbours there are depends on policies, too: none are remembered.
   const edition = look === undefined ? tools.edition : undefined;
-  const reading = createReading({ ...tools, edition }, portsThrough({ withheld, look }, ports));
+  const seenPortsOf = portsThrough({ withheld, look }, ports);
+  const reading = createReading({ ...tools, edition }, seenPortsOf, false);
 
   async function seen<T extends ToldChanges>(told: T): Promise<T> {
     if (told.changes.length === 0) return told;

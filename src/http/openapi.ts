@@ -5,6 +5,7 @@
 import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
+import { momentParameters, takesMoment } from "./moments.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 import { errorReply, namedSchemas as plainSchemas } from "./schemas.ts";
 import { namedSearchSchemas } from "./search-schemas.ts";
@@ -160,6 +161,7 @@ function actionsOperation(
       },
       ...writeHeaders,
       ...(actions.some(({ reads }) => reads !== undefined) ? [minPosition] : []),
+      ...(actions.some(takesMoment) ? momentParameters.map(parameterOf) : []),
     ],
     requestBody: {
       required: true,

@@ -8,6 +8,7 @@ import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
 import { readConditions } from "./conditions.ts";
 import type { Ask, Endpoint } from "./endpoint.ts";
+import { refuseMoment } from "./moments.ts";
 import { readParameters } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
 import { type Protocol, readProtocol } from "./protocol.ts";
@@ -72,6 +73,7 @@ export function receive(
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
+    if (endpoint !== undefined) refuseMoment(endpoint, rawQuery);
     // Clients of these doors write blanks as forms do.
     const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
     const query = parseQuery(rawQuery, plusIsBlank);
@@ -94,6 +96,7 @@ export function receive(
     throw refuseUnrouted(request, noted, rules);
   }
   const { rawKey, rawQuery } = addressOf(request);
+  refuseMoment(endpoint, rawQuery);
   const declared = endpoint.parameters;
   return {
     key: rawKey === undefined ? "" : decodeOnce(rawKey, protocol.plusIsBlank),

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../src/http/endpoint.ts";
+import { takesMoment } from "../../src/http/moments.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { orders } from "../../src/http/routes/samples.ts";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
@@ -132,6 +133,43 @@ describe("hidden is absent at", () => {
       if (NAMES.test(JSON.stringify(body))) telling++;
     }
     expect(telling).toBeGreaterThan(reading.length / 2);
+  });
+});
+
+/** What a read as of a moment is asked: the moment in its query, and no least position. */
+async function askedThen(
+  { method, example }: Pick<Endpoint, "method" | "example">,
+  moment: string,
+  { change = same, who = mina } = {},
+): Promise<Reply> {
+  const body = example.body === undefined ? undefined : change(JSON.stringify(example.body));
+  const path = `${change(example.path)}${example.path.includes("?") ? "&" : "?"}${moment}`;
+  return service.client.call(method, path, body, who);
+}
+
+describe("hidden now was hidden then at", () => {
+  for (const endpoint of reading.filter(takesMoment)) {
+    const { method, path, name } = endpoint;
+    test(`${method} ${path} ${name}`, async () => {
+      // All was open before the policies came, the last two records.
+      for (const moment of [`asOfPosition=${position - 2}`, `asOfTime=${Date.now()}`]) {
+        const found = await askedThen(endpoint, moment);
+        const never = await askedThen(endpoint, moment, { change: otherwise });
+        expect(otherwise(settled(found))).toBe(settled(never));
+        expect(found.position).toBe(never.position);
+        expect(JSON.stringify(found.body)).not.toMatch(/quincunx|424243/);
+      }
+    });
+  }
+
+  test("none of them for the operator", async () => {
+    const bodies = [];
+    for (const endpoint of reading.filter(takesMoment)) {
+      const who = service.operator;
+      bodies.push((await askedThen(endpoint, `asOfPosition=${position - 2}`, { who })).body);
+    }
+    expect(JSON.stringify(bodies)).toContain("424243");
+    expect(bodies.filter((one) => NAMES.test(JSON.stringify(one))).length).toBeGreaterThan(8);
   });
 });
 

@@ -131,6 +131,28 @@ describe("who does not manage it does not find it by", () => {
   });
 });
 
+test("nor as of a moment at which it was there", async () => {
+  const reads = asked.filter(([, request]) =>
+    /^\/(entitiesV2|aspects|entities)\/|ids=|exists/.test(request()[0]),
+  );
+  expect(reads.length).toBeGreaterThan(6);
+  for (const [name, request] of reads) {
+    const [path, body] = request();
+    const method = body === undefined ? "GET" : "POST";
+    for (const moment of [`asOfPosition=${position}`, `asOfTime=${Date.now()}`]) {
+      const then = `${path}${path.includes("?") ? "&" : "?"}${moment}`;
+      const whole = await service.client.call(method, then, body, service.operator);
+      expect(JSON.stringify(whole.body), `the operator finds ${name}`).toMatch(telling);
+      const own = await service.client.call(method, then, body, mina);
+      const text = JSON.stringify(own.body).replace(
+        /urn:li:dataHub(?:AccessToken|Secret):[\w-]+/g,
+        "",
+      );
+      expect(text, name).not.toMatch(telling);
+    }
+  }
+});
+
 test("the feed and reads of users tell the rest of them", async () => {
   expect(
     (await get(`/entitiesV2/${encoded(ROOT)}`)).body.aspects.corpUserInfo.value.displayName,

@@ -165,6 +165,15 @@ export function createRecordingCatalog(): RecordingCatalog {
       position: position(12),
     }),
     getBrowsePaths: answering("getBrowsePaths", ["/prod/hive"]),
+    async asOf(moment) {
+      calls.push({ method: "asOf", args: [moment] });
+      const { getEntity, getEntities, getSnapshot, getSnapshots, getAspect } = catalog;
+      const { getTimeseriesValues, findEntities, findAspect, exists, filterExisting } = catalog;
+      return {
+        ...{ getEntity, getEntities, getSnapshot, getSnapshots, getAspect, getTimeseriesValues },
+        ...{ findEntities, findAspect, exists, filterExisting, shown: () => position(4) },
+      };
+    },
     positionOf: () => position(6),
     reach: answering("reach", undefined),
     forgetRelationships: answering("forgetRelationships", { position: position(10) }),

@@ -2,6 +2,7 @@
 import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../catalog/catalog.ts";
 import { withConditions } from "../conditions.ts";
 import { type Answer, type Endpoint, type Resource, valueAnswer, valueReply } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
 import * as schemas from "../schemas.ts";
 import { untilFound } from "../search-sync.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
@@ -104,6 +105,7 @@ const getTimeseriesAspectValues: Endpoint = {
   name: "getTimeseriesAspectValues",
   summary: "Read a timeseries aspect",
   about: "Latest first, both ends of the range inclusive.",
+  parameters: momentParameters,
   body: {
     type: "object",
     required: ["urn", "entity", "aspect"],
@@ -144,6 +146,11 @@ const getTimeseriesAspectValues: Endpoint = {
   errors: [
     { code: "malformed", when: "a parameter is missing or mistyped, or `limit` is negative" },
     { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
+    {
+      code: "too_large",
+      when: "as of a moment: the range has more events than are folded at once",
+    },
+    ...momentErrors,
   ],
   handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
 };
@@ -200,6 +207,7 @@ const getAspect: Endpoint = {
       type: "long",
       about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
     },
+    ...momentParameters,
   ],
   reply: {
     type: "object",
@@ -231,6 +239,7 @@ const getAspect: Endpoint = {
       when: "`aspect` is missing, `version` is no integer, or the urn does not parse",
     },
     { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
+    ...momentErrors,
   ],
   handle(ask, { catalog }) {
     const { aspect, version = 0 } = ask.parameters as { aspect: string; version?: number };

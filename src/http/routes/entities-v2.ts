@@ -1,5 +1,6 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
 import type { Endpoint, Parameter, Resource } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
 import * as schemas from "../schemas.ts";
 import { orders, ordersEntity, ordersKey } from "./samples.ts";
 
@@ -35,6 +36,7 @@ const getEntity: Endpoint = {
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
     alwaysIncludeKeyAspect,
+    ...momentParameters,
   ],
   reply: schemas.entity,
   reads: "entities",
@@ -42,6 +44,7 @@ const getEntity: Endpoint = {
   errors: [
     { code: "malformed", when: "the urn does not parse" },
     { code: "not_found", when: "the entity type is unknown" },
+    ...momentErrors,
   ],
   handle(ask, { catalog }) {
     const { aspects } = ask.parameters as { aspects?: readonly string[] };
@@ -59,6 +62,7 @@ const getEntities: Endpoint = {
     { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
     aspects,
     alwaysIncludeKeyAspect,
+    ...momentParameters,
   ],
   reply: {
     type: "object",
@@ -74,7 +78,7 @@ const getEntities: Endpoint = {
     path: `/entitiesV2?ids=List(${ordersKey})&aspects=List(status)`,
     reply: { results: { [orders]: ordersEntity }, statuses: {}, errors: {} },
   },
-  errors: [{ code: "malformed", when: "a urn does not parse" }],
+  errors: [{ code: "malformed", when: "a urn does not parse" }, ...momentErrors],
   handle(ask, { catalog }) {
     const { ids, aspects } = ask.parameters as {
       ids: readonly string[];

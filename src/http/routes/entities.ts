@@ -9,6 +9,7 @@ import {
   valueAnswer,
   valueReply,
 } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
 import * as schemas from "../schemas.ts";
 import { openSystemMetadata } from "../system-metadata.ts";
 import { orders, ordersKey, ordersSnapshot, ordersSnapshotReply } from "./samples.ts";
@@ -48,6 +49,7 @@ const snapshotReply: Schema = {
 const readErrors = [
   { code: "malformed", when: "a urn does not parse" },
   { code: "not_found", when: "the entity type is unknown, or has no snapshot" },
+  ...momentErrors,
 ] as const;
 
 const ingest: Endpoint = {
@@ -131,6 +133,7 @@ const exists: Endpoint = {
   path: "/entities",
   name: "exists",
   summary: "Ask whether an entity exists",
+  parameters: momentParameters,
   body: {
     type: "object",
     required: ["urn"],
@@ -139,7 +142,7 @@ const exists: Endpoint = {
   reply: valueReply({ type: "boolean" }),
   reads: "entities",
   example: { path: "/entities?action=exists", body: { urn: orders }, reply: { value: true } },
-  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }],
+  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...momentErrors],
   async handle(ask, { catalog }) {
     const { urn, includeSoftDelete = true } = ask.body as {
       urn: string;
@@ -155,6 +158,7 @@ const filterExistingUrns: Endpoint = {
   path: "/entities",
   name: "filterExistingUrns",
   summary: "Ask which of many entities exist",
+  parameters: momentParameters,
   body: {
     type: "object",
     required: ["request"],
@@ -176,7 +180,7 @@ const filterExistingUrns: Endpoint = {
     body: { request: { urns: [orders, "urn:li:tag:nowhere"] } },
     reply: { value: [orders] },
   },
-  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany],
+  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...momentErrors],
   async handle(ask, { catalog }) {
     const { request } = ask.body as {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
@@ -304,6 +308,7 @@ const getSnapshot: Endpoint = {
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
+    ...momentParameters,
   ],
   reply: snapshotReply,
   reads: "entities",
@@ -321,6 +326,7 @@ const getSnapshots: Endpoint = {
   parameters: [
     { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
     aspects,
+    ...momentParameters,
   ],
   reply: {
     type: "object",

@@ -3,6 +3,7 @@ import type { FoundEntity } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../core/json.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
 import {
   aspectText,
   entitiesText,
@@ -36,7 +37,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     kind: "page",
     group: "OpenAPI",
     reads: "entities",
-    errors: forms.notThere,
+    errors: [...forms.notThere, ...momentErrors],
   } as const;
   const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
   const ofAspect = { ...row, path: `${base}/{entity}/{urn}/{aspect}` } as const;
@@ -48,7 +49,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       method: "HEAD",
       name: `entityExists${suffix}`,
       summary: "Whether an entity is there",
-      parameters: [forms.entity, forms.urn, forms.includeSoftDelete],
+      parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...momentParameters],
       status: 204,
       example: { path: sample },
       async handle(ask, { catalog }) {
@@ -63,7 +64,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       method: "GET",
       name: `readEntity${suffix}`,
       summary: "Read an entity",
-      parameters: [forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
+      parameters: [
+        ...[forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
+        ...momentParameters,
+      ],
       reply: forms.entityOut[version],
       missing: true,
       example: { path: `${sample}?aspects=status`, reply: sampleEntity[version] },
@@ -82,7 +86,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       method: "HEAD",
       name: `aspectExists${suffix}`,
       summary: "Whether an entity has an aspect",
-      parameters: [forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
+        ...momentParameters,
+      ],
       status: 204,
       example: { path: `${sample}/ownership` },
       async handle(ask, { catalog }) {
@@ -108,6 +115,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
           type: "long",
           about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
         },
+        ...momentParameters,
       ],
       reply: forms.aspectOut,
       missing: true,
@@ -131,10 +139,13 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Read several entities",
       about:
         'Each member names its urn, and as further members (`{}`) the aspects that it asks for: all without any. With `headers: {"If-Version-Match": "3"}` in it, that value of the aspect. Entities that are not there are left out.',
-      parameters: [forms.entity, forms.systemMetadata],
+      parameters: [forms.entity, forms.systemMetadata, ...momentParameters],
       body: forms.entitiesAsked,
       reply: forms.listOf(forms.entityOut[version]),
-      errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+      errors: [
+        { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        ...momentErrors,
+      ],
       example: {
         path: `${base}/dataset/batchGet`,
         body: [{ urn: orders, status: {} }],

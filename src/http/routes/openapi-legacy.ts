@@ -6,6 +6,7 @@ import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
 import {
   aspectText,
   entitiesText,
@@ -100,11 +101,14 @@ function genericRoutes(names: ModelNames): readonly Endpoint[] {
       path: `${path}/batchGet`,
       name: "batchGetGenericEntities",
       summary: "Read several entities of several types",
-      parameters: [forms.systemMetadata],
+      parameters: [forms.systemMetadata, ...momentParameters],
       body: byType(forms.entitiesAsked),
       reply,
       reads: "entities",
-      errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+      errors: [
+        { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        ...momentErrors,
+      ],
       example: {
         path: `${path}/batchGet`,
         body: { dataset: [{ urn: orders, status: {} }] },
@@ -130,7 +134,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   path: "/openapi/v2/entity/batch/{entity}",
   name: "batchGetByNames",
   summary: "Read some aspects of several entities",
-  parameters: [forms.entity],
+  parameters: [forms.entity, ...momentParameters],
   body: {
     type: "object",
     required: ["urns"],
@@ -150,7 +154,10 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     properties: { entities: forms.listOf(forms.entityOut.v2) },
   },
   reads: "entities",
-  errors: [{ code: "malformed", when: "a urn does not parse, or names another entity type" }],
+  errors: [
+    { code: "malformed", when: "a urn does not parse, or names another entity type" },
+    ...momentErrors,
+  ],
   example: {
     path: "/openapi/v2/entity/batch/dataset",
     body: { urns: [orders], aspectNames: ["status"] },
@@ -207,6 +214,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       parameters: [
         { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
         ...[...forms.aspects].reverse(),
+        ...momentParameters,
       ],
       reply: {
         type: "object",
@@ -214,7 +222,10 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         properties: { responses: { type: "object" } },
       },
       reads: "entities",
-      errors: [{ code: "malformed", when: "`urns` is missing, or one does not parse" }],
+      errors: [
+        { code: "malformed", when: "`urns` is missing, or one does not parse" },
+        ...momentErrors,
+      ],
       example: {
         path: `${path}/latest?urns=${ordersKey}&aspectNames=status`,
         reply: {

@@ -1,0 +1,203 @@
+/**
+ * Entities as of a moment: their streams, folded up to there. Only durable records count, and no
+ * view is asked but for values that had a successor by then, which never change.
+ *
+ * A time is looked for entity by entity: its last record that was not written later, with all that
+ * lies before it, also where a clock went back in between. A position in the middle of a write shows
+ * the part of it that lies before.
+ *
+ * Memory is bounded by a page of records and what is answered; a long stream is read in pages,
+ * between which others have their turn, and few moments are folded at once.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { AspectReader, StoredValue } from "../aspects/aspect-table.ts";
+import type { PlacedChange } from "../core/change.ts";
+import { type EntityState, unknownEntity } from "../core/entity-state.ts";
+import { CatalogError } from "../core/errors.ts";
+import { foldEntity } from "../core/fold-entity.ts";
+import { type Position, type Revision, revision, START } from "../core/position.ts";
+import { entityStream, type StreamName } from "../core/stream.ts";
+import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import type { Projection } from "../projector/sink.ts";
+import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
+import type { Moment } from "./entity-reads.ts";
+import type { EntityStates } from "./entity-states.ts";
+import type { InTurn } from "./in-turn.ts";
+import { createPastSeries } from "./past-series.ts";
+import { readable } from "./run-ledger.ts";
+import { changesOf } from "./stream-changes.ts";
+
+export interface PastPorts {
+  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly aspects: Pick<AspectReader, "findValue">;
+  readonly timeseries: Pick<TimeseriesReader, "list">;
+  /** The moment's position, or the last that was found for its time so far. */
+  shown(): Position;
+}
+
+export interface PastTools {
+  readonly log: Pick<ChangeLog, "readStream" | "head">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  readonly keyAspectOf: (entityType: string) => string | undefined;
+  /** How the view of timeseries follows from the log. */
+  readonly project: Projection<TimeseriesWrite>;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: Position) => Promise<void>;
+  readonly inTurn: InTurn;
+  readonly now: () => number;
+}
+
+interface Present {
+  readonly aspects: Pick<AspectReader, "findValue">;
+  /**
+   * The entities as who asks sees them now, where that is not all: what is not there now, not even
+   * as removed, is hidden, and was so at any time. Undefined: everything is seen.
+   */
+  readonly seen?: ((urns: readonly string[]) => Promise<readonly EntityState[]>) | undefined;
+}
+
+/** Of one stream, at a time; the first looks for a time are shorter. */
+const pageMax = 500;
+const pageMin = 16;
+
+/** Throws `invalid` for a moment that is yet to come. */
+export async function openPast(
+  tools: PastTools,
+  present: Present,
+  moment: Moment,
+): Promise<PastPorts> {
+  const { log, decode, keyAspectOf, inTurn, reached } = tools;
+  await refuseFuture(tools, moment);
+  const folded = new Map<string, Promise<EntityState>>();
+  const known = new Map<string, EntityState>();
+  const ends = new Map<string, Position>();
+  let latest = START;
+
+  /** The last position of the moment in these streams. */
+  async function endIn(streams: readonly StreamName[]): Promise<Position> {
+    if ("position" in moment) return moment.position;
+    let end = START;
+    for (const stream of streams) {
+      const last = await lastNotLater(tools, stream, moment.time);
+      if (last > end) end = last;
+    }
+    if (end > latest) latest = end;
+    return end;
+  }
+
+  async function fold(urn: string, now: EntityState | undefined): Promise<EntityState> {
+    if (now?.aspects.size === 0) return unknownEntity(urn);
+    const end = await endIn([entityStream(urn)]);
+    const entity = foldEntity(urn, keyAspectOf);
+    let first: Revision | undefined;
+    for await (const change of changesOf({ log, decode }, urn)) {
+      if (first === undefined && change.revision > 0) await refuseTrimmed(log, urn);
+      first ??= change.revision;
+      if (change.position > end) break;
+      entity.add(change);
+      ends.set(urn, change.position);
+    }
+    const state = now === undefined ? entity.state() : asFarAsSeen(entity.state(), now);
+    known.set(urn, state);
+    return state;
+  }
+
+  async function read(urns: readonly string[]): Promise<readonly EntityState[]> {
+    const missing = [...new Set(urns)].filter((urn) => !folded.has(urn));
+    if (missing.length > 0) {
+      const now = await present.seen?.(missing);
+      const folding = inTurn(async () => {
+        const states = new Map<string, EntityState>();
+        for (const [i, urn] of missing.entries()) states.set(urn, await fold(urn, now?.[i]));
+        return states;
+      });
+      for (const urn of missing) {
+        folded.set(
+          urn,
+          folding.then((states) => states.get(urn) ?? unknownEntity(urn)),
+        );
+      }
+    }
+    return Promise.all(urns.map((urn) => folded.get(urn) ?? unknownEntity(urn)));
+  }
+
+  return {
+    shown: () => ("position" in moment ? moment.position : latest),
+
+    // Who asks for earlier values waits below, where it has to.
+    states: { read, peek: (urn) => known.get(urn), positionOf: () => START },
+
+    aspects: {
+      async findValue(urn, name, version): Promise<StoredValue | undefined> {
+        const [state] = await read([urn]);
+        const last = state?.aspects.get(name);
+        if (last === undefined || version > last.version) return undefined;
+        if (version === last.version) return { ...last, system: JSON.stringify(last.system) };
+        await reached(ends.get(urn) ?? START);
+        return present.aspects.findValue(urn, name, version);
+      },
+    },
+
+    timeseries: createPastSeries({
+      ...tools,
+      endIn,
+      async isHidden(urn) {
+        const [state] = (await present.seen?.([urn])) ?? [];
+        return state?.aspects.size === 0;
+      },
+    }),
+  };
+}
+
+async function refuseFuture({ log, now }: PastTools, moment: Moment): Promise<void> {
+  if ("position" in moment) {
+    const head = await log.head();
+    if (moment.position <= head) return;
+    throw new CatalogError(
+      "invalid",
+      `position ${moment.position} is not in the log, which ends at ${head}`,
+      { hint: "Send an X-Annals-Position that this service answered" },
+    );
+  }
+  const time = now();
+  if (moment.time <= time) return;
+  throw new CatalogError("invalid", `the time ${moment.time} is yet to come: it is ${time}`, {
+    hint: "Leave it out to read what is now",
+  });
+}
+
+/** A log that somebody cut would be folded to what never was. */
+async function refuseTrimmed(log: PastTools["log"], urn: string): Promise<void> {
+  const [first] = await log.readStream(entityStream(urn), revision(0), { limit: 1 });
+  if (first?.revision === 0) return;
+  throw new CatalogError("invalid", `the log has no longer the first records of "${urn}"`, {
+    hint: "It can be read as it is now alone, unless a backup of the log is put back",
+  });
+}
+
+/** START where there is none. */
+async function lastNotLater(
+  { log, decode }: Pick<PastTools, "log" | "decode">,
+  stream: StreamName,
+  time: number,
+): Promise<Position> {
+  let from: Revision | "end" = "end";
+  for (let limit = pageMin; ; limit = Math.min(limit * 2, pageMax), await turn()) {
+    const page: readonly LogRecord[] = await log.readStream(stream, from, {
+      limit,
+      backward: true,
+    });
+    for (const record of page) {
+      const change = readable(decode, record);
+      if (change !== undefined && change.created.time <= time) return record.position;
+    }
+    const oldest = page.at(-1);
+    if (oldest === undefined || oldest.revision <= 0) return START;
+    from = revision(oldest.revision - 1);
+  }
+}
+
+function asFarAsSeen(state: EntityState, now: EntityState): EntityState {
+  const aspects = [...state.aspects].filter(([name]) => now.aspects.has(name));
+  return aspects.length === state.aspects.size ? state : { ...state, aspects: new Map(aspects) };
+}

@@ -1,0 +1,81 @@
+/**
+ * Reads as of a moment: the query parameters that name it. Parameters and no headers, since another
+ * moment is another question, with an answer of its own, which links and logs have to tell apart;
+ * X-Annals-Min-Position only says how fresh an answer must be.
+ */
+import type { Moment } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { position } from "../core/position.ts";
+import type { Endpoint, Parameter } from "./endpoint.ts";
+
+const POSITION = "asOfPosition";
+const TIME = "asOfTime";
+
+/** Of every row whose answers can be had as of a moment. */
+export const momentParameters: readonly Parameter[] = [
+  {
+    name: POSITION,
+    in: "query",
+    type: "string",
+    about:
+      "As it was when the log ended at this position (an `X-Annals-Position` of an answer). What is hidden from who asks now is hidden then",
+  },
+  {
+    name: TIME,
+    in: "query",
+    type: "string",
+    about:
+      "As it was at this time, by the clock of the service: epoch milliseconds, or `2026-03-01T12:00:00Z`. `X-Annals-Position` tells the last position that counted",
+  },
+];
+
+export const momentErrors = [
+  { code: "malformed", when: "the moment asked for is no position or time, or is given twice" },
+  { code: "invalid", when: "the moment asked for is yet to come" },
+] as const;
+
+export const takesMoment = ({ parameters }: Endpoint): boolean =>
+  parameters?.some(({ name }) => name === POSITION) === true;
+
+/** Throws `malformed` where a moment is asked of what has none: it would answer of the present. */
+export function refuseMoment(endpoint: Endpoint, rawQuery: string): void {
+  if (!rawQuery.includes("asOf") || takesMoment(endpoint)) return;
+  const names = new Set(rawQuery.split("&").map((pair) => pair.split("=", 1)[0]));
+  const given = [POSITION, TIME].find((name) => names.has(name));
+  if (given === undefined) return;
+  throw new CatalogError("malformed", `"${endpoint.name}" takes no ${given}`, {
+    hint: "Reads of entities, aspects and timeseries do; leave it out to ask of the present",
+  });
+}
+
+/** Undefined: the present. Throws `malformed`. */
+export function momentOf(parameters: Readonly<Record<string, unknown>>): Moment | undefined {
+  const { [POSITION]: at, [TIME]: time } = parameters as Partial<Record<string, string>>;
+  if (at === undefined) return time === undefined ? undefined : { time: readTime(time) };
+  if (time !== undefined) {
+    throw new CatalogError("malformed", `${POSITION} and ${TIME} are both given`, {
+      hint: "Send one of them",
+    });
+  }
+  if (DIGITS.test(at)) return { position: position(Number(at)) };
+  throw new CatalogError("malformed", `${POSITION} is "${at.slice(0, 60)}"`, {
+    hint: "Send an X-Annals-Position that this service answered",
+  });
+}
+
+const DIGITS = /^\d{1,15}$/;
+const ISO = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+function readTime(text: string): number {
+  if (DIGITS.test(text)) return Number(text);
+  // A plus that was not encoded is a blank by now.
+  const given = text.replace(" ", "+");
+  const [, year, month, day] = ISO.exec(given) ?? [];
+  const time = Date.parse(given);
+  // The 30th of February would be taken for a day of March.
+  const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  if (!Number.isNaN(time) && exists.getUTCDate() === Number(day)) return time;
+  throw new CatalogError("malformed", `${TIME} is "${text.slice(0, 60)}"`, {
+    hint: "Send epoch milliseconds, or a time with its zone as 2026-03-01T12:00:00Z",
+  });
+}
