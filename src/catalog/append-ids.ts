@@ -1,6 +1,6 @@
 /**
- * How a write that is sent again is known: by the caller's key and what was asked under it, as the id of
- * each of its appends.
+ * How a write that is sent again is known: by the caller's key and what was asked under it, as the
+ * id of each of its appends.
  */
 import { createHash } from "node:crypto";
 import type { Caller } from "./catalog.ts";

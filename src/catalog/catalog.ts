@@ -39,7 +39,7 @@ export const changesMax = 1_000;
 /** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
 export const proposalsMax = 20_000;
 
-/** A proposal as clients send it (contract §2.2), its aspect value still as they wrote it. */
+/** A proposal as clients send it, its aspect value still as they wrote it. */
 export interface Proposal {
   readonly entityType: string;
   readonly entityUrn?: string | undefined;
@@ -156,7 +156,7 @@ export interface Relationship {
   readonly via?: string | undefined;
 }
 
-/** An entity up- or downstream of another, and how it was reached (contract §4.3). */
+/** An entity up- or downstream of another, and how it was reached. */
 export interface LineageRelationship {
   /** Of the last edge on the way. */
   readonly type: string;
@@ -318,7 +318,7 @@ export interface Catalog extends SearchCatalog, EntityReads {
   countEntities(entityTypes: readonly string[]): Promise<Readonly<Record<string, number>>>;
   countAspect(aspect: string, urnLike: string | undefined): Promise<number>;
 
-  /** Usage of one resource from datasetUsageStatistics (contract §7.3). */
+  /** Usage of one resource from datasetUsageStatistics. */
   queryUsage(query: {
     readonly resource: string;
     readonly duration: string;

@@ -1,5 +1,5 @@
 /**
- * Hard delete (contract §3.5): of an entity, by deleting its key aspect; or of the events of one of
+ * Hard delete: of an entity, by deleting its key aspect; or of the events of one of
  * its timeseries aspects within a range. What the answer counts is what the delete takes away.
  */
 import type { AuditStamp } from "../core/change.ts";

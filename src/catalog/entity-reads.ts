@@ -7,19 +7,19 @@ import type { FoundAspect, FoundEntity, JsonText, TimeseriesQuery } from "./cata
 
 export interface EntityReads {
   /**
-   * {urn, entityName, aspects: {name: Envelope}} (contract §4.1). Unknown aspect names are ignored,
+   * {urn, entityName, aspects: {name: Envelope}}. Unknown aspect names are ignored,
    * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
    * `aspects` undefined: all.
    */
   getEntity(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {results: {urn: entity}, statuses: {}, errors: {urn: …}}. */
   getEntities(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
-  /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}} (contract §3.1). */
+  /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}}. */
   getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
   getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {version, aspect: {<record>: value}}; not_found when there is no such value. */
   getAspect(urn: string, aspect: string, version: number): Promise<JsonText>;
-  /** {value: {entityName, aspectName, limit, values: […], …}} (contract §2.5). */
+  /** {value: {entityName, aspectName, limit, values: […], …}}. */
   getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
 
   /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */

@@ -290,7 +290,7 @@ function parseJsonText(text: string, member: string): unknown {
   throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
 }
 
-/** Only what a teller may say (contract §10.4); the rest is the server's. */
+/** Only what a teller may say; the rest is the server's. */
 function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   if (told === undefined) return {};
   const { lastObserved, runId, pipelineName, registryName, registryVersion, properties } = told;
@@ -306,7 +306,7 @@ const CONDITIONS = {
 
 const NO_CONDITIONS: Conditions = {};
 
-/** Conditional headers of a proposal, names in any letter case (contract §2.3). */
+/** Conditional headers of a proposal, names in any letter case. */
 function conditionsOf({ headers, changeType }: Proposal): Conditions {
   if (headers === undefined) return NO_CONDITIONS;
   const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));

@@ -160,7 +160,7 @@ export function createEnvelopes({
     return `${quoted}:{"name":${quoted},"type":"VERSIONED","version":0,"value":`;
   };
 
-  /** The key of an entity that is not stored follows from its urn (contract §4.1). */
+  /** The key of an entity that is not stored follows from its urn. */
   const madeUpKey = (entity: Entity, urn: string): string =>
     `${envelopeHead(entity.keyAspect)}${keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
 
@@ -182,7 +182,7 @@ export function createEnvelopes({
       `{${JSON.stringify(model.aspects.get(name)?.record ?? name)}:${value}}`;
     const aspects = selected(type, state, names);
     const members = [union(type.keyAspect, key), ...aspects.map((a) => union(a.name, a.value))];
-    // The snapshot of a glossary term also shows these two beside the array (interface §4.5).
+    // The snapshot of a glossary term also shows these two beside the array.
     const inlined =
       type.name === "glossaryTerm"
         ? aspects

@@ -1,5 +1,5 @@
 /**
- * Reading timeseries aspects (contract §2.5): events of one aspect in a time range, both ends
+ * Reading timeseries aspects: events of one aspect in a time range, both ends
  * inclusive, latest first unless the request sorts otherwise.
  */
 import { CatalogError } from "../core/errors.ts";
@@ -113,7 +113,7 @@ function answer(query: TimeseriesQuery, limit: number, events: readonly Timeseri
 
 /**
  * JSON text with every other character escaped: the reference's clients read this text as bytes or
- * as text, and it says the same to both (contract §1.7).
+ * as text, and it says the same to both.
  */
 function ascii(json: string): string {
   return json.replace(

@@ -1,5 +1,5 @@
 /**
- * Taking the references to an entity out of all aspects that name it (contract §3.5): by ordinary
+ * Taking the references to an entity out of all aspects that name it: by ordinary
  * proposals, of the value without the urn, or of a delete where the aspect cannot be without it.
  *
  * Who refers to it, the graph knows; where, the model's annotations say. A urn elsewhere in a value

@@ -1,4 +1,4 @@
-/** What a rollback comes to, counted entity by entity, in the form of its answer (contract §7.2). */
+/** What a rollback comes to, counted entity by entity, in the form of its answer. */
 import type { Position } from "../core/position.ts";
 import type { Rollback, RunRow } from "./catalog.ts";
 import type { EntityUndo, UndoneRow } from "./undo-entity.ts";

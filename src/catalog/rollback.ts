@@ -1,8 +1,8 @@
 /**
- * Undoing a run of ingestion (contract §7.2). It writes what each entity would be if the run had told nothing, as further
- * records: the log keeps what was told, and every view follows. It notes first that the run is undone, so that
- * what the run tells meanwhile stays, and that nothing later brings back what it told. A rollback that
- * was cut short is asked for again: what is undone already comes to nothing.
+ * Undoing a run of ingestion. It writes what each entity would be if the run had told nothing, as
+ * further records: the log keeps what was told, and every view follows. It notes first that the run
+ * is undone, so that what the run tells meanwhile stays, and that nothing later brings back what it
+ * told. A rollback that was cut short is asked for again: what is undone already comes to nothing.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";

@@ -1,4 +1,4 @@
-/** Which runs of ingestion there were, and what each told (contract §7.1). */
+/** Which runs of ingestion there were, and what each told. */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";

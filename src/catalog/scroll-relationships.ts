@@ -1,10 +1,10 @@
 /**
  * All edges of the graph, or those between certain ends, page after page.
  *
- * The graph tells the edges of an entity; so this goes from entity to entity at one end (the anchors):
- * those that were named, else those that a search finds, by urn. What is asked of the other end is judged
- * edge by edge. A page ends when it is full or when enough anchors were looked at; its scroll id names
- * the anchor and how many of its edges were told.
+ * The graph tells the edges of an entity; so this goes from entity to entity at one end (the
+ * anchors): those that were named, else those that a search finds, by urn. What is asked of the
+ * other end is judged edge by edge. A page ends when it is full or when enough anchors were looked
+ * at; its scroll id names the anchor and how many of its edges were told.
  */
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -54,7 +54,10 @@ interface Plan {
   readonly query: RelationshipScroll;
 }
 
-/** Where a page begins: a page of the search, an anchor in it, a pass, how many edges of it were told. */
+/**
+ * Where a page begins: a page of the search, an anchor in it, a pass, how many edges of it were
+ * told.
+ */
 interface Place {
   readonly scrollId: string | undefined;
   readonly anchor: number;

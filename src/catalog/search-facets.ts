@@ -1,4 +1,4 @@
-/** Facets of an answer: what is asked of the store, and how it is told (contract §9.2). */
+/** Facets of an answer: what is asked of the store, and how it is told. */
 import type { FacetQuery, FacetValue } from "../search/search.ts";
 import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./search-fields.ts";
 import type { SearchFacet, SearchFlags } from "./search-requests.ts";

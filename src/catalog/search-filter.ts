@@ -1,5 +1,5 @@
 /**
- * A request's filter as a condition on documents (contract §9.4): any of its groups, each all of
+ * A request's filter as a condition on documents: any of its groups, each all of
  * its criteria, on every field that some entity type has, under all its names.
  */
 import { CatalogError } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Legacy snapshots as proposals: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}} is one
- * UPSERT per aspect, of one entity, and so one append (contract §3.2, §14). Record names count under
+ * UPSERT per aspect, of one entity, and so one append. Record names count under
  * any prefix.
  */
 import { CatalogError } from "../core/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Usage of a dataset, summed up from its datasetUsageStatistics events (contract §7.3): one bucket
+ * Usage of a dataset, summed up from its datasetUsageStatistics events: one bucket
  * per event of the asked duration, and the sums over all of them.
  */
 import { CatalogError } from "../core/errors.ts";

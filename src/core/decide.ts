@@ -13,7 +13,7 @@ import { type AspectState, currentAspect, type EntityState } from "./entity-stat
 import { assert, CatalogError } from "./errors.ts";
 import { type Revision, revision } from "./position.ts";
 
-/** A condition that a proposal sets on the aspect as it is now (contract §2.3). */
+/** A condition that a proposal sets on the aspect as it is now. */
 export interface Conditions {
   /** Number of the current value; -1: the aspect has none. */
   readonly versionMatch?: number | undefined;
@@ -60,7 +60,7 @@ export interface DecisionContext {
   readonly keyAspect: string;
   /** Time and actor of the request. */
   readonly created: AuditStamp;
-  /** The system's own actor; its writes carry no aspectCreated/aspectModified (contract §10.4). */
+  /** The system's own actor; its writes carry no aspectCreated/aspectModified. */
   readonly systemActor: string;
   /** Something else was told of the entity (a timeseries event), so that it comes to be anyway. */
   readonly toldOfExistence?: Partial<SystemMetadata> | undefined;
@@ -270,7 +270,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 const after = (last: Revision, count: number): Revision => revision(last + count);
 
 /**
- * What the teller says of the telling; the server decides on version and stamps (contract §10.4).
+ * What the teller says of the telling; the server decides on version and stamps.
  * There are several of these for every write: they are built member by member, absent ones left out.
  */
 export function systemOf(

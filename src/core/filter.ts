@@ -1,5 +1,5 @@
 /**
- * Filters: which of many values a request wants (contract §9.4). A filter is compiled once and then
+ * Filters: which of many values a request wants. A filter is compiled once and then
  * asked about each value; whoever keeps values elsewhere than in JSON objects gives their fields.
  *
  * EQUAL and IN compare exactly, IEQUAL, CONTAIN, START_WITH and END_WITH ignore letter case, and a

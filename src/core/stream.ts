@@ -60,7 +60,10 @@ const TOKEN_USE = "token-use-";
 export const isAuditStream = (name: StreamName): boolean =>
   name.startsWith(AUDIT) || name.startsWith(TOKEN_USE);
 
-/** What a stream is of; undefined for streams that hold no changes (jobs, parking, work, schemas, audit). */
+/**
+ * What a stream is of; undefined for streams that hold no changes (jobs, parking, work, schemas,
+ * audit).
+ */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);

@@ -1,6 +1,6 @@
 /**
  * Urns: `urn:<namespace>:<entityType>:<id>`, the id a bare string or a tuple in parentheses whose
- * parts are the fields of the entity's key, by position (contract §1.2 of the model facts).
+ * parts are the fields of the entity's key, by position.
  *
  * A urn is an opaque key: nothing in it is percent-decoded here. What a tuple means is decided by
  * the key's fields, so that a name may hold commas and parentheses wherever that is unambiguous:

@@ -19,7 +19,8 @@ const HISTORY_MS_MAX = 10_000;
 
 /**
  * The events with the values before. Rejects `unavailable` when the history does not come as far as
- * the changes within `msMax` milliseconds, naming `reader`, who waits. A value that the history no longer has stays absent.
+ * the changes within `msMax` milliseconds, naming `reader`, who waits. A value that the history no
+ * longer has stays absent.
  */
 export async function fillPrevious(
   events: readonly ChangeEvent[],

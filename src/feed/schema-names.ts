@@ -1,6 +1,7 @@
 /**
- * Avro schemas without namespaces: `com.linkedin.mxe.GenericAspect` becomes `GenericAspect`. Avro itself
- * compares records by the last part of their names when it resolves what one schema wrote with another.
+ * Avro schemas without namespaces: `com.linkedin.mxe.GenericAspect` becomes `GenericAspect`. Avro
+ * itself compares records by the last part of their names when it resolves what one schema wrote
+ * with another.
  */
 import { jsonObject } from "../core/json.ts";
 

@@ -118,9 +118,9 @@ export interface GraphReader {
   ): Promise<{ readonly neighbours: readonly Neighbour[]; readonly total: number }>;
 
   /**
-   * One step from each of some urns (at most urnsPerFollowMax): the first edge of each distinct type and
-   * other end, in the order of the urns, of their steps, of the edges. At most `edgesMax`, the
-   * first ones; `complete` is false when there are more.
+   * One step from each of some urns (at most urnsPerFollowMax): the first edge of each distinct
+   * type and other end, in the order of the urns, of their steps, of the edges. At most `edgesMax`,
+   * the first ones; `complete` is false when there are more.
    */
   follow(
     urns: readonly string[],

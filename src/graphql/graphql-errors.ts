@@ -1,4 +1,7 @@
-/** Errors as this door tells them: in `errors`, with the extensions that clients of the reference read. */
+/**
+ * Errors as this door tells them: in `errors`, with the extensions that clients of the reference
+ * read.
+ */
 import type { GraphQLError } from "graphql";
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What the fields that label entities do: patches, so that what others write at the same time stays. What
- * is labelled must be there, and so must tags, terms and domains.
+ * What the fields that label entities do: patches, so that what others write at the same time
+ * stays. What is labelled must be there, and so must tags, terms and domains.
  */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";

@@ -1,4 +1,7 @@
-/** The part of the schema that makes and deletes tags, domains, terms and groups, and links versions. */
+/**
+ * The part of the schema that makes and deletes tags, domains, terms and groups, and links
+ * versions.
+ */
 export const makingDefinitions = /* GraphQL */ `
 extend type Mutation {
   "Gives the urn. One that is there is refused."

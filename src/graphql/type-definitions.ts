@@ -1,6 +1,7 @@
 /**
- * The schema, put together of its topics; here are access tokens, as clients of the reference and of the interface know them. Both names
- * of the input of createAccessToken are types, and variables may be declared with either.
+ * The schema, put together of its topics; here are access tokens, as clients of the reference and
+ * of the interface know them. Both names of the input of createAccessToken are types, and variables
+ * may be declared with either.
  */
 import { assertionDefinitions } from "./assertion-definitions.ts";
 import { browseDefinitions } from "./browse-definitions.ts";

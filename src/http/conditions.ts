@@ -1,5 +1,5 @@
 /**
- * Conditional headers of a request that writes (contract §2.3): what they ask must hold, or be refused.
+ * Conditional headers of a request that writes: what they ask must hold, or be refused.
  * They count for every proposal of the request, unless that brings the same header itself.
  *
  * Reads take no notice of them: browsers and caches add some of their own accord, and a read that is

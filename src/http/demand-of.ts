@@ -1,5 +1,5 @@
 /**
- * Which privilege an endpoint asks for (contract §6). Rows with `access: "operator"` always ask for
+ * Which privilege an endpoint asks for. Rows with `access: "operator"` always ask for
  * one, those with "watcher" where tokens are asked for: where none of its own is listed, for that of
  * all operations.
  */

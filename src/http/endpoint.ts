@@ -111,9 +111,9 @@ export interface ErrorCase {
 export interface Endpoint {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * page: its path is all, which may have `{names}` in it. The others belong to a rest.li resource: an action is a POST that names
-   * itself in the query, get and delete have a key in their path where the path shows one,
-   * batch_get has `ids` in its query.
+   * page: its path is all, which may have `{names}` in it. The others belong to a rest.li resource:
+   * an action is a POST that names itself in the query, get and delete have a key in their path
+   * where the path shows one, batch_get has `ids` in its query.
    */
   readonly kind: "page" | "action" | "get" | "batch_get" | "delete";
   /** `/config`, `/aspects`, `/aspects/{urn}`. */

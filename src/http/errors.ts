@@ -33,7 +33,7 @@ export interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** What went wrong, for the outside. `missing` marks an absence that is no fault (contract §1.6). */
+/** What went wrong, for the outside. `missing` marks an absence that is no fault. */
 export function failureOf(
   error: CatalogError,
   options: { readonly recordPrefix: string; readonly status?: number; readonly missing?: boolean },

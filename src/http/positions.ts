@@ -12,7 +12,10 @@ import { momentOf } from "./moments.ts";
 export const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
 
-/** The endpoint's answer, with the position that it shows. Throws `malformed`, `invalid`, `unavailable`. */
+/**
+ * The endpoint's answer, with the position that it shows. Throws `malformed`, `invalid`,
+ * `unavailable`.
+ */
 export async function answerAt(
   endpoint: Endpoint,
   ask: Ask,

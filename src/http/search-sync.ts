@@ -8,8 +8,8 @@ const asksForIt = ({ headers }: Proposal): boolean =>
   Object.entries(headers).some(([name, value]) => name.toLowerCase() === SYNC && value === "true");
 
 /**
- * Throws `unavailable` when that takes too long: the write is in the log all the same, and sent again it
- * changes nothing.
+ * Throws `unavailable` when that takes too long: the write is in the log all the same, and sent
+ * again it changes nothing.
  */
 export async function untilFound(
   proposals: readonly Proposal[],

@@ -4,7 +4,7 @@
  */
 import type { Proposal } from "../catalog/catalog.ts";
 
-/** A bucket as clients send it (contract §7.3). */
+/** A bucket as clients send it. */
 export interface UsageBucket {
   /** Begin of the bucket, epoch milliseconds. */
   readonly bucket: number;

@@ -27,7 +27,8 @@ export interface Progress {
 export interface Restoration {
   /**
    * Makes what the views, or one of them, have of some entities anew from the log; resolves with
-   * those that could not be. What was parked and could be is parked no longer. Rejects `unavailable` when nobody is there to do it.
+   * those that could not be. What was parked and could be is parked no longer. Rejects
+   * `unavailable` when nobody is there to do it.
    */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
   /**

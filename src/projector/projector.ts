@@ -144,7 +144,10 @@ interface Follower extends Replaced {
   recovered: boolean;
 }
 
-/** Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the log. */
+/**
+ * Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the
+ * log.
+ */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;

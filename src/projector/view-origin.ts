@@ -6,7 +6,10 @@
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
-/** Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be read. */
+/**
+ * Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be
+ * read.
+ */
 export type Emptied = "another model" | "another log" | "damaged";
 
 export interface ViewOrigin {

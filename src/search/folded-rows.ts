@@ -1,4 +1,7 @@
-/** The row that an entity's changes make in the search view, in memory: its document, as it is stored. */
+/**
+ * The row that an entity's changes make in the search view, in memory: its document, as it is
+ * stored.
+ */
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";

@@ -1,4 +1,7 @@
-/** What `annals check` says of search servers that will not do; servers that will are in elasticsearch-view.test.ts. */
+/**
+ * What `annals check` says of search servers that will not do; servers that will are in
+ * elasticsearch-view.test.ts.
+ */
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";

@@ -1,4 +1,7 @@
-/** A token of a user who was deleted lets nobody in, also when somebody of that name comes to be again. */
+/**
+ * A token of a user who was deleted lets nobody in, also when somebody of that name comes to be
+ * again.
+ */
 import { expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";

@@ -1,4 +1,7 @@
-/** What a topic brings is nobody's: it decides nothing about access, in a whole service and a real Kafka. */
+/**
+ * What a topic brings is nobody's: it decides nothing about access, in a whole service and a real
+ * Kafka.
+ */
 import avro from "avsc";
 import { describe, expect, test } from "vitest";
 import { schemaOfTopic, topics } from "../../src/feed/event-schemas.ts";

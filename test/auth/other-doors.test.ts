@@ -1,4 +1,7 @@
-/** OpenAPI and GraphQL judge as REST does: what is hidden is not there, and access is decided by those who may. */
+/**
+ * OpenAPI and GraphQL judge as REST does: what is hidden is not there, and access is decided by
+ * those who may.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, faultOf, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";

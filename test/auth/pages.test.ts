@@ -1,4 +1,7 @@
-/** Every page for browsers: it can run, load and call nothing but what it says, and lies in no frame. */
+/**
+ * Every page for browsers: it can run, load and call nothing but what it says, and lies in no
+ * frame.
+ */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createRouteTable } from "../../src/http/route-table.ts";

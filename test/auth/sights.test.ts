@@ -1,4 +1,7 @@
-/** What a user sees: the same by entity, by condition on documents, and by the policies' own judging. */
+/**
+ * What a user sees: the same by entity, by condition on documents, and by the policies' own
+ * judging.
+ */
 import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";

@@ -13,7 +13,8 @@ export function threadTimes(pid: number): ThreadTimes | undefined {
   const times = new Map<string, number>();
   for (const task of readdirSync(tasks)) {
     const stat = readFileSync(`${tasks}/${task}/stat`, "utf8");
-    // The name stands in parentheses and may hold blanks; user and system time are 12th and 13th after it.
+    // The name stands in parentheses and may hold blanks; user and system time are 12th and 13th
+    // after it.
     const end = stat.lastIndexOf(")");
     const name = stat.slice(stat.indexOf("(") + 1, end);
     const fields = stat.slice(end + 2).split(" ");

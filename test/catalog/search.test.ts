@@ -1,4 +1,7 @@
-/** Searching as the catalog does it: what a query and a filter find, in which order, and how it is told. */
+/**
+ * Searching as the catalog does it: what a query and a filter find, in which order, and how it is
+ * told.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { writeScrollId } from "../../src/catalog/scroll-id.ts";

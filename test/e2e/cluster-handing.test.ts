@@ -1,4 +1,7 @@
-/** Operations that are asked of a node which does not feed the view: another does them, and it answers. */
+/**
+ * Operations that are asked of a node which does not feed the view: another does them, and it
+ * answers.
+ */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";

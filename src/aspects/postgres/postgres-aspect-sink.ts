@@ -190,7 +190,10 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   };
 }
 
-/** The generation's row, held until the transaction ends. Throws `conflict` when it is not as it was. */
+/**
+ * The generation's row, held until the transaction ends. Throws `conflict` when it is not as it
+ * was.
+ */
 async function lock(
   connection: Connection,
   { tables, edition }: Edition,

@@ -1,4 +1,7 @@
-/** Whether a Kafka can be the feed's, and proposals come from it: its topics, and what its user may do. */
+/**
+ * Whether a Kafka can be the feed's, and proposals come from it: its topics, and what its user may
+ * do.
+ */
 import { randomUUID } from "node:crypto";
 import type { Admin } from "kafkajs";
 import type { ServerPlace } from "../../projector/view-origin.ts";

@@ -48,7 +48,8 @@ export function createKafkaClient(
     requestTimeout: REQUEST_MS_MAX,
     retry: RETRY,
     logLevel: logLevel.WARN,
-    // It calls an error what it tries again and what is thrown to us: the words are for those who look closer.
+    // It calls an error what it tries again and what is thrown to us: the words are for those who
+    // look closer.
     logCreator:
       () =>
       ({ log: { message, timestamp: _, ...rest } }) =>

@@ -9,7 +9,10 @@ export function errorTypeOf(error: unknown): string | undefined {
   return innermost(error).type;
 }
 
-/** A newer producer with the same transactional id took over; 90 is the driver's unknown PRODUCER_FENCED. */
+/**
+ * A newer producer with the same transactional id took over; 90 is the driver's unknown
+ * PRODUCER_FENCED.
+ */
 export function isFenced(error: unknown): boolean {
   const { type, message } = innermost(error);
   return type === "INVALID_PRODUCER_EPOCH" || /\berror code 90\b/.test(message);

@@ -1,4 +1,7 @@
-/** /openapi/v3/entity and /openapi/v2/entity: entities and aspects, read one by one or several at once. */
+/**
+ * /openapi/v3/entity and /openapi/v2/entity: entities and aspects, read one by one or several at
+ * once.
+ */
 import type { FoundEntity } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../core/json.ts";

@@ -1,4 +1,7 @@
-/** /openapi/v1/registry/models: which entity types and aspects there are, for clients that ask first. */
+/**
+ * /openapi/v1/registry/models: which entity types and aspects there are, for clients that ask
+ * first.
+ */
 import { CatalogError } from "../../core/errors.ts";
 import type { EntityOutline } from "../docs-model.ts";
 import type { Answer, Endpoint, Parameter } from "../endpoint.ts";

@@ -20,7 +20,10 @@ interface Identity {
   readonly version: string;
 }
 
-/** Rejects `unavailable` when the server cannot be reached. Findings are sentences; none: all is well. */
+/**
+ * Rejects `unavailable` when the server cannot be reached. Findings are sentences; none: all is
+ * well.
+ */
 export async function checkElasticsearch(
   place: ServerPlace,
   asker: Asker,

@@ -16,9 +16,9 @@ export interface SearchServer {
   /** The product, host and port, as messages name them. */
   readonly where: string;
   /**
-   * Makes a request, again where the server fails for the moment: it may be made twice. Rejects `unavailable` when the server
-   * cannot be reached, refuses, or is full, also after `close`. `done`: what then is not, as in
-   * "could not be read".
+   * Makes a request, again where the server fails for the moment: it may be made twice. Rejects
+   * `unavailable` when the server cannot be reached, refuses, or is full, also after `close`.
+   * `done`: what then is not, as in "could not be read".
    */
   ask<T>(done: "opened" | "read" | "written", request: (client: Client) => Promise<T>): Promise<T>;
   /** May be called twice. */

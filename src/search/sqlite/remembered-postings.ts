@@ -17,7 +17,10 @@ export interface RememberedPostings {
   /** Another question begins. */
   begin(): void;
   readonly empty: boolean;
-  /** The document is under these tokens now, in their order; under none when there is no document any more. */
+  /**
+   * The document is under these tokens now, in their order; under none when there is no document
+   * any more.
+   */
   follow(doc: number, tokens: readonly string[]): void;
   clear(): void;
 }
