@@ -169,6 +169,7 @@ export async function openService(
     const operations = await openOperations({
       audit,
       ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
+      projectTimeseries: timeseriesProjectionOf(rules),
       ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
       ...{ now: Date.now, logger },
       rebuilds: {

@@ -8,7 +8,7 @@ import { type ExitCode, UsageError } from "./failure.ts";
 import { cancelJob, listJobs, showJob, watchJob } from "./jobs.ts";
 import { createOperatorClient } from "./operator-client.ts";
 import { listParked, settleParked } from "./parked.ts";
-import { instantOf, restore, truncate } from "./repair.ts";
+import { instantOf, restore, scavenge, truncate } from "./repair.ts";
 import { showStatus } from "./status.ts";
 import type { Terminal } from "./terminal.ts";
 import { operatorTokenOf, tokenIn } from "./token.ts";
@@ -131,6 +131,14 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
         const { before, run, wait, ...options } = given;
         const asked = { entityType, aspect, endTimeMillis: before, run };
         finish(await truncate(asked, { ...around(options), wait }));
+      });
+
+    command(program, "scavenge", "take what truncations took out of the log, too, for good")
+      .option("--run", "do it; otherwise what there is to take out is only counted", false)
+      .option("--no-wait", "print the id of the job and leave it to itself")
+      .action(async (given: Common & Omit<TruncateFlags, "before">) => {
+        const { run, wait, ...options } = given;
+        finish(await scavenge(run, { ...around(options), wait }));
       });
   }
 }

@@ -1,4 +1,4 @@
-/** `annals restore` and `annals truncate`: operations of a running service that are jobs. */
+/** `annals restore`, `annals truncate` and `annals scavenge`: operations of a running service that are jobs. */
 import { CatalogError } from "../core/errors.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import { watchJob } from "./jobs.ts";
@@ -48,6 +48,17 @@ export async function truncate(
   const found = told.split(" Reindexing ")[0] ?? told;
   await terminal.print(json ? JSON.stringify({ dryRun: true, found }) : found);
   if (!json) terminal.tell("nothing was deleted; --run does it");
+  return exitCodes.done;
+}
+
+/** `run`: false to count only. */
+export async function scavenge(run: boolean, around: Around): Promise<ExitCode> {
+  const { client, terminal, json } = around;
+  const told = await client.act<string>("scavengeLog", { dryRun: !run });
+  if (run) return follow(told, around);
+  const found = told.split(" This was a dry run.")[0] ?? told;
+  await terminal.print(json ? JSON.stringify({ dryRun: true, found }) : found);
+  if (!json) terminal.tell("nothing was taken out; --run does it, for good");
   return exitCodes.done;
 }
 

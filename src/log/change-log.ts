@@ -60,6 +60,14 @@ export class WrongRevision extends Error {
   }
 }
 
+/** What scavenging came to. */
+export interface Scavenged {
+  /** Those that had not been scavenged before. */
+  readonly records: number;
+  /** What they took more than what is there now. */
+  readonly bytes: number;
+}
+
 export interface ReadOptions {
   /**
    * At most so many records are returned. Fewer come at the end, or where records are so large that
@@ -139,6 +147,15 @@ export interface ChangeLog {
    * repeat, until the signal aborts or the log closes (then it ends without an error).
    */
   tail(after: Position, signal: AbortSignal): AsyncIterable<readonly LogRecord[]>;
+
+  /**
+   * Puts other data in the place of records that are there: what they said is gone for good.
+   * Positions, revisions, order and ids of appends stay. `records`, in the order of the log, name
+   * their place and what is to be there. Resolves when it is durable; appends go on meanwhile. What
+   * was done is kept when it rejects, and doing it again comes to the same. A store that can only take
+   * records away does that, with those that their stream begins with; the others stay as they are.
+   */
+  scavenge?(records: readonly LogRecord[]): Promise<Scavenged>;
 
   /** Why it takes no appends at present; undefined, or absent, while nothing is known against it. */
   trouble?(): string | undefined;

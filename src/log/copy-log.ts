@@ -10,6 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
 import { parkingStream, parseStream, type StreamName } from "../core/stream.ts";
 import { type Append, type ChangeLog, type LogRecord, WrongRevision } from "./change-log.ts";
+import { isSameRecord } from "./scavenged.ts";
 
 export interface CopyProgress {
   readonly position: Position;
@@ -126,7 +127,7 @@ async function notYetThere(
   const known = records.filter((record) => record.revision <= actual);
   const last = known.at(-1) as LogRecord;
   const [same] = await to.readStream(last.stream, last.revision, { limit: 1 });
-  if (same === undefined || Buffer.compare(same.data, last.data) !== 0) throw another(last.stream);
+  if (same === undefined || !isSameRecord(same, last)) throw another(last.stream);
   return records.slice(known.length);
 }
 

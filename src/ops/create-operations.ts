@@ -11,7 +11,8 @@ import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import type { Model } from "../model/model.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
-import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { Projection } from "../projector/sink.ts";
+import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { countEnded } from "./ended-jobs.ts";
 import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
 import { openHandingOver } from "./handing-over.ts";
@@ -22,6 +23,7 @@ import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore.ts";
+import { createScavenges } from "./scavenge.ts";
 import { watchStale } from "./stale-views.ts";
 import { createStatus, type StatusParts } from "./status.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
@@ -33,6 +35,7 @@ export interface OperationsParts {
   readonly log: ChangeLog;
   readonly encode: (change: Change) => Uint8Array;
   readonly timeseries: TimeseriesReader;
+  readonly projectTimeseries: Projection<TimeseriesWrite>;
   readonly projector: Progress &
     Restoration & {
       stale(): readonly string[];
@@ -112,6 +115,7 @@ export async function openOperations(
     rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
   });
   const verifications = createVerifications({ ...parts.verifying, restoration, logger });
+  const scavenges = createScavenges({ log, project: parts.projectTimeseries, caughtUp, logger });
   const ended = countEnded();
   const jobs = await openJobs({
     ...{ log, onEnded: ended.note, around: parts.aroundJob },
@@ -121,6 +125,7 @@ export async function openOperations(
       restore: restoring.work,
       rebuild: rebuilds.work,
       verify: verifications.work,
+      scavenge: scavenges.work,
     },
     ...{ systemActor, now, onAppended, logger },
   });
@@ -178,6 +183,7 @@ export async function openOperations(
     },
     cancelJob: (id) => jobs.cancel(id),
     truncateTimeseries: (request, caller) => truncation.truncate(request, caller, jobs),
+    scavengeLog: (request, caller) => scavenges.scavenge(request, caller, jobs),
     restoreIndices: (request, caller) => restoring.restore(request, caller, jobs),
     rebuildViews: (request, caller) => rebuilds.rebuild(request, caller, jobs),
     async getIndexSizes() {

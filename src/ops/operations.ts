@@ -8,12 +8,14 @@ import type { Position } from "../core/position.ts";
 import type { Ended, Job } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
 import type { RebuildRequest } from "./rebuild.ts";
+import type { ScavengeRequest } from "./scavenge.ts";
 import type { ServiceStatus } from "./status.ts";
 import type { TaskQuery } from "./task-status.ts";
 import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export type { Job } from "./jobs.ts";
 export type { RebuildRequest } from "./rebuild.ts";
+export type { ScavengeRequest } from "./scavenge.ts";
 export type { ServiceStatus, ViewStatus } from "./status.ts";
 export type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
@@ -100,6 +102,11 @@ export interface Operations {
   cancelJob(id: string): Promise<Ended>;
   /** What a dry run found, in words; otherwise the id of the job. */
   truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<Outcome>;
+  /**
+   * Takes what truncations took out of the log, too. What a dry run found, in words; otherwise the id
+   * of the job. Throws `unavailable` for a log that keeps everything.
+   */
+  scavengeLog(request: ScavengeRequest, caller: Caller): Promise<Outcome>;
   /**
    * What was restored, in words, with the id of the job: all of it, or what was done within some
    * seconds; the job then goes on.

@@ -70,6 +70,16 @@ describe("annals truncate, restore and jobs", () => {
     expect((await run(...asked)).stdout).toBe("Delete 0 out of 1 rows (0.00%).\n");
   });
 
+  test("scavenging is a dry run until it is told to run, and then a job", async () => {
+    const dry = await run("scavenge");
+    expect(dry.stdout).toMatch(/^Take 1 events that were truncated out of the log, \d+ bytes\.\n$/);
+    expect(dry.stderr).toBe("nothing was taken out; --run does it, for good\n");
+    expect(await json("scavenge", "--run")).toMatchObject({
+      ...{ kind: "scavenge", state: "done", counts: { deleted: 1 } },
+    });
+    expect((await run("scavenge")).stdout).toContain("Take 0 events");
+  });
+
   test("a restore is a job that is listed, shown, and watched", async () => {
     const restored = await json("restore", "--urn", seeds);
     expect(restored).toMatchObject({ kind: "restore", state: "done" });
@@ -80,7 +90,7 @@ describe("annals truncate, restore and jobs", () => {
     expect((await run("jobs", "watch", id)).code).toBe(0);
     const { stdout } = await run("jobs");
     const lines = stdout.trim().split("\n");
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
     expect(lines[1]).toMatch(new RegExp(`^${id} +restore +done +\\d+ of \\d+ +20`));
     const cancelled = await run("jobs", "cancel", id);
     expect(cancelled.code).toBe(1);

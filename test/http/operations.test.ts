@@ -25,6 +25,7 @@ describe("every route of operations", () => {
       "getJob",
       "cancelJob",
       "rebuildViews",
+      "scavengeLog",
       "listParked",
       "retryParked",
       "dropParked",

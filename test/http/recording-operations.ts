@@ -51,6 +51,7 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     getJob: answering("getJob", someJob),
     cancelJob: answering("cancelJob", { job: someJob, position: position(9) }),
     truncateTimeseries: answering("truncateTimeseries", { text: "node:7" }),
+    scavengeLog: answering("scavengeLog", { text: "node:7", position: position(8) }),
     restoreIndices: answering("restoreIndices", { text: "{args=…}", position: position(8) }),
     rebuildViews: answering("rebuildViews", { text: "node:7", position: position(8) }),
     listParked: answering("listParked", { total: 0, entities: [] }),

@@ -26,6 +26,7 @@ import {
 import { parkedRoutes } from "./parked.ts";
 import { rebuildViews } from "./rebuild.ts";
 import { orders } from "./samples.ts";
+import { scavengeLog } from "./scavenge.ts";
 import { verifyRoutes } from "./verify.ts";
 
 export const operationsResource: Resource = {
@@ -256,7 +257,7 @@ const jobSchema: Schema = {
   required: ["id", "kind", "state", "actor", "request", "started", "runNanos", "counts"],
   properties: {
     id: text("`<node>:<number>`"),
-    kind: text("`truncate`, `restore` or `rebuild`"),
+    kind: text("`truncate`, `scavenge`, `restore`, `rebuild` or `verify`"),
     state: { enum: ["running", "done", "failed", "cancelled"] },
     actor: urn,
     request: { type: "object", description: "What it was asked" },
@@ -374,6 +375,7 @@ export const operationRoutes: readonly Endpoint[] = [
   getJob,
   cancelJob,
   rebuildViews,
+  scavengeLog,
   ...parkedRoutes,
   ...verifyRoutes,
 ];

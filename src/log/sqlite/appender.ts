@@ -1,6 +1,7 @@
 /**
  * Gathers appends for the writer thread: while one batch is on its way to the disk, the next
- * calls gather and become the next batch, in the order in which they were made.
+ * calls gather and become the next batch, in the order in which they were made. Steps of scavenging
+ * come in between (scavenging.ts).
  *
  * When the thread ends by itself (writer-client.ts starts another), nobody knows what became of
  * the batch under way: its calls are told so. The others are told that nothing was kept, for what
@@ -9,8 +10,15 @@
 import { CatalogError } from "../../core/errors.ts";
 import { position, revision } from "../../core/position.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type Append, type Appended, WrongRevision } from "../change-log.ts";
+import {
+  type Append,
+  type Appended,
+  type LogRecord,
+  type Scavenged,
+  WrongRevision,
+} from "../change-log.ts";
 import { type BatchAnswer, packBatch, rowsBytes } from "./batch.ts";
+import { createScavenging } from "./scavenging.ts";
 import { type Restart, startWriter } from "./writer-client.ts";
 
 /** Keeps a commit within tens of milliseconds; a single larger call is a batch of its own. */
@@ -19,6 +27,7 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Appender {
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
+  scavenge(records: readonly LogRecord[]): Promise<Scavenged>;
   /** Why nothing can be appended now; undefined while the thread runs. */
   trouble(): string | undefined;
   /** Writes what was begun, closes the file and ends the thread. */
@@ -47,6 +56,9 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
   let closing: (() => void) | undefined;
   /** What the last batch failed of. */
   let told: string | undefined;
+  const scavenging = createScavenging(() => {
+    if (!scheduled) send();
+  });
 
   const writer = startWriter({
     file,
@@ -56,6 +68,12 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
       if (!scheduled) send();
     },
     onAnswer(answer) {
+      if ("scavenged" in answer || scavenging.underWay()) {
+        if ("scavenged" in answer) scavenging.done(answer.scavenged);
+        else scavenging.fail(unscavenged(file, "failure" in answer ? answer.failure : ""), false);
+        send();
+        return;
+      }
       const calls = sent;
       sent = [];
       // The thread goes on while this one tells the callers.
@@ -72,6 +90,7 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
       gathered = [];
       for (const call of unknown) call.reject(unavailable(file, why(), UNKNOWN));
       for (const call of unsent) call.reject(unavailable(file, why(), NOTHING_KEPT));
+      scavenging.fail(unscavenged(file, why()), true);
       closing?.();
     },
   });
@@ -91,7 +110,13 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
 
   function send(): void {
     scheduled = false;
-    if (sent.length > 0) return;
+    if (sent.length > 0 || scavenging.underWay()) return;
+    if (closing !== undefined) scavenging.fail(unscavenged(file, "it is closed"), true);
+    const step = writer.state() === "running" ? scavenging.take() : undefined;
+    if (step !== undefined) {
+      writer.send(step);
+      return;
+    }
     if (gathered.length === 0) {
       closing?.();
       return;
@@ -126,10 +151,19 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
       for (const append of appends) records += append.records.length;
       return new Promise((resolve, reject) => {
         gathered.push({ appends, records, bytes: rowsBytes(appends), resolve, reject });
-        if (scheduled || sent.length > 0) return;
+        scavenging.appending();
+        if (scheduled || sent.length > 0 || scavenging.underWay()) return;
         scheduled = true;
         setImmediate(send);
       });
+    },
+
+    scavenge(records) {
+      const state = writer.state();
+      if (state === "pausing" || state === "given up" || closing !== undefined) {
+        return Promise.reject(unscavenged(file, why()));
+      }
+      return scavenging.add(records);
     },
 
     trouble: () =>
@@ -174,3 +208,8 @@ const UNKNOWN =
 
 const unavailable = (file: string, why: string, hint: string): CatalogError =>
   new CatalogError("unavailable", `log "${file}" could not be written: ${why}`, { hint });
+
+const unscavenged = (file: string, why: string): CatalogError =>
+  new CatalogError("unavailable", `log "${file}" could not be scavenged: ${why}`, {
+    hint: "What was taken out by then stays so; ask for it again when the cause is mended",
+  });

@@ -2,7 +2,7 @@
  * What goes to the writer thread and comes back. Flat, because cloning many small objects between
  * threads costs more than the append itself; the records travel in one buffer that changes hands.
  */
-import type { Append } from "../change-log.ts";
+import type { Append, LogRecord, Scavenged } from "../change-log.ts";
 import { rowBytes, writeRow } from "./row.ts";
 
 /** Calls in the order in which they were made. Members of `appends` have one entry per append. */
@@ -46,12 +46,26 @@ export interface BatchFailure {
   readonly failure: string;
 }
 
+/** Other data for records that are there, in the order of the log (scavenger.ts). */
+export interface ScavengeStep {
+  readonly position: readonly number[];
+  readonly stream: readonly string[];
+  /** Of each in `data`. */
+  readonly bytes: readonly number[];
+  readonly data: Uint8Array;
+}
+
+export interface ScavengeAnswer {
+  readonly scavenged: Scavenged;
+}
+
 export type FromWriter =
   | BatchAnswer
+  | ScavengeAnswer
   | BatchFailure
   | { readonly opened: true }
   | { readonly closed: true };
-export type ToWriter = Batch | { readonly close: true };
+export type ToWriter = Batch | ScavengeStep | { readonly close: true };
 
 export const rowsBytes = (appends: readonly Append[]): number => {
   let bytes = 0;
@@ -87,6 +101,21 @@ export function packBatch(calls: readonly (readonly Append[])[], bytes: number):
   return {
     calls: calls.map((appends) => appends.length),
     appends: { stream, expected, count, idBytes, rowBytes: rowSizes },
+    data,
+  };
+}
+
+export function packScavenge(records: readonly LogRecord[]): ScavengeStep {
+  const data = new Uint8Array(records.reduce((sum, record) => sum + record.data.length, 0));
+  let at = 0;
+  for (const record of records) {
+    data.set(record.data, at);
+    at += record.data.length;
+  }
+  return {
+    position: records.map(({ position }) => position),
+    stream: records.map(({ stream }) => stream),
+    bytes: records.map((record) => record.data.length),
     data,
   };
 }

@@ -118,6 +118,14 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
       yield* pagesAfter(after, signal);
     },
 
+    async scavenge(records) {
+      checkOpen();
+      if (appender === undefined) {
+        throw new CatalogError("unavailable", `log "${file}" is open for reading only`);
+      }
+      return appender.scavenge(records);
+    },
+
     trouble: () => appender?.trouble(),
 
     close() {

@@ -10,15 +10,23 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { Batch, BatchAnswer, BatchFailure, FromWriter, ToWriter } from "./batch.ts";
+import type {
+  Batch,
+  BatchAnswer,
+  BatchFailure,
+  FromWriter,
+  ScavengeAnswer,
+  ScavengeStep,
+  ToWriter,
+} from "./batch.ts";
 import { reason } from "./schema.ts";
 
 export interface WriterClient {
   state(): "starting" | "running" | "pausing" | "given up" | "closed";
   /** Why the last thread ended; undefined from the moment another one runs. */
   ended(): string | undefined;
-  /** Only while it runs. The batch's bytes change hands. */
-  send(batch: Batch): void;
+  /** Only while it runs, one thing at a time. The bytes change hands. */
+  send(message: Batch | ScavengeStep): void;
   /** Closes the file and ends the thread. */
   close(): Promise<void>;
 }
@@ -36,7 +44,7 @@ interface WriterOptions {
   readonly restart: Restart | undefined;
   /** A thread runs: it takes batches. */
   readonly onRunning: () => void;
-  readonly onAnswer: (answer: BatchAnswer | BatchFailure) => void;
+  readonly onAnswer: (answer: BatchAnswer | ScavengeAnswer | BatchFailure) => void;
   /** The thread is gone: a batch under way is not answered. */
   readonly onEnd: (how: string) => void;
 }
@@ -102,8 +110,8 @@ export function startWriter(options: WriterOptions): WriterClient {
   return {
     state: () => state,
     ended: () => ended,
-    send: (batch) =>
-      worker?.postMessage(batch satisfies ToWriter, [batch.data.buffer as ArrayBuffer]),
+    send: (message) =>
+      worker?.postMessage(message satisfies ToWriter, [message.data.buffer as ArrayBuffer]),
     async close() {
       state = "closed";
       clearTimeout(restarting);

@@ -1,12 +1,13 @@
 /**
- * The thread that owns the log's write connection. Says that it has it, takes one batch at a time,
- * answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
+ * The thread that owns the log's write connection. Says that it has it, takes one batch or one step
+ * of scavenging at a time, answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
+import { createScavenger } from "./scavenger.ts";
 import { openForWriting, reason } from "./schema.ts";
 import { wakeChannelName } from "./wake.ts";
 
@@ -16,6 +17,7 @@ const { file } = workerData as { readonly file: string };
 
 const database = openForWriting(file);
 const writeBatch = createBatchWriter(database);
+const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
 
@@ -33,8 +35,10 @@ port.on("message", (message: ToWriter) => {
     return;
   }
   try {
-    post(writeBatch(message));
-    readers.postMessage(null);
+    if ("calls" in message) {
+      post(writeBatch(message));
+      readers.postMessage(null);
+    } else post({ scavenged: scavenge(message) });
   } catch (error) {
     post({ failure: reason(error) });
   }

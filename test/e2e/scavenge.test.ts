@@ -1,0 +1,263 @@
+/**
+ * A log that is scavenged: the values of events that truncations took are gone from it, all else is as
+ * it was, and so is everything that is read, grown or copied from it; whenever the process is killed.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { position, START } from "../../src/core/position.ts";
+import type { LogRecord } from "../../src/log/change-log.ts";
+import { copyLog } from "../../src/log/copy-log.ts";
+import { decodeRecord } from "../../src/log/record-codec.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { readEverything } from "../contract/change-log-driver.ts";
+import { createClient, proposal } from "../support/client.ts";
+import { operatorOf } from "../support/operator.ts";
+import { dataset, writeHistory } from "../support/random-history.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+async function recordsIn(directory: string): Promise<readonly LogRecord[]> {
+  const log = await openSqliteChangeLog({ file: join(directory, "log.sqlite"), readOnly: true });
+  try {
+    return await readEverything(log);
+  } finally {
+    await log.close();
+  }
+}
+
+/** Positions of events that truncations cover, the plain way. */
+function covered(records: readonly LogRecord[]): ReadonlySet<number> {
+  const changes = records.flatMap((record) => decodeRecord(record) ?? []);
+  const cuts = changes.filter(({ timeseries, urn }) => timeseries && urn === "");
+  const events = changes.filter(
+    ({ timeseries, urn, value }) => timeseries && urn !== "" && value !== undefined,
+  );
+  const gone = events.filter(({ position: at, entityType, aspect, value = "" }) =>
+    cuts.some(
+      (cut) =>
+        cut.position > at &&
+        cut.entityType === entityType &&
+        cut.aspect === aspect &&
+        JSON.parse(value).timestampMillis < Number(cut.headers?.["annals-before"]),
+    ),
+  );
+  return new Set(gone.map(({ position: at }) => at));
+}
+
+/** A copy has records of different entities in another order. */
+const byStream = (records: readonly LogRecord[]) =>
+  records
+    .map(
+      ({ stream, revision, data }) => `${stream} ${revision} ${Buffer.from(data).toString("hex")}`,
+    )
+    .sort();
+
+describe("over a random history", () => {
+  let service: RunningService;
+  beforeEach(async () => {
+    service = await runningService();
+  });
+  afterEach(() => service[Symbol.asyncDispose]());
+
+  const profilesOf = async (urn: string) => {
+    const asked = { urn, entity: "dataset", aspect: "datasetProfile", limit: 1_000 };
+    const path = "/aspects?action=getTimeseriesAspectValues";
+    return (await service.client.call("POST", path, asked)).body.value.values;
+  };
+
+  test("the log says less, and everything that follows from it the same", {
+    timeout: 120_000,
+  }, async () => {
+    const { value, act, ended } = operatorOf(service);
+    const urns = Array.from({ length: 8 }, (_, n) => dataset(n));
+    for (let round = 0; round < 2; round++) {
+      await writeHistory(service, 80, urns.length);
+      await value("truncateTimeseriesAspect", {
+        ...{ entityType: "dataset", aspect: "datasetProfile", dryRun: false },
+        endTimeMillis: 1_629_331_200_000 + 12 * 3_600_000,
+      });
+      await writeHistory(service, 10, urns.length);
+      const before = await recordsIn(service.directory);
+      const gone = covered(before);
+      expect(gone.size).toBeGreaterThan(0);
+      const shown = await Promise.all(urns.map(profilesOf));
+      const runs = await service.client.call("POST", "/runs?action=list", { includeSoft: true });
+
+      const dry = await value("scavengeLog");
+      expect(dry).toMatch(
+        new RegExp(
+          `^Take ${gone.size} events that were truncated out of the log, [1-9]\\d* bytes\\.`,
+        ),
+      );
+      expect((await recordsIn(service.directory)).slice(0, before.length)).toEqual(before);
+      const told = await ended(await value("scavengeLog", { dryRun: false }));
+      expect(told).toMatchObject({ status: { deleted: gone.size, noops: 0 } });
+      expect(told.status.updated).toBe(told.status.total);
+
+      const after = (await recordsIn(service.directory)).slice(0, before.length);
+      for (const [n, record] of before.entries()) {
+        if (!gone.has(record.position)) expect(after[n]).toEqual(record);
+        else {
+          const was = decodeRecord(record);
+          const { value: _, changeType, headers, ...rest } = was ?? { headers: {} };
+          const is = decodeRecord(after[n] as LogRecord);
+          expect(is).toMatchObject(rest);
+          expect(is?.value).toBeUndefined();
+          expect(Buffer.from(after[n]?.data ?? []).toString("latin1")).not.toContain("rowCount");
+        }
+      }
+      expect(await value("scavengeLog")).toMatch(/^Take 0 events/);
+      expect(await Promise.all(urns.map(profilesOf))).toEqual(shown);
+      const again = await service.client.call("POST", "/runs?action=list", { includeSoft: true });
+      expect(again.body).toEqual(runs.body);
+      for (const verify of [{ full: true }, {}, { quick: true }]) {
+        await ended(await value("verify", verify));
+        expect((await value("listDifferences")).differences).toEqual([]);
+      }
+      expect((await act("restoreIndices", { urnLike: "urn:li:dataset:%" })).status).toBe(200);
+      expect((await service.client.get("/changes?count=1000")).status).toBe(200);
+    }
+    await ended(await value("rebuildViews"));
+    expect(await value("listParked")).toMatchObject({ total: 0 });
+    await service.restart(async () => {
+      const { differences } = await differencesFromRegrown(service.directory);
+      expect(differences).toEqual([]);
+    });
+  });
+
+  test("a retried request is known by its key, and a rollback finds what is left", async () => {
+    const { value, ended } = operatorOf(service);
+    const tell = (timestampMillis: number, key: string) =>
+      service.client.call(
+        "POST",
+        "/aspects?action=ingestProposal",
+        {
+          proposal: {
+            ...proposal(dataset(1), "datasetProfile", { timestampMillis, rowCount: 1 }),
+            systemMetadata: { runId: "nightly" },
+          },
+        },
+        { "Idempotency-Key": key },
+      );
+    await tell(5_000, "new");
+    await tell(1_000, "old");
+    const truncation = { entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 2_000 };
+    await ended(await value("truncateTimeseriesAspect", { ...truncation, dryRun: false }));
+    await ended(await value("scavengeLog", { dryRun: false }));
+    await service.restart();
+    const head = (await recordsIn(service.directory)).length;
+    expect(await tell(1_000, "old")).toMatchObject({ status: 200 });
+    expect(await recordsIn(service.directory)).toHaveLength(head);
+    expect(await profilesOf(dataset(1))).toHaveLength(1);
+    const undone = await service.client.call("POST", "/runs?action=rollback", {
+      ...{ runId: "nightly", dryRun: false, safe: true },
+    });
+    expect(undone.status, JSON.stringify(undone.body)).toBe(200);
+    expect(await profilesOf(dataset(1))).toEqual([]);
+  });
+
+  test("a copy is what the log is, also one that was begun before", async () => {
+    const { value, ended } = operatorOf(service);
+    await writeHistory(service, 60, 6);
+    const copied = async (file: string) => {
+      const from = await openSqliteChangeLog({
+        file: join(service.directory, "log.sqlite"),
+        readOnly: true,
+      });
+      const to = await openSqliteChangeLog({ file });
+      try {
+        const progress = await copyLog(from, to);
+        return { progress, records: await readEverything(to) };
+      } finally {
+        await Promise.all([from.close(), to.close()]);
+      }
+    };
+    using elsewhere = temporaryDirectory("annals-copy");
+    const early = join(elsewhere.path, "early.sqlite");
+    const { records } = await copied(early);
+    const truncation = { entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 9e12 };
+    await ended(await value("truncateTimeseriesAspect", { ...truncation, dryRun: false }));
+    await ended(await value("scavengeLog", { dryRun: false }));
+    const all = await recordsIn(service.directory);
+    const late = await copied(join(elsewhere.path, "late.sqlite"));
+    expect(byStream(late.records)).toEqual(byStream(all));
+    const on = await copied(early);
+    expect(on.progress).toMatchObject({ there: records.length });
+    // What the trail notes behind answers may have come since.
+    expect(on.records.length).toBeGreaterThanOrEqual(all.length);
+    expect(on.records.slice(0, records.length)).toEqual(records);
+  });
+});
+
+describe("a process that is killed while it scavenges", () => {
+  const events = 4_000;
+  const kills = 3;
+  let directory: TemporaryDirectory;
+  let service: ServiceProcess | undefined;
+  beforeEach(() => {
+    directory = temporaryDirectory("annals-scavenge");
+  });
+  afterEach(async () => {
+    await service?.stop("SIGKILL");
+    directory[Symbol.dispose]();
+  });
+
+  const start = async () => {
+    service = await startService(directory.path);
+    const client = createClient(service.address);
+    return { client, ...operatorOf({ client, directory: directory.path }) };
+  };
+
+  test("leaves a log that opens, and goes on to the end", { timeout: 120_000 }, async () => {
+    const first = await start();
+    for (let from = 0; from < events; from += 1_000) {
+      const proposals = Array.from({ length: 1_000 }, (_, n) =>
+        proposal(dataset(n % 20), "datasetProfile", {
+          ...{ timestampMillis: from + n, rowCount: 1 },
+          messageId: "forgotten ".repeat(40),
+        }),
+      );
+      const path = "/aspects?action=ingestProposalBatch";
+      expect((await first.client.call("POST", path, { proposals })).status).toBe(200);
+    }
+    await first.ended(
+      await first.value("truncateTimeseriesAspect", {
+        ...{ entityType: "dataset", aspect: "datasetProfile" },
+        ...{ endTimeMillis: events - 100, dryRun: false },
+      }),
+    );
+    let told = await first.value("scavengeLog", { dryRun: false });
+    let last = first;
+    const left: number[] = [];
+    for (let kill = 0; kill < kills; kill++) {
+      await pause(20 + kill * 90);
+      await service?.stop("SIGKILL");
+      const records = await recordsIn(directory.path);
+      expect(records.map(({ position: at }) => at)).toEqual(
+        records.map((_, n) => position(START + n + 1)),
+      );
+      left.push(covered(records).size);
+      last = await start();
+      // A job that is cut off four times has failed, and says so.
+      const { state } = await last.value("getJob", { id: told });
+      if (state === "failed") told = await last.value("scavengeLog", { dryRun: false });
+    }
+    expect(left).toEqual(left.toSorted((a, b) => b - a));
+    await last.ended(told);
+    expect(await last.value("getJob", { id: told })).toMatchObject({ state: "done" });
+    const records = await recordsIn(directory.path);
+    expect(covered(records).size).toBe(0);
+    const kept = records.filter((record) => decodeRecord(record)?.aspect === "datasetProfile");
+    expect(kept.filter((record) => decodeRecord(record)?.value !== undefined)).toHaveLength(100);
+    await last.ended(await last.value("verify", { full: true }));
+    expect((await last.value("listDifferences")).differences).toEqual([]);
+    await service?.stop();
+    const text = readFileSync(join(directory.path, "log.sqlite"), "latin1");
+    expect(text.split("forgotten forgotten").length - 1).toBeLessThan(100 * 60);
+    expect((await differencesFromRegrown(directory.path)).differences).toEqual([]);
+  });
+});
