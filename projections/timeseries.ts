@@ -16,11 +16,11 @@ import type { TimeseriesWrite } from "../src/timeseries/timeseries-table.ts";
 import type { KeyAspectOf } from "./aspects.ts";
 
 /** Headers of a DELETE that bound its range: epoch milliseconds as text, inclusive. */
-export const FROM_HEADER = "annals-from";
-export const TO_HEADER = "annals-to";
+const FROM_HEADER = "annals-from";
+const TO_HEADER = "annals-to";
 /** Headers of a truncation: epoch milliseconds, exclusive; events of one transaction. */
-export const BEFORE_HEADER = "annals-before";
-export const BATCH_HEADER = "annals-batch";
+const BEFORE_HEADER = "annals-before";
+const BATCH_HEADER = "annals-batch";
 
 export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection<TimeseriesWrite> {
   return (change) => {

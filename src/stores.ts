@@ -219,7 +219,7 @@ export async function openViews(
 }
 
 /** Told of the log's changes as a view is; not one that anything is read from. */
-export const KAFKA = "kafka";
+const KAFKA = "kafka";
 
 /** The feed to Kafka, where there is one and this process is to serve it. */
 async function openFeed(config: StoresConfig): Promise<readonly View[]> {

@@ -6,8 +6,6 @@ import type { Position } from "../core/position.ts";
 
 export type AuditOutcome = "allowed" | "refused" | "failed";
 
-export const auditOutcomes: readonly AuditOutcome[] = ["allowed", "refused", "failed"];
-
 /** Something that happened just now. None of its texts may hold a secret. */
 export interface AuditNote {
   /** Name of the operation: restoreIndices, createAccessToken, … */

@@ -17,7 +17,7 @@ export interface DefaultPolicy extends Policy {
 
 /** Last parts of the urns of the first user, and of the role of administrators. */
 export const rootUserId = "datahub";
-export const adminRoleId = "Admin";
+const adminRoleId = "Admin";
 
 export function defaultPolicies(namespace: string): readonly DefaultPolicy[] {
   const root = `urn:${namespace}:corpuser:${rootUserId}`;

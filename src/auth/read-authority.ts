@@ -41,7 +41,7 @@ interface Dependencies {
 }
 
 /** How long a sight is believed that nothing here has changed. */
-export const knownMs = 1_000;
+const knownMs = 1_000;
 const usersMax = 500;
 /** What decides about who sees what, beside the entities themselves. */
 const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup|domain)$/i;

@@ -89,7 +89,7 @@ interface Rule {
   readonly owned: boolean;
 }
 
-export const seesAll: Sight = {
+const seesAll: Sight = {
   everything: true,
   condition: { kind: "every", every: [] },
   perhaps: undefined,

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { SigningKeys } from "./signing-keys.ts";
 
-export const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
+const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
 export interface TokenClaims {

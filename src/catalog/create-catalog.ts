@@ -74,8 +74,8 @@ const foldedAtOnceMax = 4;
 
 export const ASPECTS = "aspects";
 export const TIMESERIES = "timeseries";
-export const GRAPH = "graph";
-export const SEARCH = "search";
+const GRAPH = "graph";
+const SEARCH = "search";
 
 const viewOf: Readonly<Record<ReadView, string>> = {
   entities: ASPECTS,

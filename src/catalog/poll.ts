@@ -25,7 +25,7 @@ type Poll = Catalog["pollChanges"];
 type Query = Parameters<Poll>[0];
 
 /** Changes of one answer, as the reference has it. */
-export const polledMax = 5_000;
+const polledMax = 5_000;
 const waitMsMax = 10_000;
 /** Who polls beyond these is answered at once: each that waits follows the log. */
 const waitersMax = 100;

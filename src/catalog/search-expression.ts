@@ -54,7 +54,7 @@ export const weights = {
 };
 
 /** Different words of a run, and questions about fields, in one query. */
-export const termsMax = 100;
+const termsMax = 100;
 /** Beginnings that are too short to mean a longer word. */
 const prefixCharactersMin = 2;
 
@@ -180,7 +180,7 @@ function choicesOf(word: string, open: boolean): readonly WordChoice[] {
  *
  *   harvests → harvest, boxes → box, categories → category, category → categories
  */
-export function otherNumber(word: string): string | undefined {
+function otherNumber(word: string): string | undefined {
   if (!/^[a-z]{4,}$/.test(word)) return undefined;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
   if (/(?:ss|sh|ch|x|z)es$/.test(word)) return word.slice(0, -2);

@@ -35,7 +35,7 @@ export interface ReadPorts {
 export const perhapsMax = 100_000;
 const perhapsPage = 1_000;
 /** Neighbours of an entity that are looked at; what lies beyond is not told. */
-export const neighboursMax = 10_000;
+const neighboursMax = 10_000;
 
 export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
   const { states, timeseries } = ports;

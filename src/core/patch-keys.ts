@@ -9,7 +9,7 @@ import { type JsonObject, jsonObject } from "./json.ts";
 import { canonical, keyText, plainText, type TextsOf } from "./patch-members.ts";
 
 /** U+241F separates the names of a nested key. */
-export const NESTING = "\u241f";
+const NESTING = "\u241f";
 
 /** What avro/patch-keys.json holds, by aspect name. */
 export type PatchRules = Readonly<Record<string, AspectPatchRules>>;

@@ -57,9 +57,9 @@ export interface SchemaRegistryParts {
   readonly mayWrite?: (actor: string | undefined) => boolean;
 }
 
-export const subjectCharactersMax = 255;
+const subjectCharactersMax = 255;
 /** Of the schemas of others, which are held in memory. */
-export const registryBytesMax = 64 * 1024 * 1024;
+const registryBytesMax = 64 * 1024 * 1024;
 const defaultLevel: Level = "BACKWARD";
 const PAGE_MAX = 200;
 /** Lost races after which others are too many. */

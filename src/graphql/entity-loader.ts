@@ -1,8 +1,11 @@
 /**
  * Entities that the fields of one request ask for: those that are asked for at the same time are read
  * together, each once. What cannot be read (a urn of no known type) is an entity that is not there.
+ * Lists within lists are told as far as their members, and the entities, stay below a bound: a short
+ * query asks for as many as there are paths through the graph.
  */
 import type { Catalog, FoundEntity } from "../catalog/catalog.ts";
+import { createInTurn } from "../catalog/in-turn.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 
@@ -17,13 +20,19 @@ export interface LoadedEntity {
 
 export interface EntityLoader {
   load(urn: string): Promise<LoadedEntity>;
+  /**
+   * Asks for a list, a few at a time. Throws `malformed` when the request has been told too many
+   * members; no further list is asked for then.
+   */
+  list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
   /** What was loaded may have changed. */
   forget(): void;
 }
 
-/** Entities of one request: a page of hits, and what they name. */
-export const loadedMax = 50_000;
+/** Entities of one request, and members of lists: a page of hits, and what they name. */
+const loadedMax = 50_000;
 const togetherMax = 1_000;
+const listsAtOnceMax = 8;
 
 export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
@@ -33,6 +42,14 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     fail: (error: unknown) => void;
   }[] = [];
   let loaded = 0;
+  const inTurn = createInTurn(listsAtOnceMax);
+
+  function refuseTooMany(): void {
+    if (loaded <= loadedMax) return;
+    throw new CatalogError("malformed", `the query asks for more than ${loadedMax} entities`, {
+      hint: "Ask for smaller pages, or for fewer fields",
+    });
+  }
 
   async function readAll(batch: typeof waiting): Promise<void> {
     try {
@@ -62,15 +79,8 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     load(urn) {
       let loading = known.get(urn);
       if (loading === undefined) {
-        if (++loaded > loadedMax) {
-          throw new CatalogError(
-            "malformed",
-            `the query asks for more than ${loadedMax} entities`,
-            {
-              hint: "Ask for smaller pages, or for fewer fields",
-            },
-          );
-        }
+        loaded++;
+        refuseTooMany();
         if (waiting.length === 0) setImmediate(flush);
         loading = new Promise<FoundEntity | undefined>((settle, fail) => {
           waiting.push({ urn, settle, fail });
@@ -79,6 +89,14 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
       }
       return loading;
     },
+    list: (ask, sizeOf) =>
+      inTurn(async () => {
+        refuseTooMany();
+        const found = await ask();
+        loaded += sizeOf(found);
+        refuseTooMany();
+        return found;
+      }),
     forget() {
       known = new Map();
     },

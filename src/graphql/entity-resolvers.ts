@@ -137,7 +137,7 @@ function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntitySource |
   return told ?? (tool === null ? null : entityOf(`urn:${namespace}:dataPlatform:${tool}`));
 }
 
-export const tagsOf = (value: unknown, urn: string) =>
+const tagsOf = (value: unknown, urn: string) =>
   jsonObject(value)
     ? {
         tags: list(value.tags).flatMap(({ tag, context }) => {
@@ -236,12 +236,14 @@ interface RelationshipsInput {
 async function relationships(
   { urn }: EntitySource,
   { input }: { input: RelationshipsInput },
-  { catalog }: Viewer,
+  { catalog, loader }: Viewer,
 ) {
   const { types, direction, start, count } = input;
-  const found = await catalog.listRelationships({
-    ...{ urn, types, direction, start: start ?? 0, count: count ?? 100 },
-  });
+  const asked = { urn, types, direction, start: start ?? 0, count: count ?? 100 };
+  const found = await loader.list(
+    () => catalog.listRelationships(asked),
+    (one) => one.relationships.length,
+  );
   return {
     ...{ start: found.start, count: found.count, total: found.total },
     relationships: found.relationships.map((one) => ({

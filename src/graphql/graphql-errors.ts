@@ -10,7 +10,7 @@ interface Extension {
   readonly type: string;
 }
 
-export const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
+const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   malformed: { code: 400, type: "BAD_REQUEST" },
   invalid: { code: 400, type: "BAD_REQUEST" },
   too_large: { code: 400, type: "BAD_REQUEST" },

@@ -11,10 +11,10 @@ export const queryCharactersMax = 50_000;
 export const tokensMax = 5_000;
 /** The query that asks for the whole schema goes fifteen deep. */
 export const depthMax = 16;
-export const aliasesMax = 30;
-export const fieldsMax = 1_000;
+const aliasesMax = 30;
+const fieldsMax = 1_000;
 /** Fields of a request that are not within others: each is an operation of its own. */
-export const rootFieldsMax = 20;
+const rootFieldsMax = 20;
 
 interface Size {
   readonly depth: number;

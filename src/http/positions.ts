@@ -9,7 +9,7 @@ import { type Position, position } from "../core/position.ts";
 import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
 import { momentOf } from "./moments.ts";
 
-export const MIN_POSITION = "x-annals-min-position";
+const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
 
 /**

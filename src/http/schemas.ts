@@ -46,7 +46,7 @@ export const systemMetadata: Schema = {
   },
 };
 
-export const genericAspect: Schema = {
+const genericAspect: Schema = {
   type: "object",
   description: "An aspect as JSON text.",
   required: ["value"],
@@ -58,7 +58,7 @@ export const genericAspect: Schema = {
   },
 };
 
-export const changeTypes = [
+const changeTypes = [
   "UPSERT",
   "CREATE",
   "CREATE_ENTITY",
@@ -120,7 +120,7 @@ export const snapshotEntity: Schema = {
   },
 };
 
-export const enveloped: Schema = {
+const enveloped: Schema = {
   type: "object",
   description: "An aspect's latest value with its stamps.",
   required: ["name", "type", "version", "value", "created"],
@@ -200,7 +200,7 @@ export const timeseriesValues: Schema = {
   },
 };
 
-export const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
+const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
 
 export const windowDuration: Schema = {
   type: "string",

@@ -81,7 +81,7 @@ const matchedFields: Schema = {
   },
 };
 
-export const searchEntity: Schema = {
+const searchEntity: Schema = {
   type: ["object", "string"],
   description: "A hit; its urn alone for clients that do not send X-RestLi-Protocol-Version.",
   required: ["entity", "matchedFields"],
@@ -112,7 +112,7 @@ export const searchEntity: Schema = {
   },
 };
 
-export const lineageEntity: Schema = {
+const lineageEntity: Schema = {
   type: "object",
   description: "A hit up- or downstream, and how it was reached.",
   required: ["entity", "matchedFields", "degree", "paths"],
@@ -134,7 +134,7 @@ const counts: Schema = {
   description: "How many hits have a value, over the whole result",
 };
 
-export const searchMetadata: Schema = {
+const searchMetadata: Schema = {
   type: "object",
   description: "What is told of a whole result.",
   properties: {

@@ -14,7 +14,7 @@ export interface Unfinished {
 }
 
 /** How long a request that has begun to come may go on coming, and how often is looked then. */
-export const graceMs = { first: 2_000, next: 500 };
+const graceMs = { first: 2_000, next: 500 };
 
 /** Knows the connections that come from now on. */
 export function watchUnfinished(server: Server): Unfinished {

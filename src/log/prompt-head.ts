@@ -4,7 +4,7 @@ import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "./change-log.ts";
 
 /** Probes of health give up after some seconds, and then say nothing of why. */
-export const promptMsMax = 2_000;
+const promptMsMax = 2_000;
 
 /** Rejects `unavailable` when the log does not answer soon, and with what it rejects with. */
 export async function promptHead(

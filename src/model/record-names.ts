@@ -16,7 +16,7 @@ export function withPrefix(name: string, prefix: string): string {
 }
 
 /** What stands after the last dot. */
-export const simpleName = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+const simpleName = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 export type FindByName<T> = (name: string) => T | undefined;
 

@@ -110,8 +110,6 @@ export function createRebuilds(parts: RebuildParts) {
   };
 }
 
-export type Rebuilds = ReturnType<typeof createRebuilds>;
-
 /** What is told of a view of another model where that is not to be read. */
 export const staleView = (view: string, command: string): CatalogError =>
   new CatalogError("unavailable", `the view "${view}" was made by another model`, {

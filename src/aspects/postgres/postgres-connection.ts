@@ -150,7 +150,7 @@ export async function retrying<T>(operation: (attempt: number) => Promise<T>): P
 }
 
 /** The driver's word for what went wrong: five characters of the server, or a code of Node's. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const cause = error instanceof CatalogError ? error.cause : undefined;
   if (!(cause instanceof Error)) return undefined;
   return "code" in cause && typeof cause.code === "string" ? cause.code : undefined;

@@ -7,7 +7,12 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
-import { checkNotBehind, judge, type ServerView, severalModels } from "../../projector/view-origin.ts";
+import {
+  checkNotBehind,
+  judge,
+  type ServerView,
+  severalModels,
+} from "../../projector/view-origin.ts";
 import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
 import {
   tables as createTables,
@@ -132,7 +137,7 @@ export async function discard(connections: Connections, name: string, grown: Edi
  * The live generation; undefined when there is no view. Throws `unavailable` when another release
  * made it.
  */
-export async function findLive(
+async function findLive(
   connection: Connection,
   name: string,
   lock = false,

@@ -9,7 +9,7 @@ import type { EventCodec } from "../event-codec.ts";
 import type { KafkaNames } from "./feed-topics.ts";
 import { isTooLarge } from "./kafka-failures.ts";
 
-export const sourceHeader = "annals-source";
+const sourceHeader = "annals-source";
 
 export interface FailedProposal {
   readonly value: Buffer;

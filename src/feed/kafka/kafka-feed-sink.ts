@@ -47,8 +47,8 @@ export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
   readonly logger?: Logger | undefined;
 }
 
-export const positionHeader = "annals-position";
-export const logHeader = "annals-log";
+const positionHeader = "annals-position";
+const logHeader = "annals-log";
 
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = { first: 100, max: 1_600 };

@@ -236,7 +236,7 @@ function refuseOtherType(urn: string, entityType: string, place: string): void {
   );
 }
 
-export const noEntity = (urn: string): CatalogError =>
+const noEntity = (urn: string): CatalogError =>
   new CatalogError("not_found", `there is no "${urn.slice(0, 600)}"`);
 
 export const noAspect = (urn: string, aspect: string, version = 0): CatalogError =>

@@ -259,7 +259,7 @@ export async function write(
   return answerTo(position, backing);
 }
 
-export const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
+const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
   position === undefined
     ? {}
     : { position, headers: { traceparent: traceParent(position, now()) } };

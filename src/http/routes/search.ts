@@ -67,7 +67,7 @@ const metadata = {
   searchResultMetadatas: facets.map(({ name, aggregations }) => ({ name, aggregations })),
 };
 
-export const sampleFilter = {
+const sampleFilter = {
   or: [{ and: [{ field: "tags", condition: "EQUAL", values: ["urn:li:tag:gold"] }] }],
 };
 

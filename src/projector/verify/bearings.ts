@@ -85,7 +85,7 @@ export function bearsOnMany(stream: StreamName): readonly string[] {
 }
 
 /** Names of streams that begin so, in byte order. */
-export async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
+async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
   let after: StreamName | undefined;
   for (;;) {
     const page = await log.listStreams(prefix, { after, limit: NAMES_MAX });

@@ -6,7 +6,7 @@
 import type { Cell, Row } from "./view-rows.ts";
 
 /** A power of two. At a million entities some 250 share one. */
-export const bucketCount = 4_096;
+const bucketCount = 4_096;
 
 /** Two sums for each bucket, modulo 2^32. */
 export type RowSums = Uint32Array;
@@ -67,7 +67,7 @@ function stirred(value: number): number {
 }
 
 /** Entities whose urns hash to it share a bucket. */
-export const bucketOfHash = (one: number): number => one & (bucketCount - 1);
+const bucketOfHash = (one: number): number => one & (bucketCount - 1);
 
 export function bucketOf(urn: string): number {
   hashText(urn);

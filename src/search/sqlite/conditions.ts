@@ -43,7 +43,7 @@ const LOOKED_AT_FOR_COLUMN_MAX = 2_000;
 /** A query is narrowed by another that so few documents fulfil. */
 export const narrowingMax = 50_000;
 /** Alternatives of one query. */
-export const alternativesMax = 256;
+const alternativesMax = 256;
 /** Alternatives of a query that narrows others. */
 export const narrowingAlternativesMax = 64;
 /** With so many more values than documents, values are looked at as documents have them. */
