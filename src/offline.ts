@@ -177,7 +177,7 @@ function viewName(name: string): ViewName {
   const known = viewNames.find((view) => view === name);
   if (known !== undefined) return known;
   throw new CatalogError("invalid", `there is no view "${name}"`, {
-    hint: `There are ${viewNames.join(" and ")}`,
+    hint: `There are ${viewNames.join(", ")}`,
   });
 }
 

@@ -129,8 +129,9 @@ export const settings = {
   ),
   storeCertificatesFile: setting(optionalFile, "", {
     shownDefault: "those of the system",
-    about: "File with certificate authorities (PEM) that servers are believed by",
-    commands: ["serve", "rebuild", "verify", "log", "check"],
+    about:
+      "File with certificate authorities (PEM) that servers are believed by; for EventStoreDB, tlsCAFile=<file> in its address",
+    commands: ["serve", "rebuild", "verify", "check"],
   }),
   model: setting(directory, ownModel, {
     shownDefault: "the project's own avro/",

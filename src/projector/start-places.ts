@@ -1,5 +1,6 @@
 /** Where views are when a projector begins. */
 import { CatalogError } from "../core/errors.ts";
+import { ownCommand } from "../core/own-command.ts";
 import { type Position, START } from "../core/position.ts";
 import { isPoison } from "./parking.ts";
 import type { View } from "./sink.ts";
@@ -40,7 +41,7 @@ export function checkAhead(
     "unavailable",
     `the view "${view.name}" is at position ${position}, but the log ends at ${head}`,
     {
-      hint: "The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: annals rebuild",
+      hint: `The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: ${ownCommand("rebuild")}`,
     },
   );
 }

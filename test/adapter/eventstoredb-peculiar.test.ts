@@ -12,6 +12,7 @@ import { position, revision, START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { parseAddress } from "../../src/log/eventstoredb/address.ts";
 import { checkEventStore } from "../../src/log/eventstoredb/check.ts";
+import { translated } from "../../src/log/eventstoredb/errors.ts";
 import {
   type EventStoreChangeLog,
   type EventStoreChangeLogOptions,
@@ -249,6 +250,24 @@ describe("a stream that was truncated", () => {
     expect(only && text(only)).toBe("a6");
   });
 
+  test("by scavenging lacks what it began with, as far as that is all to go", async () => {
+    const log = await open();
+    for (let i = 0; i < 4; i++) {
+      await log.append([entry("a", i - 1, `a${i}`), entry("b", i - 1, `b${i}`)]);
+    }
+    const before = await readEverything(log);
+    const gone = before.filter(({ stream, revision: r }) => (stream === "a" ? r !== 2 : r < 9));
+    expect(await log.scavenge?.(gone)).toEqual({ records: 6, bytes: 12 });
+    expect(await log.scavenge?.(gone)).toEqual({ records: 0, bytes: 0 });
+    expect((await readWholeStream(log, "a")).map(text)).toEqual(["a2", "a3"]);
+    expect(await readWholeStream(log, "b")).toEqual([]);
+    server.store.scavenge();
+    const rest = before.filter(({ stream, revision: r }) => stream === "a" && r >= 2);
+    expect(await readEverything(log)).toEqual(rest);
+    expect(await log.append([entry("b", "any", "b4")])).toMatchObject([{ revision: 4 }]);
+    expect((await readWholeStream(log, "b")).map(text)).toEqual(["b4"]);
+  });
+
   test("or deleted is none, and may be written again; tombstoned it may not", async () => {
     const log = await open();
     const operator = EventStoreDBClient.connectionString(server.address);
@@ -345,6 +364,11 @@ describe("with TLS and users", () => {
       message: expect.stringMatching(message),
     });
   });
+});
+
+test("what the client says is told as one sentence", () => {
+  const failure = translated(new Error("Failed to discover after 10 attempts."), "a:2113");
+  expect(failure).toMatchObject({ message: expect.stringMatching(/after 10 attempts$/) });
 });
 
 describe("annals check", () => {

@@ -82,7 +82,9 @@ describe("a setting that cannot be ends with 2", () => {
   test("a view that there is not", async () => {
     const { code, stderr } = await annals("rebuild", "pictures", "--data", data);
     expect(code).toBe(2);
-    expect(stderr).toContain('there is no view "pictures"');
+    expect(stderr).toContain(
+      'there is no view "pictures". There are aspects, timeseries, graph, search',
+    );
   });
 });
 

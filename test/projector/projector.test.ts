@@ -87,7 +87,7 @@ describe("views that follow the log", () => {
     await expect(start(createArrayLog(14), [view])).rejects.toMatchObject({
       code: "unavailable",
       message: 'the view "a" is at position 15, but the log ends at 14',
-      hint: expect.stringContaining("annals rebuild"),
+      hint: expect.stringContaining("npm run -s annals -- rebuild"),
     });
     expect(view.got).toEqual([]);
   });

@@ -88,7 +88,7 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
     );
   }
   return told(
-    `cannot reach eventstoredb at ${hosts}: ${messageOf(cause)}`,
+    `cannot reach eventstoredb at ${hosts}: ${messageOf(cause).replace(/[.\s]+$/, "")}`,
     "Look whether it runs, and whether address, TLS and certificates in the log's address are right",
   );
 }
