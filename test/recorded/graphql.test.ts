@@ -2,29 +2,12 @@
  * What the reference answered to GraphQL requests, replayed in order with the tokens and ids that this
  * service gives: the same or more, and where it answers otherwise the reason is listed.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { recordings as all } from "./recordings.ts";
 import { missingFrom } from "./superset.ts";
 
-interface Recording {
-  readonly name: string;
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body?: unknown;
-  };
-  readonly response: { readonly status: number; readonly body: unknown };
-}
-
-const file = fileURLToPath(new URL("../data/recorded.jsonl", import.meta.url));
-const recordings = readFileSync(file, "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line) as Recording)
-  .filter(({ request }) => request.path === "/api/graphql");
+const recordings = all.filter(({ request }) => request.path === "/api/graphql");
 
 const seenAtOnce = "a token is listed as soon as it is made; the reference's index lagged behind";
 const inOwnWords = "validation tells the place of the value, the reference that of the argument";

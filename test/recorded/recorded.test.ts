@@ -3,30 +3,12 @@
  * more, and where it answers otherwise the reason is listed (differences.ts). Recordings of routes
  * that are not here yet are passed over by their path, and counted.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { differences } from "./differences.ts";
+import { type Recording, recordings } from "./recordings.ts";
 import { missingFrom } from "./superset.ts";
-
-interface Recording {
-  readonly name: string;
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body?: unknown;
-  };
-  readonly response: { readonly status: number; readonly body: unknown };
-}
-
-const file = fileURLToPath(new URL("../data/recorded.jsonl", import.meta.url));
-const recordings = readFileSync(file, "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line) as Recording);
 
 const ACTIONS = new Set(
   [
