@@ -51,6 +51,10 @@ interface Plan {
   readonly anchors: readonly string[] | undefined;
   readonly own: EndFilter;
   readonly other: EndFilter;
+  /** Urns of the other end, where those are named. */
+  readonly among?: ReadonlySet<string> | undefined;
+  /** Anchors whose edges are asked for whichever end they are. */
+  readonly around: ReadonlySet<string>;
   readonly query: RelationshipScroll;
 }
 
@@ -80,28 +84,24 @@ export function createRelationshipScroll(
     const destination = endOf(query.destination);
     if (query.around?.length) {
       const { urns: anchors } = endOf({ urns: query.around });
-      return { types, passes: ["OUTGOING", "INCOMING"], anchors, own: {}, other: {}, query };
+      const around = new Set(anchors);
+      return {
+        types,
+        passes: ["OUTGOING", "INCOMING"],
+        anchors,
+        own: {},
+        other: {},
+        around,
+        query,
+      };
     }
     const fromSource =
       source.urns !== undefined ||
       (destination.urns === undefined && !onlySecond(source, destination));
-    return fromSource
-      ? {
-          types,
-          passes: ["OUTGOING"],
-          anchors: source.urns,
-          own: source,
-          other: destination,
-          query,
-        }
-      : {
-          types,
-          passes: ["INCOMING"],
-          anchors: destination.urns,
-          own: destination,
-          other: source,
-          query,
-        };
+    const [own, other] = fromSource ? [source, destination] : [destination, source];
+    const among = other.urns && new Set(other.urns);
+    const passes = [fromSource ? "OUTGOING" : "INCOMING"] as const;
+    return { types, passes, anchors: own.urns, own, other, among, around: new Set(), query };
   }
 
   /** With names as the model has them; a filter that names urns and nothing else becomes urns. */
@@ -141,9 +141,9 @@ export function createRelationshipScroll(
 
   /** Which of these other ends are asked for. */
   async function accepted(urns: readonly string[], plan: Plan): Promise<ReadonlySet<string>> {
-    const { other, query } = plan;
+    const { other, among, query } = plan;
     let left = [...new Set(urns)].filter(
-      (urn) => other.types?.includes(typeOf(urn)) !== false && other.urns?.includes(urn) !== false,
+      (urn) => other.types?.includes(typeOf(urn)) !== false && among?.has(urn) !== false,
     );
     if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
     if (other.filter === undefined || left.length === 0) return new Set(left);
@@ -174,15 +174,14 @@ export function createRelationshipScroll(
     return { type, source, destination, upstream };
   }
 
-  function wanted({ query, anchors }: Plan, edge: FoundRelationship, pass: Pass): boolean {
-    const both = query.around?.length ? (anchors ?? []) : [];
+  function wanted({ query, around }: Plan, edge: FoundRelationship, pass: Pass): boolean {
     // Of two anchors the edge is told where it begins.
-    if (pass === "INCOMING" && both.includes(edge.source)) return false;
+    if (pass === "INCOMING" && around.has(edge.source)) return false;
     if (query.lineage !== true) return true;
     if (edge.upstream === undefined) return false;
-    if (query.direction === undefined || both.length === 0) return true;
+    if (query.direction === undefined || around.size === 0) return true;
     const end = query.direction === "UPSTREAM" ? otherEnd(edge.upstream) : edge.upstream;
-    return both.includes(edge[end]);
+    return around.has(edge[end]);
   }
 
   return {
@@ -206,7 +205,7 @@ export function createRelationshipScroll(
         const own =
           plan.anchors === undefined
             ? undefined
-            : await accepted(urns, { ...plan, other: plan.own });
+            : await accepted(urns, { ...plan, other: plan.own, among: undefined });
         while (at.anchor < urns.length) {
           const anchor = urns[at.anchor] ?? "";
           if (own?.has(anchor) === false || at.pass === plan.passes.length) {

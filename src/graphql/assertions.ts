@@ -164,15 +164,21 @@ const eventsMax = 1_000;
 async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
   { startTimeMillis, endTimeMillis, limit, filter }: Range,
-  { catalog }: Viewer,
+  { catalog, loader }: Viewer,
 ): Promise<readonly JsonObject[]> {
   const and = (filter?.and ?? []).map(criterionOf);
-  const { json } = await catalog.getTimeseriesValues({
+  const asked = {
     ...{ urn, entity, aspect, limit: Math.min(limit ?? eventsMax, eventsMax) },
     ...{ startTimeMillis: startTimeMillis ?? undefined, endTimeMillis: endTimeMillis ?? undefined },
     ...(and.length > 0 && { filter: { or: [{ and }] } }),
-  });
-  const { values } = JSON.parse(json).value as { values: { aspect: { value: string } }[] };
+  };
+  const values = await loader.list(
+    async () => {
+      const { json } = await catalog.getTimeseriesValues(asked);
+      return JSON.parse(json).value.values as readonly { readonly aspect: { value: string } }[];
+    },
+    (events) => events.length,
+  );
   return values.map((one) => JSON.parse(one.aspect.value));
 }
 
@@ -201,12 +207,16 @@ function resultOf(result: unknown) {
 async function assertions(
   { urn }: EntitySource,
   asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
-  { catalog }: Viewer,
+  { catalog, loader }: Viewer,
 ) {
-  const found = await catalog.listRelationships({
+  const query = {
     ...{ urn, direction: "INCOMING", types: ["Asserts"] },
     ...{ start: asked.start ?? 0, count: asked.count ?? 20 },
-  });
+  };
+  const found = await loader.list(
+    () => catalog.listRelationships(query),
+    (one) => one.relationships.length,
+  );
   const all = found.relationships.map((one) => entityOf(one.urn));
   const { start, count, total } = found;
   const own = all.filter(({ __typename }) => __typename === "Assertion");

@@ -85,3 +85,31 @@ test("more labels than a request may bring are refused before any is made", asyn
     expect(refused.message).toContain("1000 for each of 60 entities");
   }
 });
+
+test("lists within lists end where a request has been told enough", async () => {
+  const tags = Array.from({ length: 50 }, (_, i) => ({ tag: `urn:li:tag:hub${i}` }));
+  const entities = Array.from({ length: 250 }, (_, i) => ({
+    urn: `urn:li:dataset:(urn:li:dataPlatform:hive,hub.t${i},PROD)`,
+    globalTags: { value: { tags } },
+  }));
+  await service.client.upsert("urn:li:tag:hub0", "tagProperties", { name: "hub" });
+  const path = "/openapi/v3/entity/dataset?async=false";
+  expect((await service.client.call("POST", path, entities)).status).toBe(200);
+  const related = (direction: string, type: string, fields: string) =>
+    `relationships(input: {types: ["TaggedWith"], direction: ${direction}, start: 0, count: 1000}) {
+      total relationships { entity { ... on ${type} { ${fields} } } } }`;
+  const tagged = (fields: string) => related("INCOMING", "Dataset", fields);
+  const tagsOf = (fields: string) => related("OUTGOING", "Tag", fields);
+  const from = (fields: string) =>
+    `{ entity(urn: "urn:li:tag:hub0") { ... on Tag { ${fields} } } }`;
+  // There are 12,500 ways to go there and back, and 3,125,000 to go there once more.
+  const near = await ask(service.client, from(tagged(tagsOf("urn"))), {});
+  expect(near.body.errors).toBeUndefined();
+  expect(near.body.data.entity.relationships.total).toBe(250);
+  const far = await ask(service.client, from(tagged(tagsOf(tagged("urn")))), {});
+  expect(far.body.errors[0]).toMatchObject({
+    message: expect.stringContaining("more than 50000 entities"),
+    extensions: { code: 400 },
+  });
+  expect(far.body.errors.length).toBeLessThan(50_000);
+});

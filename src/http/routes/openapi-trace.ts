@@ -83,7 +83,8 @@ export const traceRoutes: readonly Endpoint[] = [
       const position = positionOfTrace(path.traceId ?? "");
       const shown = position === undefined || catalog.positionOf("search") >= position;
       const traced: Record<string, Record<string, Traced>> = {};
-      for (const [urn, aspects] of Object.entries(body as Readonly<Record<string, string[]>>)) {
+      for (const [urn, named] of Object.entries(body as Readonly<Record<string, string[]>>)) {
+        const aspects = [...new Set(named)];
         const found = await statesOf(urn, aspects, catalog);
         const told = aspects.flatMap((aspect, i) => {
           const one = tracedOf(found[i] ?? "ERROR", { shown, detailed });
