@@ -101,6 +101,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/feed/event-texts.ts",
     "type src/telemetry/logger.ts",
     "node:",
+    "ajv",
     "fastify",
     "secure-json-parse",
   ],
