@@ -99,7 +99,7 @@ export async function openGraphSink(config: Places, origin: ViewOrigin): Promise
   return lateSink(config, "graph", origin, openNeo4jGraphSink);
 }
 
-export async function openGraphReader(config: Places): Promise<GraphReader> {
+async function openGraphReader(config: Places): Promise<GraphReader> {
   if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
   const { openNeo4jGraphReader } = await import("./graph/neo4j/neo4j-graph-reader.ts");
   const place = placeOf(config, "graph");
@@ -117,11 +117,11 @@ export async function openSearchSink(config: Places, origin: ViewOrigin): Promis
   const { openElasticsearchSearchSink } = await import(
     "./search/elasticsearch/elasticsearch-search-sink.ts"
   );
-  const names = [...sinkMethods, "positions", "amend", "holding"] as const;
+  const names = [...sinkMethods, "amend", "holding"] as const;
   return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 
-export async function openSearchReader(config: Places): Promise<SearchReader> {
+async function openSearchReader(config: Places): Promise<SearchReader> {
   if (!sharedView(config, "search")) return openSqliteSearchReader(fileOf(config, "search"));
   const { openElasticsearchSearchReader } = await import(
     "./search/elasticsearch/elasticsearch-search-reader.ts"

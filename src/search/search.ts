@@ -58,8 +58,6 @@ export interface SearchSink extends Sink<SearchWrite> {
     fields: readonly string[],
     from?: string,
   ): Promise<{ readonly urns: readonly string[]; readonly next?: string | undefined }>;
-  /** For each urn the position of the document's last write; undefined without a document. */
-  positions(urns: readonly string[]): Promise<readonly (Position | undefined)[]>;
 }
 
 /**

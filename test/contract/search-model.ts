@@ -31,15 +31,14 @@ export interface SearchModel {
   search(query: SearchQuery): SearchAnswer;
   folders(query: FolderQuery): FolderAnswer;
   documents(urns: readonly string[]): readonly (SearchDocument | undefined)[];
-  positions(urns: readonly string[]): readonly (Position | undefined)[];
 }
 
 export function createSearchModel(): SearchModel {
-  const rows = new Map<string, { readonly document: SearchDocument; readonly at: Position }>();
+  const documents = new Map<string, SearchDocument>();
   let checkpoint = START;
 
   const inScope = ({ entityTypes, expression, condition }: Scope) =>
-    [...rows.values()].flatMap(({ document }) => {
+    [...documents.values()].flatMap((document) => {
       if (!entityTypes.includes(document.entityType)) return [];
       if (condition !== undefined && !holds(condition, document)) return [];
       const evaluation = evaluate(expression, document);
@@ -50,8 +49,8 @@ export function createSearchModel(): SearchModel {
     apply(writes, upTo) {
       for (const write of writes) {
         if (write.position <= checkpoint) continue;
-        if (write.op === "remove") rows.delete(write.urn);
-        else rows.set(write.document.urn, { document: write.document, at: write.position });
+        if (write.op === "remove") documents.delete(write.urn);
+        else documents.set(write.document.urn, write.document);
       }
       checkpoint = upTo;
     },
@@ -64,11 +63,11 @@ export function createSearchModel(): SearchModel {
         })
         .sort((a, b) => compareCursors(a.cursor, b.cursor, sort))
         .filter(({ cursor }) => after === undefined || compareCursors(cursor, after, sort) > 0);
-      const documents = found.map(({ document }) => document);
+      const counted = found.map(({ document }) => document);
       return {
         hits: hits.slice(start, start + count),
         total: found.length,
-        facets: facets.map((facet) => facetOf(documents, facet)),
+        facets: facets.map((facet) => facetOf(counted, facet)),
         position: checkpoint,
       };
     },
@@ -97,8 +96,7 @@ export function createSearchModel(): SearchModel {
         .sort((a, b) => b.count - a.count || compare(a.name, b.name));
       return { folders, total, position: checkpoint };
     },
-    documents: (asked) => asked.map((urn) => rows.get(urn)?.document),
-    positions: (asked) => asked.map((urn) => rows.get(urn)?.at),
+    documents: (asked) => asked.map((urn) => documents.get(urn)),
   };
 }
 

@@ -90,12 +90,6 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       await view.write(placed.map(({ version: _, ...write }) => write));
     },
 
-    async positions(urns) {
-      usable();
-      const found = await find(view, urns);
-      return urns.map((urn) => found.get(urn.toWellFormed())?.at);
-    },
-
     async position() {
       usable();
       return await view.position();

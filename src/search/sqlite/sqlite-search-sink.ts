@@ -51,10 +51,6 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
       if (!view.db.isOpen) throw closed();
       return translated(searchSchema, "read", () => writer.holding(entityType, fields, from));
     },
-    async positions(urns) {
-      if (!view.db.isOpen) throw closed();
-      return urns.map(writer.positionOf);
-    },
   };
 }
 
@@ -141,10 +137,6 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
       for (const last of lastOnes(told, START)) apply(last);
       if (before !== undefined && !bulk) touched.add(before.id);
       touched.trim();
-    },
-    positionOf(urn: string): Position | undefined {
-      const entity = entities.find(urn.toWellFormed());
-      return entity?.live === 1 ? position(Number(entity.position)) : undefined;
     },
     holding: (entityType: string, names: readonly string[], from: string | undefined) =>
       holders.page(entityType, names.map(fields.numberOf), from),
