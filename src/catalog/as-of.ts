@@ -45,6 +45,8 @@ export interface PastTools {
   readonly reached: (position: Position) => Promise<void>;
   readonly inTurn: InTurn;
   readonly now: () => number;
+  /** In place of the constant, for tests. */
+  readonly recordsMax?: number | undefined;
 }
 
 interface Present {
@@ -59,6 +61,11 @@ interface Present {
 /** Of one stream, at a time; the first looks for a time are shorter. */
 const pageMax = 500;
 const pageMin = 16;
+/**
+ * After so many records a request folds no further entity: ten seconds of computing, as measured. One
+ * alone is folded however long its stream is.
+ */
+const recordsMax = 500_000;
 
 /** Throws `invalid` for a moment that is yet to come. */
 export async function openPast(
@@ -72,6 +79,7 @@ export async function openPast(
   const known = new Map<string, EntityState>();
   const ends = new Map<string, Position>();
   let latest = START;
+  let records = 0;
 
   /** The last position of the moment in these streams. */
   async function endIn(streams: readonly StreamName[]): Promise<Position> {
@@ -87,6 +95,7 @@ export async function openPast(
 
   async function fold(urn: string, now: EntityState | undefined): Promise<EntityState> {
     if (now?.aspects.size === 0) return unknownEntity(urn);
+    if (records > (tools.recordsMax ?? recordsMax)) throw tooMany(records);
     const end = await endIn([entityStream(urn)]);
     const entity = foldEntity(urn, keyAspectOf);
     let first: Revision | undefined;
@@ -94,6 +103,7 @@ export async function openPast(
       if (first === undefined && change.revision > 0) await refuseTrimmed(log, urn);
       first ??= change.revision;
       if (change.position > end) break;
+      records++;
       entity.add(change);
       ends.set(urn, change.position);
     }
@@ -106,11 +116,14 @@ export async function openPast(
     const missing = [...new Set(urns)].filter((urn) => !folded.has(urn));
     if (missing.length > 0) {
       const now = await present.seen?.(missing);
-      const folding = inTurn(async () => {
+      const folding = (async () => {
         const states = new Map<string, EntityState>();
-        for (const [i, urn] of missing.entries()) states.set(urn, await fold(urn, now?.[i]));
+        // A turn for each: who asks for one does not wait for who asks for thousands.
+        for (const [i, urn] of missing.entries()) {
+          states.set(urn, await inTurn(() => fold(urn, now?.[i])));
+        }
         return states;
-      });
+      })();
       for (const urn of missing) {
         folded.set(
           urn,
@@ -148,6 +161,11 @@ export async function openPast(
     }),
   };
 }
+
+const tooMany = (count: number): CatalogError =>
+  new CatalogError("too_large", `these entities had more than ${count - 1} records by then`, {
+    hint: "Ask for fewer of them at once",
+  });
 
 async function refuseFuture({ log, now }: PastTools, moment: Moment): Promise<void> {
   if ("position" in moment) {

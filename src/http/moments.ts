@@ -32,6 +32,10 @@ export const momentParameters: readonly Parameter[] = [
 export const momentErrors = [
   { code: "malformed", when: "the moment asked for is no position or time, or is given twice" },
   { code: "invalid", when: "the moment asked for is yet to come" },
+  {
+    code: "too_large",
+    when: "what is asked for of a moment had too many records or events by then",
+  },
 ] as const;
 
 export const takesMoment = ({ parameters }: Endpoint): boolean =>

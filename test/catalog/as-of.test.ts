@@ -72,9 +72,8 @@ function questions(urns: readonly string[]): readonly Asked[] {
 const at = (path: string, moment: string): string =>
   `${path}${path.includes("?") ? "&" : "?"}${moment}`;
 
-async function answers(asked: readonly Asked[], moment?: string) {
-  const told = [];
-  for (const [method, path, body] of asked) {
+function answers(asked: readonly Asked[], moment?: string): Promise<readonly string[]> {
+  const told = asked.map(async ([method, path, body]) => {
     const target = moment === undefined ? path : at(path, moment);
     const reply = await service.client.call(method, target, body);
     if (moment?.startsWith("asOfPosition=") === true && reply.status < 300) {
@@ -85,9 +84,9 @@ async function answers(asked: readonly Asked[], moment?: string) {
       /"created":\{"actor":"urn:li:corpuser:__datahub_system","time":\d+\}\}\}/g,
       "made up",
     );
-    told.push(`${method} ${path} ${reply.status} ${text.replace(/"requestId":"[^"]*"/g, "")}`);
-  }
-  return told;
+    return `${method} ${path} ${reply.status} ${text.replace(/"requestId":"[^"]*"/g, "")}`;
+  });
+  return Promise.all(told);
 }
 
 const write = (path: string, body: object) => service.client.call("POST", path, body);
@@ -172,7 +171,7 @@ describe.each(logs)("on a log that is %s,", (kind, startLog) => {
     await log?.stop();
   });
 
-  const numRuns = kind === "embedded" ? 8 : 2;
+  const numRuns = kind === "embedded" ? 10 : 4;
   test("a read as of a position is what was read then", { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 8 }), async (history) => {
@@ -241,6 +240,21 @@ const told = (n: number, time: number): Change => ({
   ...{ urn, entityType: "tag", aspect: NAME, changeType: "UPSERT", value: `{"name":"${n}"}` },
   created: { time, actor: "urn:li:corpuser:mira" },
   system: { lastObserved: 5, runId: "r", version: String(n) },
+});
+
+test("another node answers of a position as soon as it was told", { timeout: 60_000 }, async () => {
+  await using stopped = new AsyncDisposableStack();
+  const server = await startEventStoreServer();
+  stopped.defer(() => server.stop());
+  await using first = await runningService({ log: server.address });
+  await using second = await runningService({ log: server.address });
+  const tag = `urn:li:tag:shared${serial++}`;
+  for (let n = 1; n <= 20; n++) {
+    const reply = await first.client.upsert(tag, NAME, { name: `name ${n}` });
+    const then = `/entitiesV2/${encoded(tag)}?asOfPosition=${reply.position}`;
+    const { status, body } = await second.client.get(then);
+    expect([status, body.aspects?.[NAME]?.value.name]).toEqual([200, `name ${n}`]);
+  }
 });
 
 describe("over a log alone,", () => {
@@ -318,6 +332,15 @@ describe("over a log alone,", () => {
       expect(spent.cpuMs, JSON.stringify(spent)).toBeLessThan(5_000);
     }
     expect(longest).toBeLessThanOrEqual(500);
+  });
+
+  test("a request folds a bounded number of records, but one entity always", async () => {
+    const log = await logOf([told(1, 1), told(2, 2), told(3, 3)]);
+    const tools = { ...toolsOf(log), recordsMax: 2 };
+    const past = await openPast(tools, present, { time: 5 });
+    expect(await past.states.read([urn])).toMatchObject([{ revision: 2 }]);
+    const other = past.states.read([urn, "urn:li:tag:y"]);
+    await expect(other).rejects.toMatchObject({ code: "too_large" });
   });
 
   test("a log that was cut is not folded to what never was", async () => {

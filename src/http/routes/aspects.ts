@@ -146,10 +146,6 @@ const getTimeseriesAspectValues: Endpoint = {
   errors: [
     { code: "malformed", when: "a parameter is missing or mistyped, or `limit` is negative" },
     { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
-    {
-      code: "too_large",
-      when: "as of a moment: the range has more events than are folded at once",
-    },
     ...momentErrors,
   ],
   handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
