@@ -5,9 +5,9 @@
  */
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { proposal } from "../support/client.ts";
 import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";
 import { operatorOf } from "../support/operator.ts";
+import { datasetProposals, shownCounts } from "./shown-counts.ts";
 
 const extension = fileURLToPath(new URL("../data/model/extension", import.meta.url));
 const stores = await reachCluster(["postgres", "neo4j", "elasticsearch"]);
@@ -16,38 +16,15 @@ const entities = 100;
 /** Growing gives way to whatever else the machine has to do. */
 const endedMsMax = 300_000;
 
-const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,table${n},PROD)`;
-
 async function ingest({ client }: ClusterNode, from: number, count: number): Promise<void> {
-  const proposals = Array.from({ length: count }, (_, i) => i + from).flatMap((n) => [
-    proposal(dataset(n), "datasetProperties", { name: `table${n}`, description: `ordinary ${n}` }),
-    proposal(dataset(n), "upstreamLineage", {
-      upstreams: [{ dataset: dataset(0), type: "COPY" }],
-    }),
-    proposal(dataset(0), "datasetProfile", { timestampMillis: n, rowCount: n }),
-  ]);
+  const numbers = Array.from({ length: count }, (_, i) => i + from);
+  const proposals = numbers.flatMap((n) => datasetProposals(n, 0));
   const reply = await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
 }
 
-/** Counts that never shrink while entities are only added, one for each view. */
-async function counts({ client }: ClusterNode): Promise<readonly number[]> {
-  const ok = async (path: string, body?: object) => {
-    const reply = await client.call(body === undefined ? "GET" : "POST", path, body);
-    expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
-    return reply.body;
-  };
-  const zero = encodeURIComponent(dataset(0));
-  const [total, found, edges, events] = await Promise.all([
-    ok("/entities?action=getTotalEntityCount", { entity: "dataset" }),
-    ok("/entities?action=search", { entity: "dataset", input: "ordinary", start: 0, count: 1 }),
-    ok(`/relationships?direction=INCOMING&urn=${zero}&types=DownstreamOf&start=0&count=1`),
-    ok("/aspects?action=getTimeseriesAspectValues", {
-      ...{ urn: dataset(0), entity: "dataset", aspect: "datasetProfile", limit: 10_000 },
-    }),
-  ]);
-  return [total.value, found.value.numEntities, edges.total, events.value.values.length];
-}
+const counts = async ({ client }: ClusterNode): Promise<readonly number[]> =>
+  Object.values(await shownCounts(client));
 
 async function ended(node: ClusterNode, id: string) {
   const { value } = operatorOf(node);

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createClient, proposal } from "../support/client.ts";
+import { createClient } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+import { dataset, datasetProposals, shownCounts } from "./shown-counts.ts";
 
 /** Milliseconds that a rebuild takes here, about. */
 const rebuildMs = 5_000;
@@ -37,16 +38,9 @@ const start = async () => {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,table${n},PROD)`;
-
 async function ingest({ client }: Started, from: number, count: number): Promise<void> {
-  const proposals = Array.from({ length: count }, (_, i) => i + from).flatMap((n) => [
-    proposal(dataset(n), "datasetProperties", { name: `table${n}`, description: `ordinary ${n}` }),
-    proposal(dataset(n), "upstreamLineage", {
-      upstreams: [{ dataset: dataset(0), type: "COPY" }],
-    }),
-    proposal(dataset(n), "datasetProfile", { timestampMillis: n, rowCount: n }),
-  ]);
+  const numbers = Array.from({ length: count }, (_, i) => i + from);
+  const proposals = numbers.flatMap((n) => datasetProposals(n));
   for (let at = 0; at < proposals.length; at += 1_500) {
     const reply = await client.call("POST", "/aspects?action=ingestProposalBatch", {
       proposals: proposals.slice(at, at + 1_500),
@@ -61,30 +55,6 @@ async function ended({ value }: Started, id: string) {
     if (job.state !== "running") return job;
     await pause(20);
   }
-}
-
-/** Counts that never shrink while entities are only added. */
-async function counts({ client }: Started) {
-  const ok = async (path: string, body?: object) => {
-    const reply = await client.call(body === undefined ? "GET" : "POST", path, body);
-    expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
-    return reply.body;
-  };
-  const zero = encodeURIComponent(dataset(0));
-  const [total, found, edges, events] = await Promise.all([
-    ok("/entities?action=getTotalEntityCount", { entity: "dataset" }),
-    ok("/entities?action=search", { entity: "dataset", input: "ordinary", start: 0, count: 1 }),
-    ok(`/relationships?direction=INCOMING&urn=${zero}&types=DownstreamOf&start=0&count=1`),
-    ok("/aspects?action=getTimeseriesAspectValues", {
-      ...{ urn: dataset(0), entity: "dataset", aspect: "datasetProfile" },
-    }),
-  ]);
-  return {
-    entities: total.value,
-    found: found.value.numEntities,
-    edges: edges.total,
-    events: events.value.values.length,
-  };
 }
 
 /** Until every view has what was written. */
@@ -124,9 +94,9 @@ function load(started: Started, from: number) {
     }
   })();
   const reading = (async () => {
-    let before = await counts(started);
+    let before = await shownCounts(started.client);
     while (going) {
-      const now = await counts(started);
+      const now = await shownCounts(started.client);
       for (const [name, count] of Object.entries(now)) {
         expect(count, name).toBeGreaterThanOrEqual(before[name as keyof typeof before]);
       }
@@ -179,7 +149,7 @@ describe("views that are rebuilt while the service runs", () => {
     await service?.stop();
     await expectViewsEqualLog();
     const again = await start();
-    expect(await counts(again)).toMatchObject({ entities: under.written() });
+    expect(await shownCounts(again.client)).toMatchObject({ entities: under.written() });
     expect(readdirSync(directory.path).filter((name) => name.endsWith(".link"))).toEqual([]);
   }, 120_000);
 
@@ -204,7 +174,7 @@ describe("views that are rebuilt while the service runs", () => {
       }
       seen.add(after.map((one, n) => one - (before[n] ?? 0)).join(""));
       started = await start();
-      expect((await counts(started)).entities).toBeGreaterThanOrEqual(acknowledged);
+      expect((await shownCounts(started.client)).entities).toBeGreaterThanOrEqual(acknowledged);
       // Whether the last ones were kept nobody knows: they are written again.
       written = under.written();
     }
