@@ -40,7 +40,8 @@ export interface EntityReads {
 /**
  * Where the log is thought to end: after the record at a position; or, entity by entity, after the
  * last of its records that was not written later than a time (epoch milliseconds, by the clock of
- * the service that accepted it, as `created` of the record has it).
+ * the service that accepted it, as `created` of the record has it). What is on its way to the log may
+ * still have a time that has passed.
  */
 export type Moment = { readonly position: Position } | { readonly time: number };
 
