@@ -278,5 +278,7 @@ function placeIn(cursor: readonly unknown[]): Place {
   const sound = [anchor, pass, told].every((number) => Number.isSafeInteger(number) && number >= 0);
   if (sound)
     return { scrollId: typeof scrollId === "string" ? scrollId : undefined, anchor, pass, told };
-  throw new CatalogError("malformed", "the scroll id is not of this request");
+  throw new CatalogError("malformed", "the scroll id is not of this request", {
+    hint: "Send it with the request that gave it, or begin without one",
+  });
 }

@@ -379,7 +379,9 @@ export const entityQueries: Readonly<Record<string, Resolver>> = {
   entity: (_: never, { urn }: { urn: string }, viewer: Viewer) => there(urn, viewer),
   entities(_: never, { urns }: { urns: readonly string[] }, viewer: Viewer) {
     if (urns.length <= urnsMax) return urns.map((urn) => there(urn, viewer));
-    throw new CatalogError("malformed", `urns has ${urns.length} members of at most ${urnsMax}`);
+    throw new CatalogError("malformed", `urns has ${urns.length} members of at most ${urnsMax}`, {
+      hint: "Ask for them in several fields or requests",
+    });
   },
   entityExists: async (_: never, { urn }: { urn: string }, { catalog }: Viewer) =>
     catalog.exists(urn, { includeSoftDelete: true }),

@@ -214,6 +214,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     throw new CatalogError(
       "malformed",
       `description has ${description.length} characters of at most ${descriptionCharactersMax}`,
+      { hint: "Send a shorter one, and a link to the rest (addLink)" },
     );
   }
   await refuseMissing([resourceUrn], viewer);

@@ -70,7 +70,11 @@ async function move(
   const { field, parent, type } = place;
   const above = parent ? urnOf(parent, [type], viewer) : undefined;
   await refuseMissing(above === undefined ? [urn] : [urn, above], viewer);
-  if (above === urn) throw new CatalogError("invalid", `"${urn}" cannot be its own parent`);
+  if (above === urn) {
+    throw new CatalogError("invalid", `"${urn}" cannot be its own parent`, {
+      hint: "Name another one, or none for the top",
+    });
+  }
   const path = [field];
   const operation =
     above === undefined
@@ -191,7 +195,9 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   const [found] = await catalog.findEntities([set], ["versionSetProperties"]);
   const [properties] = found?.aspects ?? [];
   if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
-    throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`);
+    throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`, {
+      hint: "Its aspect versionProperties tells which one it is in",
+    });
   }
   const listed = await catalog.listRelationships({
     ...{ urn: set, direction: "INCOMING", types: ["VersionOf"], start: 0, count: versionsMax },

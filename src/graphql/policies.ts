@@ -69,7 +69,9 @@ const shown = (urn: string, policy: DefaultPolicy) => ({
 
 async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<string> {
   if (byUrn(viewer.namespace).get(urn)?.editable === false) {
-    throw new CatalogError("invalid", `"${urn}" comes with the service and cannot be replaced`);
+    throw new CatalogError("invalid", `"${urn}" comes with the service and cannot be replaced`, {
+      hint: "Make a policy of your own (createPolicy)",
+    });
   }
   const { type, name: displayName, state, privileges } = input;
   const value = {

@@ -100,7 +100,11 @@ async function createAccessToken(
 ) {
   const { type, duration, description } = input;
   const name = bounded("name", input.name.trim(), nameCharactersMax);
-  if (name === "") throw new CatalogError("malformed", "the token has no name");
+  if (name === "") {
+    throw new CatalogError("malformed", "the token has no name", {
+      hint: "Send a name by which you know it when you revoke it",
+    });
+  }
   const { token, record, position } = await tokens.create(
     {
       type,
@@ -120,7 +124,13 @@ async function createAccessToken(
 
 function bounded(member: string, given: string, max: number): string {
   if (given.length <= max) return given;
-  throw new CatalogError("malformed", `${member} has ${given.length} characters of at most ${max}`);
+  throw new CatalogError(
+    "malformed",
+    `${member} has ${given.length} characters of at most ${max}`,
+    {
+      hint: "Send a shorter one",
+    },
+  );
 }
 
 function userUrn(given: string, namespace: string): string {

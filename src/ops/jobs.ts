@@ -413,7 +413,9 @@ const runsElsewhere = (id: string): CatalogError =>
   });
 
 const unknownKind: JobWork = async () => {
-  throw new CatalogError("unavailable", "this release knows no jobs of that kind");
+  throw new CatalogError("unavailable", "this release knows no jobs of that kind", {
+    hint: "Start the release that began it, or start the work anew",
+  });
 };
 
 const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
