@@ -16,7 +16,10 @@ export function groupingOf(
   spec: GroupingSpec | undefined | null,
   fields: Pick<SearchFields, "entityType" | "entityTypes">,
 ): Grouping {
-  const criteria = (spec?.groupingCriteria ?? []).map((one) => readCriterion(one, fields));
+  const told = (spec?.groupingCriteria ?? []).map((one) => readCriterion(one, fields));
+  // Each counts once: of all that is reached, all that are left are asked.
+  const distinct = new Map(told.map((one) => [`${one.base} ${one.group}`, one]));
+  const criteria = [...distinct.values()];
   if (criteria.length === 0) return (_start, reached) => reached;
 
   /** By the first criterion that says something of it. */

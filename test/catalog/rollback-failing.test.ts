@@ -1,0 +1,76 @@
+/** A rollback that fails has ended: nothing is written after its answer. */
+import { expect, test } from "vitest";
+import { createRollback } from "../../src/catalog/rollback.ts";
+import { entityStream } from "../../src/core/stream.ts";
+
+const urns = Array.from({ length: 60 }, (_, i) => `urn:li:tag:t${i}`);
+const records = urns.map((urn, i) => ({
+  ...{ position: i + 1, revision: 0, stream: entityStream(urn), data: Buffer.from("nightly") },
+  ...{ urn, entityType: "tag", aspect: "tagProperties", changeType: "UPSERT", timeseries: false },
+  ...{ value: "{}", created: { time: 1, actor: "urn:li:corpuser:a" } },
+  system: { runId: "nightly", version: "1", lastObserved: 1 },
+}));
+
+/** What `undo` makes of the n-th entity, counted while it does. */
+function rollingBack(undo: (n: number) => Promise<void>) {
+  const writes = { begun: 0, ended: 0 };
+  const run = { runId: "nightly", after: 0, last: records.length, undoneAt: 0 };
+  const dependencies = {
+    ...{ namespace: "li", systemActor: "urn:li:corpuser:system", now: () => 1 },
+    log: {
+      readAll: async (after: number, { limit }: { limit: number }) =>
+        records.slice(after, after + limit),
+      readStream: async (stream: string, from: number) =>
+        from === 0 ? records.filter((one) => one.stream === stream) : [],
+      head: async () => records.length,
+      listStreams: async () => [],
+    },
+    decode: (record: unknown) => record,
+    project: () => [],
+    addresses: {
+      known: (urn: string) => ({
+        urn,
+        entity: { name: "tag", keyAspect: "tagKey", aspects: ["tagProperties"] },
+      }),
+    },
+    states: { read: async () => [] },
+    ingestion: {
+      append: async () => ({ position: records.length }),
+      async undo() {
+        const n = writes.begun++;
+        await undo(n);
+        writes.ended++;
+        return { position: n };
+      },
+    },
+    onUndone() {},
+  } as unknown as Parameters<typeof createRollback>[0];
+  const rollback = createRollback(dependencies, {
+    read: async () =>
+      ({ position: records.length, find: () => run, all: () => [run] }) as unknown as never,
+  });
+  const request = { runId: "nightly", dryRun: false, hardDelete: false };
+  return { writes, rollback: () => rollback(request, {} as never) };
+}
+
+const someTime = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
+
+test("each entity is undone once", async () => {
+  const { writes, rollback } = rollingBack(someTime);
+  expect(await rollback()).toMatchObject({ entitiesAffected: 60 });
+  expect(writes).toEqual({ begun: 60, ended: 60 });
+});
+
+test("when one fails, those under way are waited for, and no other is begun", async () => {
+  const { writes, rollback } = rollingBack(async (n) => {
+    if (n === 1) throw new Error("the disk is full");
+    await someTime();
+  });
+  await expect(rollback()).rejects.toThrow("the disk is full");
+  const atTheEnd = { ...writes };
+  expect(atTheEnd.begun - atTheEnd.ended).toBe(1);
+  expect(atTheEnd.begun).toBeLessThan(40);
+  await someTime();
+  await someTime();
+  expect(writes).toEqual(atTheEnd);
+});
