@@ -1,13 +1,14 @@
 /**
  * Events of a timeseries as of a moment: its stream, folded as the view folds it, with the deletes of
- * its entity and the truncations of its aspect. What was truncated since is there again, for the log
- * has it.
+ * its entity and the truncations of its aspect. What was truncated since is there again, as
+ * long as the log has it: until it is scavenged.
  *
  * Read twice: which events count, without their values; then the values of those that are answered.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { InTurn } from "../core/in-turn.ts";
 import { type Position, type Revision, revision } from "../core/position.ts";
 import {
   entityStream,
@@ -23,7 +24,6 @@ import type {
   TimeseriesReader,
   TimeseriesWrite,
 } from "../timeseries/timeseries-table.ts";
-import type { InTurn } from "./in-turn.ts";
 import { readable } from "./run-ledger.ts";
 import { typeOfUrn } from "./withheld-ports.ts";
 

@@ -9,10 +9,10 @@ import { LRUCache } from "lru-cache";
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
-import { createInTurn } from "./in-turn.ts";
 import {
   isDrawn,
   type LineageDirection,

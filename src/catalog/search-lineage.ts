@@ -7,10 +7,10 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
 import { bareColumns } from "./bare-columns.ts";
-import { createInTurn } from "./in-turn.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";

@@ -5,8 +5,8 @@
  * query asks for as many as there are paths through the graph.
  */
 import type { Catalog, FoundEntity } from "../catalog/catalog.ts";
-import { createInTurn } from "../catalog/in-turn.ts";
 import { CatalogError } from "../core/errors.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 
 export interface LoadedEntity {
