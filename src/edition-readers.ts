@@ -21,12 +21,29 @@ import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeserie
 
 type Reader = Readers[ViewName];
 
-const open: Readonly<Record<ViewName, (path: string) => Reader>> = {
-  aspects: openSqliteAspectReader,
-  timeseries: openSqliteTimeseriesReader,
-  graph: openSqliteGraphReader,
-  search: openSqliteSearchReader,
-};
+interface NextReader {
+  /** Asks it what the one in place was asked lately. */
+  warm(): Promise<void>;
+  /** It is asked from now on; resolves when the other has answered all that it was asked. */
+  take(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A view's reader, and how that of another edition is opened. */
+function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string) => R) {
+  return {
+    store: place.store,
+    refuse: place.refuse,
+    next(path: string): NextReader {
+      const reader = open(path);
+      return {
+        warm: () => place.warm(reader),
+        take: () => place.replace(reader),
+        close: () => reader.close(),
+      };
+    },
+  };
+}
 
 export interface EditionReaders {
   readonly readers: Readers;
@@ -38,30 +55,36 @@ export interface EditionReaders {
 }
 
 export function editionReaders(config: Places, opened: Readers): EditionReaders {
-  const all = new Map<string, Replaceable<Reader>>(
-    viewNames.map((name) => [
-      name,
-      replaceable<Reader>(opened[name], name === "search" ? ("search" as never) : undefined),
-    ]),
-  );
+  const all = {
+    aspects: editionsOf(replaceable(opened.aspects), openSqliteAspectReader),
+    timeseries: editionsOf(replaceable(opened.timeseries), openSqliteTimeseriesReader),
+    graph: editionsOf(replaceable(opened.graph), openSqliteGraphReader),
+    search: editionsOf(replaceable(opened.search, "search"), openSqliteSearchReader),
+  };
+  const refuse = (views: readonly string[], error: CatalogError | undefined) => {
+    for (const name of viewNames) if (views.includes(name)) all[name].refuse(error);
+  };
   const own = (views: readonly string[]): readonly ViewName[] =>
     viewNames.filter((name) => views.includes(name) && !sharedView(config, name));
 
   return {
-    readers: Object.fromEntries([...all].map(([name, { store }]) => [name, store])) as never,
+    readers: {
+      aspects: all.aspects.store,
+      timeseries: all.timeseries.store,
+      graph: all.graph.store,
+      search: all.search.store,
+    },
     editions: {
       async prepare(views) {
-        const next: { readonly reader: Reader; readonly of: Replaceable<Reader> | undefined }[] =
-          [];
+        const next: NextReader[] = [];
         const drop = async () => {
-          for (const { reader } of next.splice(0)) await reader.close();
+          for (const reader of next.splice(0)) await reader.close();
         };
         try {
           for (const name of own(views)) {
-            const of = all.get(name);
-            const reader = open[name](nextEdition(viewFile(config, name)));
-            next.push({ reader, of });
-            await of?.warm(reader);
+            const reader = all[name].next(nextEdition(viewFile(config, name)));
+            next.push(reader);
+            await reader.warm();
           }
         } catch (error) {
           await drop();
@@ -69,21 +92,19 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
         }
         return {
           async take() {
-            await Promise.all(next.splice(0).map(({ reader, of }) => of?.replace(reader)));
+            await Promise.all(next.splice(0).map((reader) => reader.take()));
           },
           drop,
         };
       },
       async reopen(views) {
         for (const name of own(views)) {
-          void all.get(name)?.replace(open[name](viewFile(config, name)));
+          void all[name].next(viewFile(config, name)).take();
         }
       },
     },
-    refuse: (view, error) => all.get(view)?.refuse(error),
-    admit(views) {
-      for (const view of views) all.get(view)?.refuse(undefined);
-    },
+    refuse: (view, error) => refuse([view], error),
+    admit: (views) => refuse(views, undefined),
   };
 }
 

@@ -7,7 +7,14 @@ import { openElasticsearchViewRows } from "../../projector/elasticsearch/elastic
 import type { ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { encoded } from "./fields.ts";
-import { idOf, placeOfUrn, type StoredSource, searchAsker, searchShape } from "./search-shape.ts";
+import {
+  idOf,
+  placeOfUrn,
+  type SearchKept,
+  type StoredSource,
+  searchAsker,
+  searchShape,
+} from "./search-shape.ts";
 import { fromUnitOrder, inUnitOrder, storedText } from "./stored-text.ts";
 
 const INDEXED = "indexed";
@@ -16,8 +23,8 @@ const URN_TEXT = `text.${encoded("urn")}`;
 
 /** Connects with the first question. */
 export async function openElasticsearchSearchRows(place: ServerPlace): Promise<ViewRows> {
-  return openElasticsearchViewRows<StoredSource, unknown>(
-    { shape: searchShape as never, place, asker: searchAsker },
+  return openElasticsearchViewRows<StoredSource, SearchKept>(
+    { shape: searchShape, place, asker: searchAsker },
     {
       term: (urn) => inUnitOrder(urn.toWellFormed()),
       urn: fromUnitOrder,

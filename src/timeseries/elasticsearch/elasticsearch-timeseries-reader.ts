@@ -14,6 +14,7 @@ import {
 } from "../../projector/elasticsearch/elasticsearch-reading.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
+import { acceptedEvents } from "../accepted-events.ts";
 import type {
   TimeseriesEvent,
   TimeseriesReader,
@@ -30,16 +31,13 @@ import {
   timeseriesShape,
   typeOf,
 } from "./documents.ts";
-import { pagesOf } from "./pages.ts";
+import { type Hit, pagesOf } from "./pages.ts";
 import { findTask, type ServerTask } from "./tasks.ts";
 
 export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<TimeseriesRow> {
   /** What the server says of a task of its own; undefined for one that it does not know. */
   findTask(id: string): Promise<ServerTask | undefined>;
 }
-
-/** Others get their turn after this time: looking at an event may take long. */
-const SLICE_MS_MAX = 5;
 
 /** Entities asked of at once: events may be large. */
 const LATEST_MAX = 50;
@@ -83,8 +81,7 @@ export async function openElasticsearchTimeseriesReader(
 
   return {
     async list(range, { limit, ascending = false, accept }) {
-      const events: TimeseriesEvent[] = [];
-      if (limit <= 0 || isEmpty(range)) return events;
+      if (limit <= 0 || isEmpty(range)) return [];
       const pages = pagesOf(ask, {
         index: aliasOf(range),
         query: within(range),
@@ -92,19 +89,7 @@ export async function openElasticsearchTimeseriesReader(
         order: ascending ? "asc" : "desc",
         ...(accept === undefined && { first: limit }),
       });
-      for await (const page of pages) {
-        let sliceEnd = performance.now() + SLICE_MS_MAX;
-        for (const { event: stored } of page) {
-          const { time, value, system } = stored;
-          const event = { time, value, system };
-          if (accept === undefined || accept(event)) events.push(event);
-          if (events.length === limit) return events;
-          if (accept === undefined || performance.now() < sliceEnd) continue;
-          await turn();
-          sliceEnd = performance.now() + SLICE_MS_MAX;
-        }
-      }
-      return events;
+      return acceptedEvents(eventsIn(pages), { limit, accept, turn });
     },
     async latest(urns, aspects) {
       const found = urns.map(() => new Map<string, TimeseriesEvent>());
@@ -215,4 +200,8 @@ async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
     if (statusOf(error) === 404) return { documents: 0, bytes: 0 };
     throw error;
   }
+}
+
+async function* eventsIn(pages: AsyncIterable<readonly Hit[]>) {
+  for await (const page of pages) yield page.map(({ event }) => event);
 }

@@ -10,6 +10,7 @@ import { type Position, position } from "../../core/position.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
+import { acceptedEvents } from "../accepted-events.ts";
 import type {
   TimeseriesEvent,
   TimeseriesRange,
@@ -53,21 +54,9 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
   }
 
   const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
-    const events: TimeseriesEvent[] = [];
-    if (limit <= 0) return events;
+    if (limit <= 0) return [];
     const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
-    for await (const page of pages(range, ascending, size)) {
-      let sliceEnd = performance.now() + SLICE_MS_MAX;
-      for (const { time, value, system } of page) {
-        const event = { time, value, system };
-        if (accept === undefined || accept(event)) events.push(event);
-        if (events.length === limit) return events;
-        if (accept === undefined || performance.now() < sliceEnd) continue;
-        await turn();
-        sliceEnd = performance.now() + SLICE_MS_MAX;
-      }
-    }
-    return events;
+    return acceptedEvents(pages(range, ascending, size), { limit, accept, turn });
   };
 
   return {

@@ -1,0 +1,30 @@
+/** Events of pages that come one after the other, as many as are wanted of those that are accepted. */
+import type { TimeseriesEvent, TimeseriesReader } from "./timeseries-table.ts";
+
+interface Options extends Pick<Parameters<TimeseriesReader["list"]>[1], "limit" | "accept"> {
+  /** Lets others have their turn. */
+  readonly turn: () => Promise<unknown>;
+}
+
+/** Others get their turn after this time: looking at an event may take long. */
+const SLICE_MS_MAX = 5;
+
+/** Asks for no page beyond the one that has the last wanted event. */
+export async function acceptedEvents(
+  pages: AsyncIterable<readonly TimeseriesEvent[]>,
+  { limit, accept, turn }: Options,
+): Promise<TimeseriesEvent[]> {
+  const events: TimeseriesEvent[] = [];
+  for await (const page of pages) {
+    let sliceEnd = performance.now() + SLICE_MS_MAX;
+    for (const { time, value, system } of page) {
+      const event = { time, value, system };
+      if (accept === undefined || accept(event)) events.push(event);
+      if (events.length === limit) return events;
+      if (accept === undefined || performance.now() < sliceEnd) continue;
+      await turn();
+      sliceEnd = performance.now() + SLICE_MS_MAX;
+    }
+  }
+  return events;
+}
