@@ -10,7 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
 import { parkingStream, parseStream, type StreamName } from "../core/stream.ts";
 import { type Append, type ChangeLog, type LogRecord, WrongRevision } from "./change-log.ts";
-import { isSameRecord } from "./scavenged.ts";
+import { isSameRecord, missingRecord } from "./scavenged.ts";
 
 export interface CopyProgress {
   readonly position: Position;
@@ -21,6 +21,8 @@ export interface CopyProgress {
 const PAGE_MAX = 1_000;
 /** Of one append; stores take no more than a megabyte at a time. */
 const APPEND_BYTES_MAX = 900_000;
+/** Records of one append that stand for those that a store has not any more. */
+const GAP_MAX = 1_000;
 const PARKING = parkingStream("");
 
 /** Resolves with how many records were copied, and how many the other log had already. */
@@ -109,11 +111,30 @@ async function copyStream(
       return { copied: records.length - there, there };
     } catch (error) {
       if (!(error instanceof WrongRevision)) throw error;
+      if (await fillGap(to, left, error.actual)) continue;
       const fresh = await notYetThere(to, left, error.actual);
       there += left.length - fresh.length;
       left = fresh;
     }
   }
+}
+
+/** Where a store has scavenged the beginning of a stream; its records keep their revisions. */
+async function fillGap(
+  to: Pick<ChangeLog, "append">,
+  records: readonly LogRecord[],
+  actual: Revision,
+): Promise<boolean> {
+  const [first] = records;
+  const missing = first && first.revision > actual + 1 ? missingRecord(first) : undefined;
+  if (first === undefined || missing === undefined) return false;
+  for (let end: number = actual; end < first.revision - 1; ) {
+    const count = Math.min(first.revision - 1 - end, GAP_MAX);
+    const records = Array.from({ length: count }, () => missing);
+    await to.append([{ stream: first.stream, expected: revision(end), records }]);
+    end += count;
+  }
+  return true;
 }
 
 /** Throws `conflict` when what the other log has is not a copy of this one. */

@@ -3,7 +3,7 @@
  * that it was scavenged; no value. It decodes as a change that tells nothing new, which every reader
  * passes over, at the place where the event was.
  */
-import type { Change, PlacedChange } from "../core/change.ts";
+import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "./change-log.ts";
 import { decodeRecord, encodeChange } from "./record-codec.ts";
@@ -26,9 +26,32 @@ export const isScavenged = ({ timeseries, changeType, headers }: PlacedChange): 
 export function isSameRecord(one: LogRecord, other: LogRecord): boolean {
   if (Buffer.compare(one.data, other.data) === 0) return true;
   if (parseStream(one.stream)?.kind !== "timeseries") return false;
-  const [a, b] = [decodeRecord(one), decodeRecord(other)];
+  const [a, b] = [readable(one), readable(other)];
   if (a === undefined || b === undefined || !(isScavenged(a) || isScavenged(b))) return false;
   return Buffer.compare(rest(a), rest(b)) === 0;
 }
 
 const rest = (change: PlacedChange): Uint8Array => encodeChange(scavengedChange(change, 0));
+
+/**
+ * Data for a record that a store has not any more, because it scavenged the beginning of the stream.
+ * `next`: the first one that is there; of the one before it nothing more is known than what it is of.
+ * Undefined where no event can have been.
+ */
+export function missingRecord(next: LogRecord): Uint8Array | undefined {
+  const change = readable(next);
+  if (change === undefined || change.urn === "" || !change.timeseries) return undefined;
+  const { urn, entityType, aspect, created } = change;
+  const system = { lastObserved: created.time, runId: NO_RUN_ID };
+  return encodeChange(
+    scavengedChange({ urn, entityType, aspect, changeType: "UPSERT", created, system }, 0),
+  );
+}
+
+function readable(record: LogRecord): PlacedChange | undefined {
+  try {
+    return decodeRecord(record);
+  } catch {
+    return undefined;
+  }
+}

@@ -37,9 +37,12 @@ interface Dependencies {
   readonly logger: { info(fields: object, message: string): void };
 }
 
-/** Records read at once: some milliseconds, after which others have their turn for as long. */
-const PAGE_MAX = 500;
+/** Records read at once: some milliseconds. */
+const PAGE_MAX = 200;
 const NAMES_MAX = 500;
+/** Others have their turn for as long as a page took, and for so much longer while there are any. */
+const BUSY_PARTS = 2;
+const BUSY_SHARE_MIN = 0.3;
 const REST_MS_MAX = 50;
 
 type Truncation = Extract<TimeseriesWrite, { readonly op: "truncate" }>;
@@ -138,9 +141,10 @@ export function createScavenges({ log, project, caughtUp, logger }: Dependencies
       for (const { position, data } of records) {
         bytes += (before.get(position)?.data.length ?? 0) - data.length;
       }
+      const took = Math.min(performance.now() - begun, REST_MS_MAX);
       yield { records, bytes, from: at, upTo: last.position };
       at = last.position;
-      await delay(Math.min(performance.now() - begun, REST_MS_MAX));
+      await rest(took);
     }
   }
 
@@ -200,6 +204,13 @@ export function createScavenges({ log, project, caughtUp, logger }: Dependencies
       return { text: id, position };
     },
   };
+}
+
+async function rest(ms: number): Promise<void> {
+  const before = performance.eventLoopUtilization();
+  await delay(ms);
+  const { utilization } = performance.eventLoopUtilization(before);
+  if (utilization > BUSY_SHARE_MIN) await delay(BUSY_PARTS * ms);
 }
 
 function readable(record: LogRecord): PlacedChange | undefined {

@@ -6,13 +6,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
 import { position, START } from "../../src/core/position.ts";
+import { timeseriesStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import { copyLog } from "../../src/log/copy-log.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { copyLogTo, rebuild } from "../../src/offline.ts";
+import { verify } from "../../src/offline-verify.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
 import { readEverything } from "../contract/change-log-driver.ts";
 import { createClient, proposal } from "../support/client.ts";
+import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { operatorOf } from "../support/operator.ts";
 import { dataset, writeHistory } from "../support/random-history.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
@@ -191,6 +197,59 @@ describe("over a random history", () => {
     expect(on.records.length).toBeGreaterThanOrEqual(all.length);
     expect(on.records.slice(0, records.length)).toEqual(records);
   });
+});
+
+test("a log in EventStoreDB lacks them, and its copy has their places", {
+  timeout: 120_000,
+}, async () => {
+  const server = await startEventStoreServer();
+  using back = temporaryDirectory("annals-back");
+  try {
+    const quiet = { onProgress: () => {}, logger: createLogger("silent") };
+    const log = server.address;
+    let config = readConfig({ log }, {});
+    {
+      await using service = await runningService({ log });
+      config = readConfig({ log, data: service.directory }, {});
+      const { value, ended } = operatorOf(service);
+      await writeHistory(service, 100, 6);
+      // What is as new as can be stays, behind what goes.
+      for (const timestampMillis of [1_000, 8e12]) {
+        await service.client.upsert(dataset(99), "datasetProfile", {
+          timestampMillis,
+          rowCount: 1,
+        });
+      }
+      await value("truncateTimeseriesAspect", {
+        ...{ entityType: "dataset", aspect: "datasetProfile", dryRun: false },
+        endTimeMillis: 7e12,
+      });
+      const { status } = await ended(await value("scavengeLog", { dryRun: false }));
+      expect(status.deleted).toBeGreaterThan(0);
+      server.store.scavenge();
+      await ended(await value("rebuildViews"));
+      await ended(await value("verify", { full: true }));
+      expect((await value("listDifferences")).differences).toEqual([]);
+      expect((await service.client.get("/changes?count=1000")).status).toBe(200);
+      await service.restart(async () => {
+        await copyLogTo(config, { to: back.path, ...quiet });
+      });
+    }
+    const copied = (await recordsIn(back.path)).filter(
+      ({ stream }) => stream === timeseriesStream(dataset(99), "datasetProfile"),
+    );
+    expect(copied.map((record) => decodeRecord(record)?.value)).toEqual([
+      undefined,
+      expect.stringContaining("8000000000000"),
+    ]);
+    await rebuild(readConfig({ data: back.path }, {}), { views: [], ...quiet });
+    const verified = await verify(readConfig({ data: back.path }, {}), {
+      ...{ views: [], repair: false, ...quiet },
+    });
+    expect(verified.found.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
+  } finally {
+    await server.stop();
+  }
 });
 
 describe("a process that is killed while it scavenges", () => {

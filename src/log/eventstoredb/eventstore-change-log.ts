@@ -46,6 +46,7 @@ import {
 import { createLanes, type Passenger } from "./lanes.ts";
 import { type Filter, type Page, type RawEvent, readAllPage, readStreamPage } from "./reads.ts";
 import { createRecordCount } from "./record-count.ts";
+import { scavengeStreams } from "./scavenging.ts";
 import { followLog } from "./tail.ts";
 
 export interface EventStoreChangeLogOptions {
@@ -330,6 +331,25 @@ export async function openEventStoreChangeLog(
     return running;
   }
 
+  async function truncateBefore(stream: StreamName, before: number): Promise<void> {
+    checkOpen();
+    const name = `$$${serverName(prefix, stream)}`;
+    const last = await connection.retrying(() => readStreamPage(connection, name, "end", NEWEST));
+    const held = last.events[0]?.data;
+    const metadata = held === undefined ? {} : JSON.parse(Buffer.from(held).toString());
+    const text = Buffer.from(JSON.stringify({ ...metadata, $tb: before }));
+    await session.send({
+      stream: name,
+      name,
+      expected: revision(last.events[0]?.revision ?? EMPTY_STREAM),
+      eventIds: [randomUUID()],
+      type: "$metadata",
+      json: true,
+      records: [text],
+      bytes: text.length,
+    });
+  }
+
   async function closeAll(): Promise<void> {
     await lanes.idle();
     stopping.abort();
@@ -430,24 +450,13 @@ export async function openEventStoreChangeLog(
 
     trouble: () => session.trouble(),
 
-    async truncateBefore(stream, before) {
+    async scavenge(records) {
       checkOpen();
-      const name = `$$${serverName(prefix, stream)}`;
-      const last = await connection.retrying(() => readStreamPage(connection, name, "end", NEWEST));
-      const held = last.events[0]?.data;
-      const metadata = held === undefined ? {} : JSON.parse(Buffer.from(held).toString());
-      const text = Buffer.from(JSON.stringify({ ...metadata, $tb: before }));
-      await session.send({
-        stream: name,
-        name,
-        expected: revision(last.events[0]?.revision ?? EMPTY_STREAM),
-        eventIds: [randomUUID()],
-        type: "$metadata",
-        json: true,
-        records: [text],
-        bytes: text.length,
-      });
+      const read = (stream: StreamName, limit: number) => readStream(stream, 0, { limit });
+      return scavengeStreams(records, { read, truncateBefore });
     },
+
+    truncateBefore,
 
     close() {
       closed ??= closeAll();

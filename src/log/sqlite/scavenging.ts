@@ -9,8 +9,8 @@ import { packScavenge, type ScavengeStep } from "./batch.ts";
 /** Some milliseconds of work. */
 const STEP_RECORDS_MAX = 200;
 const STEP_BYTES_MAX = 512 * 1024;
-/** Rests, as parts of the step before: the thread has three quarters of its time for appends. */
-const REST_PARTS = 3;
+/** Rests, as parts of the step before: appends have most of the thread, and of the disk. */
+const REST_PARTS = 8;
 /** After so long without an append nobody is held up. */
 const IDLE_MS_MIN = 100;
 

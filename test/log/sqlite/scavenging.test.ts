@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -82,8 +83,19 @@ describe("records that are scavenged", () => {
     await append();
     expect(figure("page_count")).toBeLessThan(pages * 1.2);
     await log.close();
+    expect(readFileSync(file, "latin1")).toContain("secret 7 secret 7 ");
     log = await openSqliteChangeLog({ file });
     expect(await log.head()).toBe(800);
+    const before = emptied(await readEverything(log));
+    await scavenge(before);
+    await log.close();
+    expect(readFileSync(file, "latin1")).not.toContain("secret 7 secret 7 ");
+    const database = new DatabaseSync(file);
+    database.exec("VACUUM");
+    database.close();
+    log = await openSqliteChangeLog({ file });
+    expect(figure("page_count")).toBeLessThan(pages * 0.2);
+    expect(await readEverything(log)).toEqual(before);
   });
 
   test("that an append has among others are told from damage", async () => {
