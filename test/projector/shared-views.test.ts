@@ -146,7 +146,9 @@ describe("a view in a server", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.position()).toBe(0);
     await start(log, server.open("led"));
-    await soon(() => expect(watcher.progress()).toEqual({ graph: { position: 10, elsewhere: true } }));
+    await soon(() =>
+      expect(watcher.progress()).toEqual({ graph: { position: 10, elsewhere: true } }),
+    );
     expect(watched.applied).toEqual([]);
   });
 
