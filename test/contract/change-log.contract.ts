@@ -671,6 +671,37 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       );
     }, 60_000);
 
+    test("is scavenged of what a stream begins with: the rest is as it was, and goes on", async () => {
+      for (let i = 0; i < 4; i++) {
+        await log.append([entry("a", i - 1, `a${i}`).withId(i), entry("b", i - 1, `b${i}`)]);
+      }
+      const before = await readEverything(log);
+      const gone = before.filter(({ stream, revision: at }) => stream === "a" && at < 3);
+      const emptied = gone.map((record) => ({ ...record, data: bytes("-") }));
+      const others = before.filter((record) => !gone.includes(record));
+      expect(await log.scavenge?.(emptied)).toMatchObject({ records: 3 });
+      for (const again of [open, reopen]) {
+        const one = await again();
+        const after = await readEverything(one);
+        expect(after.filter(({ stream }) => stream === "b")).toEqual(
+          others.filter(({ stream }) => stream === "b"),
+        );
+        const rest = await readWholeStream(one, "a");
+        expect(rest.at(-1)).toEqual(others.findLast(({ stream }) => stream === "a"));
+        // What was given is in the place of what is gone, where the store has such places.
+        const left = rest.slice(0, -1).map((record) => [record.position, text(record)]);
+        expect([[], emptied.map(({ position: at }) => [at, "-"])]).toContainEqual(left);
+      }
+      const later = await reopen();
+      expect(await later.scavenge?.(emptied)).toEqual({ records: 0, bytes: 0 });
+      expect(await later.append([entry("a", 3, "a3").withId(3)])).toMatchObject([
+        { revision: 3, repeated: true },
+      ]);
+      expect(await later.append([entry("a", 3, "a4")])).toMatchObject([{ revision: 4 }]);
+      await later.close();
+      await expect(later.scavenge?.(emptied)).rejects.toMatchObject({ code: "unavailable" });
+    });
+
     test("remembers ids of 16 bytes that differ in any byte", async () => {
       const ids = Array.from({ length: 16 }, (_, i) => idOf(0).fill(1, i, i + 1));
       for (const id of ids) {

@@ -253,7 +253,7 @@ test("a log in EventStoreDB lacks them, and its copy has their places", {
 });
 
 describe("a process that is killed while it scavenges", () => {
-  const events = 4_000;
+  const events = 8_000;
   const kills = 3;
   let directory: TemporaryDirectory;
   let service: ServiceProcess | undefined;
@@ -293,7 +293,7 @@ describe("a process that is killed while it scavenges", () => {
     let last = first;
     const left: number[] = [];
     for (let kill = 0; kill < kills; kill++) {
-      await pause(20 + kill * 90);
+      await pause(20 + kill * 60);
       await service?.stop("SIGKILL");
       const records = await recordsIn(directory.path);
       expect(records.map(({ position: at }) => at)).toEqual(
