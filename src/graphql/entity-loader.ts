@@ -31,6 +31,8 @@ export interface EntityLoader {
 
 /** Entities of one request, and members of lists: a page of hits, and what they name. */
 const loadedMax = 50_000;
+/** Of their values, which are in memory until the request is answered. */
+const loadedBytesMax = 128 * 1024 * 1024;
 const togetherMax = 1_000;
 const listsAtOnceMax = 8;
 
@@ -42,6 +44,7 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     fail: (error: unknown) => void;
   }[] = [];
   let loaded = 0;
+  let bytes = 0;
   const inTurn = createInTurn(listsAtOnceMax);
 
   function refuseTooMany(): void {
@@ -53,13 +56,15 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
 
   async function readAll(batch: typeof waiting): Promise<void> {
     try {
+      if (bytes > loadedBytesMax) throw tooLarge();
       const found = await catalog.findEntities(
         batch.map(({ urn }) => urn),
         undefined,
       );
+      for (const { aspects } of found) for (const { value } of aspects) bytes += value.length;
       for (const [i, { settle }] of batch.entries()) settle(found[i]);
     } catch (error) {
-      if (!(error instanceof CatalogError) || error.code === "unavailable") {
+      if (!(error instanceof CatalogError) || concernsAll.has(error.code)) {
         for (const { fail } of batch) fail(error);
         return;
       }
@@ -69,10 +74,11 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     }
   }
 
-  function flush(): void {
+  /** One part after the other: how much the one before came to decides about the next. */
+  async function flush(): Promise<void> {
     const all = waiting;
     waiting = [];
-    for (let i = 0; i < all.length; i += togetherMax) void readAll(all.slice(i, i + togetherMax));
+    for (let i = 0; i < all.length; i += togetherMax) await readAll(all.slice(i, i + togetherMax));
   }
 
   return {
@@ -81,7 +87,7 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
       if (loading === undefined) {
         loaded++;
         refuseTooMany();
-        if (waiting.length === 0) setImmediate(flush);
+        if (waiting.length === 0) setImmediate(() => void flush());
         loading = new Promise<FoundEntity | undefined>((settle, fail) => {
           waiting.push({ urn, settle, fail });
         }).then((found) => loadedOf(urn, found));
@@ -102,6 +108,16 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     },
   };
 }
+
+/** What is wrong with the request or the service, and not with one of the entities. */
+const concernsAll: ReadonlySet<string> = new Set(["unavailable", "too_large"]);
+
+const tooLarge = (): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `the query asks for entities of more than ${loadedBytesMax} bytes in all`,
+    { hint: "Ask for smaller pages" },
+  );
 
 function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
   const texts = new Map(found?.aspects.map(({ name, value }) => [name, value]));

@@ -4,6 +4,7 @@
  */
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
 import { processRequest } from "graphql-helix";
+import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { createSchema } from "./create-schema.ts";
 import { createEntityLoader } from "./entity-loader.ts";
@@ -53,12 +54,26 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames) };
   const schema = createSchema(surroundings.entityTypes.members);
 
-  const shown = ({ data = null, errors }: Payload): string =>
+  const textOf = ({ data = null, errors }: Payload): string =>
     JSON.stringify({
       ...(errors !== undefined && { errors: errors.map((error) => shownError(error, onFault)) }),
       data,
       extensions: {},
     });
+
+  function shown(payload: Payload): string {
+    try {
+      return textOf(payload);
+    } catch (error) {
+      // Longer than any text may be. What the request wrote is written.
+      if (!(error instanceof RangeError)) throw error;
+      const originalError = new CatalogError("too_large", "the answer is too long for one text", {
+        hint: "Ask for less, and for each thing once",
+        cause: error,
+      });
+      return textOf({ errors: [new GraphQLError(originalError.message, { originalError })] });
+    }
+  }
 
   return {
     async execute({ query, variables, operationName }, actor) {

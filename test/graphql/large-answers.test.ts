@@ -1,0 +1,59 @@
+/** Answers of GraphQL that are larger than memory or a text may be. */
+import { afterEach, expect, test, vi } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { createEntityLoader } from "../../src/graphql/entity-loader.ts";
+import { runningService } from "../support/running-service.ts";
+import { ask, faultOf } from "./graphql-client.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const MiB = 1024 * 1024;
+const urn = (n: number) => `urn:li:tag:t${n}`;
+const many = (count: number) => Array.from({ length: count }, (_, n) => urn(n));
+
+/** Of entities with one aspect, of a value of so many bytes. */
+function loading(bytes: number, refuse?: CatalogError) {
+  const asked: number[] = [];
+  const aspect = { name: "tagProperties", value: " ".repeat(bytes) };
+  const loader = createEntityLoader({
+    findEntities: async (urns: readonly string[]) => {
+      asked.push(urns.length);
+      if (refuse !== undefined) throw refuse;
+      return urns.map((one) => ({ urn: one, exists: true, aspects: [aspect] }));
+    },
+  } as unknown as Parameters<typeof createEntityLoader>[0]);
+  return { loader, asked };
+}
+
+test("entities are loaded until they are more than a request may have in memory", async () => {
+  const { loader, asked } = loading(MiB);
+  const loads = await Promise.allSettled(many(2_500).map((one) => loader.load(one)));
+  expect(asked).toEqual([1_000]);
+  expect(loads.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
+  expect(loads.at(-1)).toMatchObject({ status: "rejected", reason: { code: "too_large" } });
+  await expect(loader.load("urn:li:tag:later")).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("what is too large together is not asked for one by one", async () => {
+  const { loader, asked } = loading(1, new CatalogError("too_large", "too much"));
+  const loads = await Promise.allSettled(many(50).map((one) => loader.load(one)));
+  expect(asked).toEqual([50]);
+  expect(loads.every(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("an answer that is too long for a text is an error, and no fault", async () => {
+  await using service = await runningService();
+  const stringify = JSON.stringify;
+  const isAnswer = (value: unknown) =>
+    (value as { data?: { entityExists?: boolean } } | undefined)?.data?.entityExists !== undefined;
+  vi.spyOn(JSON, "stringify").mockImplementation((value: unknown, ...rest) => {
+    if (isAnswer(value)) throw new RangeError("Invalid string length");
+    return stringify(value, ...(rest as []));
+  });
+  const reply = await ask(service.client, `{ entityExists(urn: "${urn(1)}") }`);
+  expect(reply.status).toBe(200);
+  expect(faultOf(reply)).toMatchObject({
+    message: expect.stringContaining("too long"),
+    extensions: { code: 400 },
+  });
+});
