@@ -8,6 +8,7 @@
  */
 import type { Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { Condition } from "../search/search.ts";
 import {
   criteriaOf,
@@ -122,7 +123,7 @@ export function sightOf(
     perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
     sees: remembering((state) => {
       if (state.urn === principal.urn) return true;
-      const resource = resourceOf(storedState(state), state.urn, state.urn.split(":", 3)[2] ?? "");
+      const resource = resourceOf(storedState(state), state.urn, entityTypeOf(state.urn));
       return rules.some(
         ({ policy }) =>
           holdsActor(policy.actors, principal, resource) &&

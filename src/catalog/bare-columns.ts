@@ -3,6 +3,7 @@
  * document that a search could find. Where nothing in particular is looked for they are found all the
  * same, if a document without any values would be.
  */
+import { entityTypeOf } from "../core/urn.ts";
 import { holds } from "../search/evaluate.ts";
 import type { SearchReader } from "../search/search.ts";
 import type { Reached } from "./lineage.ts";
@@ -20,7 +21,7 @@ export async function bareColumns(
   const { condition, entityTypes } = plan.scope;
   const found = new Set<string>();
   if (!entityTypes.includes(COLUMN)) return found;
-  const columns = reached.map(({ urn }) => urn).filter((urn) => urn.split(":", 3)[2] === COLUMN);
+  const columns = reached.map(({ urn }) => urn).filter((urn) => entityTypeOf(urn) === COLUMN);
   for (let at = 0; at < columns.length; at += chunkMax) {
     const chunk = columns.slice(at, at + chunkMax);
     const documents = await reader.documents(chunk);

@@ -9,6 +9,7 @@ import { isNews, type PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../feed/previous-values.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
@@ -49,7 +50,8 @@ export function createChanges(dependencies: Dependencies): Changes {
       // Most of what is not asked for is known by its stream's name.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
-      if (urns?.has(of.urn) === false || types?.has(typeOf(of.urn)) === false) return undefined;
+      if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
+        return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
       const change = dependencies.decode(record);
       if (change === undefined || !isNews(change)) return undefined;
@@ -154,5 +156,3 @@ export function createChanges(dependencies: Dependencies): Changes {
 
 const setOf = (names: readonly string[] | undefined): ReadonlySet<string> | undefined =>
   names === undefined ? undefined : new Set(names);
-
-const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";

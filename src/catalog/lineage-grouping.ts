@@ -3,7 +3,7 @@
  * dataset for its columns. What an entity belongs to, its urn says: it is a part of its key.
  */
 import { CatalogError } from "../core/errors.ts";
-import { nestedUrn } from "../core/urn.ts";
+import { entityTypeOf, nestedUrn } from "../core/urn.ts";
 import type { Reached } from "./lineage.ts";
 import type { SearchFields } from "./search-fields.ts";
 import type { GroupingCriterion, GroupingSpec } from "./search-requests.ts";
@@ -24,7 +24,7 @@ export function groupingOf(
 
   /** By the first criterion that says something of it. */
   function groupOf(urn: string): string {
-    const type = urn.split(":", 3)[2];
+    const type = entityTypeOf(urn);
     for (const { base, group } of criteria) {
       if (base !== undefined && base !== type) continue;
       const found = type === group ? urn : nestedUrn(urn, group);

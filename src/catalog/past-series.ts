@@ -16,6 +16,7 @@ import {
   timeseriesStream,
   truncationStream,
 } from "../core/stream.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Projection } from "../projector/sink.ts";
 import type {
@@ -25,7 +26,6 @@ import type {
   TimeseriesWrite,
 } from "../timeseries/timeseries-table.ts";
 import { readable } from "./run-ledger.ts";
-import { typeOfUrn } from "./withheld-ports.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
@@ -139,7 +139,7 @@ export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesRea
       if (await isHidden(urn)) return [];
       return inTurn(async () => {
         const stream = timeseriesStream(urn, aspect);
-        const others = [entityStream(urn), truncationStream(typeOfUrn(urn), aspect)];
+        const others = [entityStream(urn), truncationStream(entityTypeOf(urn), aspect)];
         const end = await endIn([stream, ...others]);
         const events = await fold(range, end, await removals(others, end), accept);
         const sign = ascending ? 1 : -1;

@@ -9,7 +9,7 @@
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
-import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { GraphReader, Neighbour } from "../graph/graph.ts";
 import type { Model } from "../model/model.ts";
 import { unknownEntityType } from "./address.ts";
@@ -76,8 +76,6 @@ export function createRelationshipScroll(
 ): Pick<Catalog, "scrollRelationships"> {
   const { model, reader, states, search, steps } = dependencies;
 
-  const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";
-
   function planOf(query: RelationshipScroll): Plan {
     const types = query.types?.length ? query.types : dependencies.relationshipTypes;
     const source = endOf(query.source);
@@ -143,7 +141,7 @@ export function createRelationshipScroll(
   async function accepted(urns: readonly string[], plan: Plan): Promise<ReadonlySet<string>> {
     const { other, among, query } = plan;
     let left = [...new Set(urns)].filter(
-      (urn) => other.types?.includes(typeOf(urn)) !== false && among?.has(urn) !== false,
+      (urn) => other.types?.includes(entityTypeOf(urn)) !== false && among?.has(urn) !== false,
     );
     if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
     if (other.filter === undefined || left.length === 0) return new Set(left);
@@ -165,10 +163,12 @@ export function createRelationshipScroll(
     const [source, destination] = pass === "OUTGOING" ? [anchor, urn] : [urn, anchor];
     const leads = (direction: keyof LineageSteps) =>
       steps[direction]
-        .get(typeOf(source))
+        .get(entityTypeOf(source))
         ?.some(
           (step) =>
-            step.direction === "OUTGOING" && step.type === type && step.to.has(typeOf(destination)),
+            step.direction === "OUTGOING" &&
+            step.type === type &&
+            step.to.has(entityTypeOf(destination)),
         ) === true;
     const upstream = leads("UPSTREAM") ? "destination" : leads("DOWNSTREAM") ? "source" : undefined;
     return { type, source, destination, upstream };

@@ -3,6 +3,7 @@
  * of its document what it is part of. Cycles end by themselves.
  */
 import { CatalogError } from "../core/errors.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import { hitsMax, type SearchDocument, type SearchReader } from "../search/search.ts";
 import type { ExpandHierarchy } from "./search-filter.ts";
 
@@ -72,7 +73,7 @@ function parentsOf({ entityType, values }: SearchDocument): readonly string[] {
 
 async function below(reader: Reader, layer: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [entityType, urns] of Map.groupBy(layer, typeOf)) {
+  for (const [entityType, urns] of Map.groupBy(layer, entityTypeOf)) {
     const level = levels.get(entityType);
     if (level === undefined || level.children.length === 0) continue;
     const { hits } = await reader.search({
@@ -88,5 +89,3 @@ async function below(reader: Reader, layer: readonly string[]): Promise<readonly
   }
   return found;
 }
-
-const typeOf = (urn: string): string => urn.split(":")[2] ?? "";

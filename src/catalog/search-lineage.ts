@@ -8,7 +8,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
 import { createInTurn } from "../core/in-turn.ts";
-import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
 import { bareColumns } from "./bare-columns.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
@@ -73,7 +73,8 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const walked = await walk({ urn, direction, hops, times });
     const { partial } = walked;
     const reached = grouped(urn, walked.reached);
-    const among = types.size === 0 ? reached : reached.filter((one) => types.has(typeOf(one.urn)));
+    const among =
+      types.size === 0 ? reached : reached.filter((one) => types.has(entityTypeOf(one.urn)));
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
     });
@@ -301,5 +302,3 @@ function degreeMax(filter: Filter | undefined): number {
 function placeOf([told]: Cursor): number {
   return typeof told === "number" && told > 0 ? Math.trunc(told) : 0;
 }
-
-const typeOf = (urn: string): string => urn.split(":")[2] ?? "";

@@ -6,22 +6,18 @@
  * else passes at the cost of a look at the urn.
  */
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { Scope } from "../search/search.ts";
 import { NOTHING } from "./search-conditions.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import type { Withheld } from "./sight.ts";
-
-export const typeOfUrn = (urn: string): string => {
-  const from = urn.indexOf(":", 4) + 1;
-  return urn.slice(from, urn.indexOf(":", from));
-};
 
 export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
   const { states, aspects, timeseries, search } = ports;
   const { entityTypes } = withheld;
 
   const hides = async (urn: string): Promise<boolean> => {
-    const type = typeOfUrn(urn);
+    const type = entityTypeOf(urn);
     return entityTypes.has(type) && !(await withheld.may(type));
   };
 
@@ -39,7 +35,7 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
     states: {
       positionOf: states.positionOf,
       peek(urn) {
-        const type = typeOfUrn(urn);
+        const type = entityTypeOf(urn);
         if (entityTypes.has(type)) return undefined;
         const state = states.peek(urn);
         const names = withheld.aspectsOf.get(type);
@@ -50,7 +46,7 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
       async read(urns) {
         const found = await states.read(urns);
         const open = ({ urn }: EntityState): boolean => {
-          const type = typeOfUrn(urn);
+          const type = entityTypeOf(urn);
           return !entityTypes.has(type) && !withheld.aspectsOf.has(type);
         };
         return found.every(open)
@@ -100,7 +96,7 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
 }
 
 async function shownOf(state: EntityState, withheld: Withheld): Promise<EntityState> {
-  const type = typeOfUrn(state.urn);
+  const type = entityTypeOf(state.urn);
   if (withheld.entityTypes.has(type)) {
     return (await withheld.may(type)) ? state : unknownEntity(state.urn);
   }
@@ -116,7 +112,7 @@ export async function tellable(
   { urn, aspect }: { readonly urn: string; readonly aspect: string },
   withheld: Withheld,
 ): Promise<boolean> {
-  const type = typeOfUrn(urn);
+  const type = entityTypeOf(urn);
   if (withheld.entityTypes.has(type)) return withheld.may(type);
   return !withheld.aspects.has(aspect) || withheld.may(aspect);
 }

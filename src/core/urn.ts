@@ -76,6 +76,14 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
   return { namespace, entityType, id };
 }
 
+/** The entity type that a urn names. Nothing is checked: empty for a text that names none. */
+export function entityTypeOf(urn: string): string {
+  const start = urn.indexOf(":", urn.indexOf(":") + 1) + 1;
+  if (start === 0) return "";
+  const end = urn.indexOf(":", start);
+  return end < 0 ? urn.slice(start) : urn.slice(start, end);
+}
+
 /** Gives every urn in the text, nested ones too, the namespace. */
 export function withNamespace(text: string, namespace: string): string {
   const prefix = `urn:${namespace}:`;

@@ -4,6 +4,7 @@
  */
 import avro, { type Schema } from "avsc";
 import type { Meaning, ToldChange } from "../catalog/catalog.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
@@ -35,7 +36,7 @@ export function createEventTexts(): EventTexts {
       const { time, actor } = created;
       const payload = {
         // A field has a type of its own.
-        ...{ entityType: entityUrn.split(":", 3)[2] ?? entityType, entityUrn },
+        ...{ entityType: entityTypeOf(entityUrn) || entityType, entityUrn },
         ...{ category: category === "OWNERSHIP" ? "OWNER" : category, operation },
         ...{ modifier, parameters, auditStamp: { time, actor }, version: 0 },
       };

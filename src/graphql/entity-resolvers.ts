@@ -1,6 +1,7 @@
 /** What the fields of entities answer: from their aspects, as the request's loader has them. */
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import { entityTypeFields } from "./entity-definitions.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
 import { shownType } from "./entity-types.ts";
@@ -16,10 +17,8 @@ export interface EntitySource {
 type Of<T> = (loaded: LoadedEntity, viewer: Viewer) => T;
 type Resolver = (source: never, args: never, viewer: Viewer) => unknown;
 
-export const entityTypeIn = (urn: string): string => urn.split(":", 3)[2] ?? "";
-
 export function entityOf(urn: string): EntitySource {
-  const entityType = entityTypeIn(urn);
+  const entityType = entityTypeOf(urn);
   const typename =
     entityType === "corpuser" ? "CorpUser" : (entityTypeFields[entityType]?.[0] ?? "CatalogEntity");
   return { __typename: typename, urn, type: shownType(entityType) };
@@ -104,7 +103,7 @@ const lastPart = (urn: string): string => {
 };
 
 function propertiesOf(loaded: LoadedEntity): JsonObject | null {
-  const entityType = entityTypeIn(loaded.urn);
+  const entityType = entityTypeOf(loaded.urn);
   const told = loaded.aspect(propertiesAspects[entityType] ?? "");
   if (told === undefined) return null;
   const custom = jsonObject(told.customProperties) ? told.customProperties : {};
@@ -118,7 +117,7 @@ function propertiesOf(loaded: LoadedEntity): JsonObject | null {
 }
 
 function nameOf(loaded: LoadedEntity): string {
-  const entityType = entityTypeIn(loaded.urn);
+  const entityType = entityTypeOf(loaded.urn);
   const told = loaded.aspect(propertiesAspects[entityType] ?? "") ?? {};
   const key = keyOf(loaded);
   // A platform is called by its key, also where it has a name to show.
@@ -182,8 +181,8 @@ function deprecationOf({ aspect }: LoadedEntity) {
 }
 
 function editableOf({ urn, aspect }: LoadedEntity) {
-  const [name = "", field = ""] = descriptionAspects[entityTypeIn(urn)] ?? [];
-  const value = name === propertiesAspects[entityTypeIn(urn)] ? undefined : aspect(name);
+  const [name = "", field = ""] = descriptionAspects[entityTypeOf(urn)] ?? [];
+  const value = name === propertiesAspects[entityTypeOf(urn)] ? undefined : aspect(name);
   return value === undefined ? null : { ...value, description: text(value[field]) };
 }
 

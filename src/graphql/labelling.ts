@@ -4,7 +4,8 @@
  */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { descriptionAspects, entityTypeIn } from "./entity-resolvers.ts";
+import { entityTypeOf } from "../core/urn.ts";
+import { descriptionAspects } from "./entity-resolvers.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import {
@@ -197,7 +198,7 @@ export function bornWith(urn: string): readonly PatchOperation[] {
     ...{ tag: { name }, domain: { name } },
     glossaryTerm: { name, definition: "", termSource: "INTERNAL" },
   };
-  return Object.entries(values[entityTypeIn(urn)] ?? {}).map(([field, value]) => ({
+  return Object.entries(values[entityTypeOf(urn)] ?? {}).map(([field, value]) => ({
     ...{ op: "add", path: [field], value },
   }));
 }
@@ -218,7 +219,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     );
   }
   await refuseMissing([resourceUrn], viewer);
-  const type = entityTypeIn(resourceUrn);
+  const type = entityTypeOf(resourceUrn);
   const [aspect, field] = subResource
     ? ["editableSchemaMetadata", "description"]
     : (descriptionAspects[type] ?? []);

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { entityOf, entityTypeIn, propertiesAspects } from "./entity-resolvers.ts";
+import { entityTypeOf } from "../core/urn.ts";
+import { entityOf, propertiesAspects } from "./entity-resolvers.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
@@ -80,7 +81,7 @@ async function move(
     above === undefined
       ? ({ op: "remove", path } as const)
       : ({ op: "add", path, value: above } as const);
-  return write([patchOf(urn, propertiesAspects[entityTypeIn(urn)] ?? "", [operation])], viewer);
+  return write([patchOf(urn, propertiesAspects[entityTypeOf(urn)] ?? "", [operation])], viewer);
 }
 
 const nameFields: Readonly<Record<string, string>> = {
@@ -89,7 +90,7 @@ const nameFields: Readonly<Record<string, string>> = {
 };
 
 async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
-  const entityType = entityTypeIn(urn);
+  const entityType = entityTypeOf(urn);
   const field = nameFields[entityType];
   if (field === undefined || name.trim() === "") {
     throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be called "${name}"`, {
@@ -211,7 +212,7 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   }
   const [next] = others.sort((a, b) => (a.sortId < b.sortId ? 1 : -1));
   const without = (of: string, aspectName: string): Proposal => ({
-    ...{ entityType: entityTypeIn(of), entityUrn: of, changeType: "DELETE", aspectName },
+    ...{ entityType: entityTypeOf(of), entityUrn: of, changeType: "DELETE", aspectName },
   });
   const proposals = [without(urn, "versionProperties")];
   const latest = properties && JSON.parse(properties.value).latest;

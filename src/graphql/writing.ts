@@ -1,8 +1,7 @@
 /** What mutations write: proposals, as the user who asks; all of a field's or none. */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { withNamespace } from "../core/urn.ts";
-import { entityTypeIn } from "./entity-resolvers.ts";
+import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** Most entities, and most labels, of one field. */
@@ -29,7 +28,7 @@ export function patchOf(
     ...(op === "add" && { value }),
   }));
   return {
-    ...{ entityType: entityTypeIn(urn), entityUrn: urn, changeType: "PATCH", aspectName },
+    ...{ entityType: entityTypeOf(urn), entityUrn: urn, changeType: "PATCH", aspectName },
     aspect: { value: patch, contentType: "application/json-patch+json" },
   };
 }
@@ -40,7 +39,7 @@ export const proposalOf = (
   value: object,
   changeType: "UPSERT" | "CREATE_ENTITY" = "UPSERT",
 ): Proposal => ({
-  ...{ entityType: entityTypeIn(urn), entityUrn: urn, changeType, aspectName },
+  ...{ entityType: entityTypeOf(urn), entityUrn: urn, changeType, aspectName },
   aspect: { value, contentType: "application/json" },
 });
 
@@ -57,7 +56,7 @@ export async function write(proposals: readonly Proposal[], viewer: Viewer): Pro
 /** Of the entity's type, in the service's namespace. Throws `malformed`. */
 export function urnOf(text: string, entityTypes: readonly string[], { namespace }: Viewer): string {
   const urn = withNamespace(text, namespace);
-  if (entityTypes.includes(entityTypeIn(urn))) return urn;
+  if (entityTypes.includes(entityTypeOf(urn))) return urn;
   throw new CatalogError("malformed", `"${text.slice(0, 120)}" is no ${entityTypes.join(" or ")}`, {
     hint: `Send urn:${namespace}:${entityTypes[0]}:…`,
   });

@@ -6,6 +6,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, revision } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 
@@ -31,7 +32,7 @@ export async function openHistories(log: HistoryLog, decode: Decode): Promise<Hi
   const truncations = await log.listStreams("truncation-", { limit: NAMES_MAX });
 
   function streamsOf(urn: string): readonly StreamName[] {
-    const type = urn.split(":", 3)[2];
+    const type = entityTypeOf(urn);
     return [
       entityStream(urn),
       ...[...aspects].map((aspect) => timeseriesStream(urn, aspect)),

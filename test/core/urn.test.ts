@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import {
+  entityTypeOf,
   joinId,
   type KeyPart,
   nestedUrn,
@@ -147,6 +148,18 @@ describe("a urn", () => {
     expect(parseUrn(field(1900)).entityType).toBe("schemaField");
     expect(() => parseUrn(field(2048))).toThrow("of at most 2048");
   });
+});
+
+test.each([
+  ["urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)", "dataset"],
+  ["urn:some.where:tag:pii", "tag"],
+  ["urn:li:tag", "tag"],
+  ["urn:li:", ""],
+  ["urn:li", ""],
+  ["urn", ""],
+  ["", ""],
+])("%s names the entity type %j", (text, entityType) => {
+  expect(entityTypeOf(text)).toBe(entityType);
 });
 
 describe("withNamespace", () => {

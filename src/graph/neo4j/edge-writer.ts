@@ -3,6 +3,7 @@
  * memory, and the difference sent, edges of one type in one statement. Nodes come with their first
  * edge and go with their last.
  */
+import { entityTypeOf } from "../../core/urn.ts";
 import type { GraphWrite, Pair } from "../graph.ts";
 import type { Columns, Parameters, Transaction } from "./connection.ts";
 import {
@@ -20,7 +21,7 @@ import {
   updateQuery,
 } from "./edges.ts";
 import { createLeads } from "./leads.ts";
-import { entityTypeOf, TELLS } from "./schema.ts";
+import { TELLS } from "./schema.ts";
 import { type Change, changeBetween, createTelling, recognised, samePlace } from "./telling.ts";
 import type { Writing } from "./view.ts";
 

@@ -1,8 +1,9 @@
 /** Steps from many nodes at once: one query for all that are of one entity type, and side. */
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import { whole } from "./connection.ts";
 import type { Edition } from "./edition.ts";
-import { anyOf, entityTypeOf, relationshipOf } from "./schema.ts";
+import { anyOf, relationshipOf } from "./schema.ts";
 
 /** Urns whose edges are read at once: what comes after the bound is not read in vain. */
 const URNS_PER_SLICE_MAX = 100;

@@ -5,12 +5,13 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import { createFitting } from "../../projector/fitting.ts";
 import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
-import { alsoOf, entityTypeOf, namesOf, TELLS, VIEW } from "./schema.ts";
+import { alsoOf, namesOf, TELLS, VIEW } from "./schema.ts";
 import { checkVersion } from "./view.ts";
 
 const URNS_MAX = 200;

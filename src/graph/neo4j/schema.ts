@@ -61,9 +61,6 @@ export function typeOfRelationship(relationship: string): string {
   );
 }
 
-/** urn:li:dataset:(…) → dataset; empty where a urn names no type. */
-export const entityTypeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";
-
 /** Several names of relationships as a pattern takes them; `names` is not empty. */
 export const anyOf = (names: readonly string[]): string =>
   names.map((name) => `\`${name}\``).join("|");

@@ -5,6 +5,7 @@
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import {
@@ -323,7 +324,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
         if (soft) {
           const proposals = urns.map((entityUrn) => ({
-            ...{ entityType: entityUrn.split(":", 3)[2] ?? "", entityUrn },
+            ...{ entityType: entityTypeOf(entityUrn), entityUrn },
             ...{ changeType: "UPSERT" as const, aspectName: "status" },
             aspect: { value: { removed: true }, contentType: "application/json" },
           }));

@@ -1,6 +1,7 @@
 /** OpenAPI doors: edges of the graph, page after page, whatever their ends. */
 import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Answer, Ask, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
@@ -52,7 +53,7 @@ const pageReply: Schema = {
   },
 };
 
-const endOf = (urn: string) => ({ urn, entityType: urn.split(":", 3)[2] ?? "" });
+const endOf = (urn: string) => ({ urn, entityType: entityTypeOf(urn) });
 
 const resultOf = ({ type, source, destination }: FoundRelationship) => ({
   relationshipType: type,

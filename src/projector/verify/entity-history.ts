@@ -5,6 +5,7 @@
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
@@ -53,7 +54,7 @@ export async function readHistory(
   parts: Parts,
 ): Promise<Iterable<PlacedChange> | AsyncIterable<PlacedChange>> {
   const { bearings } = parts;
-  const truncations = bearings.truncationsOf(urn.split(":", 3)[2] ?? "");
+  const truncations = bearings.truncationsOf(entityTypeOf(urn));
   const sources: Source[] = [];
   for (const stream of streams) {
     const begun = beginnings.get(stream);

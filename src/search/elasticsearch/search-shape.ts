@@ -6,7 +6,7 @@
  * Nothing is found before the writer says so: what is found always is what the checkpoint tells, or
  * more. Words are the projection's, so that no analyzer but `whitespace` is needed.
  */
-
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Asker } from "../../projector/elasticsearch/client.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
@@ -81,7 +81,7 @@ export const searchAsker: Asker = { view: searchShape.view, setting: "ANNALS_SEA
 export const placeOfType = (entityType: string): string => placeOf(entityType);
 
 /** Where the entity's document lies: its type stands behind the second colon. */
-export const placeOfUrn = (urn: string): string => placeOfType(urn.split(":", 3)[2] ?? "");
+export const placeOfUrn = (urn: string): string => placeOfType(entityTypeOf(urn));
 
 /** Bytes that the id of a document may have. */
 const ID_BYTES_MAX = 512;

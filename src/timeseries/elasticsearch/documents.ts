@@ -4,6 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Asker } from "../../projector/elasticsearch/client.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
@@ -71,11 +72,8 @@ export const timeseriesShape: ViewShape<Kept> = {
 export const placeOfIndex = ({ entityType, aspect }: TimeseriesIndex): string =>
   placeOf(entityType, aspect);
 
-/** The entity type that a urn names. */
-export const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";
-
 export const placeOfEvent = ({ urn, aspect }: Pick<Event, "urn" | "aspect">): string =>
-  placeOf(typeOf(urn), aspect);
+  placeOf(entityTypeOf(urn), aspect);
 
 /** Events that a truncation takes: told before it, and older than its time. */
 export const takenBy = ({

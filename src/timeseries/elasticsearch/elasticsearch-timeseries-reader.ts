@@ -6,6 +6,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../core/position.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { statusOf } from "../../projector/elasticsearch/client.ts";
 import {
@@ -29,7 +30,6 @@ import {
   type StoredEvent,
   timeseriesAsker,
   timeseriesShape,
-  typeOf,
 } from "./documents.ts";
 import { type Hit, pagesOf } from "./pages.ts";
 import { findTask, type ServerTask } from "./tasks.ts";
@@ -54,7 +54,9 @@ export async function openElasticsearchTimeseriesReader(
 
   /** Without a place: of all that the type of the urn has. */
   const aliasOf = ({ urn, aspect }: Range): string =>
-    names.live(aspect === undefined ? `${placeOf(typeOf(urn))}.*` : placeOfEvent({ urn, aspect }));
+    names.live(
+      aspect === undefined ? `${placeOf(entityTypeOf(urn))}.*` : placeOfEvent({ urn, aspect }),
+    );
 
   async function latestOf(
     entityType: string,
@@ -94,7 +96,7 @@ export async function openElasticsearchTimeseriesReader(
     async latest(urns, aspects) {
       const found = urns.map(() => new Map<string, TimeseriesEvent>());
       const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
-      for (const [type, some] of Map.groupBy(places.keys(), typeOf)) {
+      for (const [type, some] of Map.groupBy(places.keys(), entityTypeOf)) {
         for (const aspect of aspects) {
           for (const { urn, time, value, system } of await latestOf(type, aspect, some)) {
             found[places.get(urn) ?? -1]?.set(aspect, { time, value, system });

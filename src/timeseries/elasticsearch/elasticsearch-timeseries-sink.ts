@@ -9,6 +9,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { estypes } from "@elastic/elasticsearch";
 import type { Position } from "../../core/position.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import {
   type ElasticsearchView,
   openElasticsearchView,
@@ -27,7 +28,6 @@ import {
   type StoredEvent,
   timeseriesAsker,
   timeseriesShape,
-  typeOf,
 } from "./documents.ts";
 import { type Hit, pagesOf } from "./pages.ts";
 import { createTruncations, noted } from "./truncations.ts";
@@ -85,7 +85,7 @@ function* placedEvents(
 ): Generator<PlacedWrite> {
   const places = new Map<string, string>();
   for (const [id, event] of events) {
-    const series = `${typeOf(event.urn)}\0${event.aspect}`;
+    const series = `${entityTypeOf(event.urn)}\0${event.aspect}`;
     let place = places.get(series);
     if (place === undefined) {
       place = placeOfEvent(event);

@@ -3,9 +3,9 @@
  * ten milliseconds each. What truncations will take yet is not counted.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { entityTypeOf } from "../../core/urn.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { TimeseriesIndex, TimeseriesMeasure } from "../timeseries-table.ts";
-import { typeOf } from "./schema.ts";
 
 /** Numbers of series looked through, and events read, in one part. */
 const SERIES_MAX = 2_000;
@@ -55,7 +55,7 @@ export function createMeasuring(
     const end = Number(lastSeries.get()?.id);
     for (let from = 0; from < end; from += SERIES_MAX) {
       for (const { id, urn } of seriesAfter.all(from, from + SERIES_MAX, aspect)) {
-        if (typeOf(urn) !== entityType) continue;
+        if (entityTypeOf(urn) !== entityType) continue;
         let at: Place | undefined = [Number.NEGATIVE_INFINITY, ""];
         while (at !== undefined) {
           at = page(id, at);

@@ -43,6 +43,3 @@ CREATE TABLE truncation (
   // Series keep their numbers, which readers know.
   reset: "DELETE FROM event; DELETE FROM truncation;",
 };
-
-/** The entity type that a urn names. */
-export const typeOf = (urn: string): string => urn.split(":", 3)[2] ?? "";

@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
@@ -19,7 +20,7 @@ import type {
   TruncationProgress,
 } from "../timeseries-table.ts";
 import { createMeasuring } from "./measuring.ts";
-import { timeseriesSchema, typeOf } from "./schema.ts";
+import { timeseriesSchema } from "./schema.ts";
 
 /** Events read before others get their turn. */
 const PAGE_MAX = 500;
@@ -176,7 +177,7 @@ function createQueries(db: DatabaseSync) {
     pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
       const { urn, aspect } = range;
       const { from, to } = boundsOf(range);
-      const cuts = cutsOf.all(typeOf(urn), aspect);
+      const cuts = cutsOf.all(entityTypeOf(urn), aspect);
       const most = cuts.length === 0 ? size : PAGE_MAX;
       const order = ascending ? "earliest" : "latest";
       const found =
@@ -204,7 +205,7 @@ function createQueries(db: DatabaseSync) {
       const found =
         truncating.get() === undefined
           ? count.get(...asked)
-          : countKept.get(...asked, typeOf(range.urn));
+          : countKept.get(...asked, entityTypeOf(range.urn));
       return Number(found?.count);
     },
     seriesOf: (urns: readonly string[]) => ofUrns.all(JSON.stringify(urns)),

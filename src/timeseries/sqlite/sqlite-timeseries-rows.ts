@@ -3,11 +3,12 @@
  * those that truncations will take yet.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { entityTypeOf } from "../../core/urn.ts";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import { timeseriesSchema, typeOf } from "./schema.ts";
+import { timeseriesSchema } from "./schema.ts";
 
 const URNS_PER_PAGE = 1_000;
 
@@ -45,7 +46,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       cuts = pending.all();
     },
     rowsOf(urn) {
-      const type = typeOf(urn);
+      const type = entityTypeOf(urn);
       const rows: Row[] = [];
       for (const [id, aspect] of seriesOf.all(urn)) {
         const own = cuts.filter((cut) => cut.type === type && cut.aspect === aspect);
@@ -87,7 +88,7 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
     const aspect = names.get(name) ?? name;
     names.set(name, aspect);
     aspectOf.set(id, aspect);
-    const cuts = pending.filter((cut) => cut.aspect === aspect && cut.type === typeOf(urn));
+    const cuts = pending.filter((cut) => cut.aspect === aspect && cut.type === entityTypeOf(urn));
     if (cuts.length > 0) cutsOf.set(id, cuts);
   });
   const events = arrays<EventColumns>(`

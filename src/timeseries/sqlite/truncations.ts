@@ -6,9 +6,9 @@
  * What a part takes follows from the truncation alone: events told before it, older than its time.
  * So it does not matter when it is done, nor whether an event was told again meanwhile.
  */
+import { entityTypeOf } from "../../core/urn.ts";
 import type { SqliteView } from "../../projector/sqlite/sqlite-view.ts";
 import type { TimeseriesWrite } from "../timeseries-table.ts";
-import { typeOf } from "./schema.ts";
 
 type Truncate = Extract<TimeseriesWrite, { op: "truncate" }>;
 
@@ -59,7 +59,7 @@ export function createTruncations(view: SqliteView): Truncations {
     let left = most;
     let at = to;
     for (const { id, urn } of seriesAfter.all(series, to, aspect)) {
-      if (typeOf(String(urn)) !== type) continue;
+      if (entityTypeOf(String(urn)) !== type) continue;
       left -= Number(remove.run(Number(id), before, position, left).changes);
       if (left > 0) continue;
       // There may be more of this one.
