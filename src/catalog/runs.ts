@@ -1,4 +1,5 @@
 /** Which runs of ingestion there were, and what each told. */
+import { setImmediate as turn } from "node:timers/promises";
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -27,6 +28,8 @@ type Runs = Pick<Catalog, "listRuns" | "describeRun">;
 const pageMax = 10_000;
 /** Records whose entities are looked at in one go. */
 const sliceMax = 200;
+/** Of the values of one answer, as texts. */
+const answerBytesMax = 32 * 1024 * 1024;
 
 export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs {
   const { model, states, aspects } = dependencies;
@@ -41,28 +44,44 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     return changes.filter((change) => isLiving(byUrn.get(change.urn), keyAspectOf(change)));
   }
 
-  async function rowOf(change: PlacedChange, includeAspect: boolean): Promise<RunRow> {
+  function rowOf(change: PlacedChange, value: unknown): RunRow {
     const { urn, aspect: aspectName, system } = change;
     return {
       ...{ runId: system.runId, urn, aspectName, timestamp: system.lastObserved },
       version: Number(system.version ?? 0),
       keyAspect: aspectName === keyAspectOf(change),
-      ...(includeAspect && { aspect: await envelopeOf(change) }),
+      ...(value !== undefined && { aspect: envelopeOf(change, value) }),
     };
   }
 
-  /** What was told; of a confirmation, the value that it confirmed. */
-  async function envelopeOf(change: PlacedChange): Promise<Envelope | undefined> {
-    const { urn, aspect, system, created } = change;
-    const version = Number(system.version ?? 0);
-    const told =
-      change.changeType === "RESTATE" ? await aspects.findValue(urn, aspect, version) : change;
-    if (told?.value === undefined) return undefined;
-    const { time, actor } = created;
+  function envelopeOf(change: PlacedChange, value: unknown): Envelope {
+    const { aspect: name, system, timeseries } = change;
+    const { time, actor } = change.created;
     return {
-      ...{ name: aspect, type: change.timeseries ? "TIMESERIES" : "VERSIONED", version },
-      ...{ value: JSON.parse(told.value), created: { time, actor }, systemMetadata: system },
+      ...{ name, type: timeseries ? "TIMESERIES" : "VERSIONED" },
+      ...{ version: Number(system.version ?? 0), value },
+      ...{ created: { time, actor }, systemMetadata: system },
     };
+  }
+
+  /** What was told, as JSON text; of a confirmation, the value that it confirmed. */
+  async function toldBy({ urn, aspect, system, changeType, value }: PlacedChange) {
+    if (changeType !== "RESTATE") return value;
+    return (await aspects.findValue(urn, aspect, Number(system.version ?? 0)))?.value;
+  }
+
+  /** Their values in this order. Throws `too_large` before more of them are in memory. */
+  async function valuesOf(changes: readonly PlacedChange[]): Promise<readonly unknown[]> {
+    const values: unknown[] = [];
+    let bytes = 0;
+    for (const [n, change] of changes.entries()) {
+      const text = await toldBy(change);
+      bytes += text?.length ?? 0;
+      if (bytes > answerBytesMax && n > 0) throw tooLarge(changes.length);
+      values.push(text === undefined ? undefined : JSON.parse(text));
+      if (n % sliceMax === 0) await turn();
+    }
+    return values;
   }
 
   return {
@@ -87,10 +106,17 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       const rows: PlacedChange[] = [];
       let passed = 0;
       let slice: PlacedChange[] = [];
+      let bytes = 0;
+
+      function keep(change: PlacedChange): void {
+        rows.push(includeAspect ? change : { ...change, value: undefined });
+        if (includeAspect) bytes += change.value?.length ?? 0;
+        if (bytes > answerBytesMax && rows.length > 1) throw tooLarge(rows.length);
+      }
 
       async function take(): Promise<void> {
         for (const change of includeSoft ? slice : await living(slice)) {
-          if (passed >= start && passed < end) rows.push(change);
+          if (passed >= start && passed < end) keep(change);
           passed++;
         }
         slice = [];
@@ -103,8 +129,10 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
         if (slice.length === sliceMax) await take();
       }
       await take();
-      if (includeAspect) await dependencies.caughtUp();
-      return Promise.all(rows.map((change) => rowOf(change, includeAspect)));
+      if (!includeAspect) return rows.map((change) => rowOf(change, undefined));
+      await dependencies.caughtUp();
+      const values = await valuesOf(rows);
+      return rows.map((change, n) => rowOf(change, values[n]));
     },
   };
 }
@@ -149,3 +177,10 @@ function checkPage(page: Readonly<Record<string, number>>): void {
   if (wrong === undefined) return;
   throw new CatalogError("malformed", `${wrong[0]} is ${wrong[1]}`, { hint: "Send 0 or more" });
 }
+
+const tooLarge = (count: number): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `the values of ${count} rows have more than ${answerBytesMax} bytes, which an answer may have`,
+    { hint: "Ask for fewer at a time, or without includeAspect" },
+  );

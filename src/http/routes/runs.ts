@@ -107,6 +107,7 @@ const describeRun: Endpoint = {
   errors: [
     { code: "malformed", when: "runId is missing, or a parameter is mistyped or negative" },
     { code: "forbidden", when: "the caller may not see all entities" },
+    { code: "too_large", when: "the values have more bytes than an answer may have" },
   ],
   async handle({ body }, { catalog }) {
     const asked = body as { readonly runId: string };

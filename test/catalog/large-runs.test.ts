@@ -1,0 +1,55 @@
+/** Describing runs whose values are larger than an answer may be. */
+import { expect, test } from "vitest";
+import { createRuns } from "../../src/catalog/runs.ts";
+
+const MiB = 1024 * 1024;
+const text = JSON.stringify(" ".repeat(MiB));
+
+/** A run of so many records; every second one confirms a value that the view has. */
+function describing(count: number) {
+  const records = Array.from({ length: count }, (_, i) => ({
+    ...{ position: i + 1, data: Buffer.from("nightly"), timeseries: false },
+    ...{ urn: `urn:li:tag:t${i}`, entityType: "tag", aspect: "tagProperties" },
+    ...(i % 2 === 0 ? { changeType: "UPSERT", value: text } : { changeType: "RESTATE" }),
+    created: { time: 1, actor: "urn:li:corpuser:a" },
+    system: { runId: "nightly", version: "1", lastObserved: 1 },
+  }));
+  const dependencies = {
+    log: {
+      readAll: async (after: number, { limit }: { limit: number }) =>
+        records.slice(after, after + limit),
+    },
+    decode: (record: unknown) => record,
+    model: { entities: new Map() },
+    aspects: { findValue: async () => ({ value: text }) },
+    caughtUp: async () => {},
+  } as unknown as Parameters<typeof createRuns>[0];
+  const run = { runId: "nightly", after: 0, last: count, undoneAt: 0 };
+  const { describeRun } = createRuns(dependencies, {
+    read: async () => ({ position: count, find: () => run, all: () => [run] }) as never,
+  });
+  return (asked: { count: number; includeAspect: boolean }) =>
+    describeRun({ runId: "nightly", start: 0, includeSoft: true, ...asked });
+}
+
+test("values are told as long as they fit into an answer", async () => {
+  const describeRun = describing(100);
+  const rows = await describeRun({ count: 31, includeAspect: true });
+  expect(rows).toHaveLength(31);
+  expect(rows.every(({ aspect }) => aspect?.value === JSON.parse(text))).toBe(true);
+  await expect(describeRun({ count: 100, includeAspect: true })).rejects.toMatchObject({
+    code: "too_large",
+  });
+});
+
+test("what was confirmed counts as what was told", async () => {
+  await expect(describing(40)({ count: 40, includeAspect: true })).rejects.toMatchObject({
+    ...{ code: "too_large", message: expect.stringContaining("40 rows") },
+  });
+});
+
+test("rows without values are told, whatever those have", async () => {
+  const rows = await describing(100)({ count: 100, includeAspect: false });
+  expect(rows).toHaveLength(100);
+  expect(rows.some((row) => "aspect" in row)).toBe(false);
+});
