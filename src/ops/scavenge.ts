@@ -135,15 +135,16 @@ export function createScavenges({ log, project, caughtUp, logger }: Dependencies
       const page = await log.readAll(at, { limit: PAGE_MAX });
       const last = page.at(-1);
       if (last === undefined) return;
-      const before = new Map(page.map((record) => [record.position, record]));
+      const before = new Map<number, LogRecord>(page.map((record) => [record.position, record]));
       const records = page.flatMap((record) => cover.replaced(record) ?? []);
       let bytes = 0;
-      for (const { position, data } of records) {
-        bytes += (before.get(position)?.data.length ?? 0) - data.length;
+      for (const { position: at, data } of records) {
+        bytes += (before.get(at)?.data.length ?? 0) - data.length;
       }
       const took = Math.min(performance.now() - begun, REST_MS_MAX);
-      yield { records, bytes, from: at, upTo: last.position };
-      at = last.position;
+      const upTo = position(Math.min(last.position, cover.end));
+      yield { records, bytes, from: at, upTo };
+      at = upTo;
       await rest(took);
     }
   }
@@ -176,6 +177,7 @@ export function createScavenges({ log, project, caughtUp, logger }: Dependencies
         bytes += done.bytes;
       }
       counts.updated += recordsBetween(log, page.from, page.upTo);
+      // Where positions do not number the records, both are estimates.
       counts.total = Math.max(counts.total, counts.updated);
       await run.report(counts, { position: page.upTo });
     }

@@ -1,0 +1,174 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTimeseriesProjection } from "../../projections/timeseries.ts";
+import type { Change } from "../../src/core/change.ts";
+import { position } from "../../src/core/position.ts";
+import { entityStream, timeseriesStream, truncationStream } from "../../src/core/stream.ts";
+import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
+import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { type Jobs, NOTHING } from "../../src/ops/jobs.ts";
+import { createScavenges } from "../../src/ops/scavenge.ts";
+import { bytes, readEverything } from "../contract/change-log-driver.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
+const chart = "urn:li:chart:(looker,a)";
+
+let directory: TemporaryDirectory;
+let log: ChangeLog;
+beforeEach(async () => {
+  directory = temporaryDirectory("annals-scavenges");
+  log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
+});
+afterEach(async () => {
+  await log.close();
+  directory[Symbol.dispose]();
+});
+
+const change = (over: Partial<Change>): Uint8Array =>
+  encodeChange({
+    ...{ urn: dataset, entityType: "dataset", aspect: "datasetProfile", changeType: "UPSERT" },
+    created: { time: 5, actor: "urn:li:corpuser:a" },
+    system: { lastObserved: 5, runId: "nightly" },
+    ...over,
+  });
+const event = (time: number, over: Partial<Change> = {}): Uint8Array =>
+  change({ value: JSON.stringify({ timestampMillis: time, rowCount: 7 }), ...over });
+
+async function tell(stream: string, record: Uint8Array): Promise<number> {
+  const [appended] = await log.append([{ stream, expected: "any", records: [record] }]);
+  return Number(appended?.position);
+}
+const profile = (record: Uint8Array) => tell(timeseriesStream(dataset, "datasetProfile"), record);
+const truncate = (before: number, aspect = "datasetProfile") =>
+  tell(
+    truncationStream("dataset", aspect),
+    change({
+      ...{ urn: "", aspect, changeType: "DELETE" },
+      headers: { "annals-before": String(before), "annals-batch": "10" },
+    }),
+  );
+
+const jobs = {} as Jobs;
+const scavenges = (over: Partial<ChangeLog> = {}) =>
+  createScavenges({
+    log: { ...log, ...over },
+    project: createTimeseriesProjection(() => "datasetKey"),
+    caughtUp: async () => {},
+    logger: { info: () => {} },
+  });
+
+/** A job from its beginning; the places that it told. */
+async function run(parts: { place?: unknown; onReport?: (stop: () => void) => void } = {}) {
+  const controller = new AbortController();
+  const places: unknown[] = [];
+  let told = NOTHING;
+  const ended = scavenges().work({
+    ...{ id: "node:1", request: {}, place: parts.place, counts: NOTHING },
+    signal: controller.signal,
+    async report(counts, place) {
+      told = { ...counts };
+      if (place !== undefined) places.push(place);
+      parts.onReport?.(() => controller.abort(new Error("stopped")));
+    },
+    commit: () => {},
+  });
+  return { places, counts: () => told, ended };
+}
+
+const valueless = async (): Promise<readonly number[]> =>
+  (await readEverything(log)).flatMap((record) => {
+    const { timeseries, urn, value, changeType } = readable(record) ?? {};
+    const gone = timeseries && urn !== "" && value === undefined && changeType !== "DELETE";
+    return gone ? [record.position] : [];
+  });
+
+function readable(record: LogRecord) {
+  try {
+    return decodeRecord(record);
+  } catch {
+    return undefined;
+  }
+}
+
+describe("scavenging takes out", () => {
+  test("what is strictly older than a truncation that came after it, and nothing else", async () => {
+    const gone = [await profile(event(99)), await profile(event(-5))];
+    await profile(event(100));
+    await profile(change({ changeType: "DELETE", headers: { "annals-from": "1" } }));
+    await tell(timeseriesStream(dataset, "operation"), event(1, { aspect: "operation" }));
+    const ofChart = { urn: chart, entityType: "chart" };
+    await tell(timeseriesStream(chart, "datasetProfile"), event(1, ofChart));
+    await tell(entityStream(dataset), change({ aspect: "status", value: '{"removed":false}' }));
+    await profile(bytes("no record at all"));
+    await profile(change({ value: '{"rowCount":1}' }));
+    await truncate(100);
+    await truncate(50);
+    await profile(event(1));
+    const before = await readEverything(log);
+    const { ended, counts } = await run();
+    await ended;
+    expect(await valueless()).toEqual(gone);
+    const after = await readEverything(log);
+    expect(after.filter(({ position: at }) => !gone.includes(at))).toEqual(
+      before.filter(({ position: at }) => !gone.includes(at)),
+    );
+    expect(counts()).toMatchObject({ deleted: 2, total: 11, updated: 11, noops: 0, batches: 1 });
+  });
+
+  test("the later of two truncations, when only that came after an event", async () => {
+    await truncate(100);
+    const gone = await profile(event(10));
+    await profile(event(60));
+    await truncate(50);
+    await (await run()).ended;
+    expect(await valueless()).toEqual([gone]);
+  });
+
+  test("nothing from a log without truncations, which is not even read", async () => {
+    await profile(event(1));
+    const caller = { actor: undefined };
+    const readAll = () => Promise.reject(new Error("it is read"));
+    const told = await scavenges({ readAll }).scavenge({}, caller, jobs);
+    expect(told.text).toMatch(/^Take 0 events .*, 0 bytes\./);
+    expect(told.position).toBeUndefined();
+  });
+});
+
+describe("a job that scavenges", () => {
+  const many = 900;
+  beforeEach(async () => {
+    const records = Array.from({ length: many }, (_, n) => event(n));
+    const stream = timeseriesStream(dataset, "datasetProfile");
+    await log.append([{ stream, expected: "any", records }]);
+    await truncate(many);
+  });
+
+  test("ends where it is cancelled, and goes on from where it said it was", async () => {
+    let reports = 0;
+    const first = await run({
+      onReport: (stop) => {
+        if (++reports === 2) stop();
+      },
+    });
+    await expect(first.ended).rejects.toThrow("stopped");
+    const done = (await valueless()).length;
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThan(many);
+    const place = first.places.at(-1);
+    expect(place).toEqual({ position: position(done) });
+    const second = await run({ place });
+    await second.ended;
+    expect(second.counts()).toMatchObject({ deleted: many - done });
+    expect(await valueless()).toHaveLength(many);
+  });
+
+  test("is refused by a log that keeps everything", async () => {
+    const asked = { dryRun: false };
+    const keeping = scavenges({ scavenge: undefined });
+    await expect(keeping.scavenge(asked, { actor: undefined }, jobs)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+  });
+});
