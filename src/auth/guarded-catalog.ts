@@ -7,7 +7,7 @@
  */
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { withNamespace } from "../core/urn.ts";
+import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import type { Authority } from "./authority.ts";
 import { type Demand, shownDemand, toManageTokens, toManageUsers } from "./privileges.ts";
@@ -70,7 +70,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
 
   /** What is asked of the whole entity that a urn names, in whatever namespace. */
   function askedOf(urn: string): readonly Asked[] {
-    const entity = model.findEntity(urn.split(":")[2] ?? "");
+    const entity = model.findEntity(entityTypeOf(urn));
     const rule = entity && guarded[entity.name];
     return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
   }
