@@ -21,10 +21,11 @@ import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
 import { addSums, noSums, subtractSums } from "./row-sums.ts";
 import { batchesOf, batchMax, runOver, type VerificationParts } from "./running.ts";
+import { strayRows } from "./stray-rows.ts";
 import { touchedSince } from "./touched.ts";
 import { findUnknown, lookAgain } from "./unknown.ts";
 import type { Verified } from "./verified-state.ts";
-import { strayRows, verifyBySums } from "./verify-by-sums.ts";
+import { verifyBySums } from "./verify-by-sums.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
 export interface VerificationResult {
@@ -187,8 +188,8 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
     const { missing, unexpected } = findings.of(name);
     const faults = [...(await view.rows.faults())];
     const stood = (await view.rows.position()) === position;
-    const stray = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
-    if (stood && stray !== 0) faults.push(strayRows(stray));
+    const count = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
+    if (stood) faults.push(...(await strayRows(parts, view, { count, position })));
     findings.addFaults(name, faults);
     const time = now();
     const look = { position, time };

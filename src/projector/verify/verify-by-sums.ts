@@ -29,6 +29,7 @@ import {
   runOver,
   type VerificationParts,
 } from "./running.ts";
+import { strayRows } from "./stray-rows.ts";
 import { type Touched, touchedSince } from "./touched.ts";
 import { findUnknown, lookAgain } from "./unknown.ts";
 import type { Verified } from "./verified-state.ts";
@@ -211,18 +212,19 @@ async function* filtered(entities: Entities, test: (urn: string) => boolean): En
 }
 
 async function endOf(
-  { now, before }: VerificationParts,
+  parts: VerificationParts,
   { view, summed, then }: Held,
   { rows, sums }: Told,
   findings: Findings,
 ): Promise<Verified> {
+  const { now, before } = parts;
   const { name } = view;
   const { position } = summed;
   const { missing, unexpected } = findings.of(name);
   const faults = [...(await view.rows.faults())];
-  const stray = summed.rows - (rows - missing + unexpected);
+  const count = summed.rows - (rows - missing + unexpected);
   const stood = (await view.rows.position()) === position;
-  if (stood && stray !== 0) faults.push(strayRows(stray));
+  if (stood) faults.push(...(await strayRows(parts, view, { count, position })));
   findings.addFaults(name, faults);
   const time = now();
   const look = { position, time };
@@ -232,6 +234,3 @@ async function endOf(
     ...findings.result(name),
   };
 }
-
-export const strayRows = (count: number): string =>
-  count > 0 ? `${count} rows belong to no entity` : `the rows are ${-count} fewer than they seem`;

@@ -1,0 +1,43 @@
+/** Rows that no entity accounts for, counted (src/projector/verify/stray-rows.ts). */
+import { describe, expect, test } from "vitest";
+import { position } from "../../src/core/position.ts";
+import { strayRows } from "../../src/projector/verify/stray-rows.ts";
+
+type Log = Parameters<typeof strayRows>[0]["log"];
+
+/** A log whose records are of these entities, from position 1. */
+const logOf = (...names: readonly string[]) =>
+  ({
+    head: async () => names.length,
+    readAll: async (from: number) =>
+      names
+        .map((name, n) => ({ stream: `entity-urn:li:tag:${name}`, position: n + 1 }))
+        .slice(from),
+  }) as unknown as Log;
+
+const folded = { foldedFrom: "aspects" };
+const found = (log: Log, view: { foldedFrom?: string }, count: number, at: number) =>
+  strayRows({ log }, view, { count, position: position(at) });
+
+describe("in a view that is folded from the log", () => {
+  test("they are a fault", async () => {
+    const log = logOf("a", "b", "c");
+    expect(await found(log, {}, 0, 3)).toEqual([]);
+    expect(await found(log, {}, 1, 1)).toEqual(["1 rows belong to no entity"]);
+    expect(await found(log, {}, -2, 1)).toEqual(["the rows are 2 fewer than they seem"]);
+  });
+});
+
+describe("in a view that is folded from another", () => {
+  test("as many as entities were written since are no fault", async () => {
+    const log = logOf("a", "b", "c", "c");
+    expect(await found(log, folded, 2, 1)).toEqual([]);
+    expect(await found(log, folded, -2, 1)).toEqual([]);
+  });
+
+  test("more are, and all where nothing was written since", async () => {
+    const log = logOf("a", "b", "c", "c");
+    expect(await found(log, folded, 3, 1)).toEqual(["3 rows belong to no entity"]);
+    expect(await found(log, folded, 1, 4)).toEqual(["1 rows belong to no entity"]);
+  });
+});
