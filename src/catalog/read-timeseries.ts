@@ -72,9 +72,23 @@ export function createTimeseriesReads(dependencies: Dependencies) {
           accept: query.filter && ((event) => accepts({ urn, ...JSON.parse(event.value) })),
         },
       );
+      refuseTooLarge(events);
       return { json: answer(query, limit, events) };
     },
   };
+}
+
+/** Of the events of one answer, which has each as text within text. */
+const answerBytesMax = 128 * 1024 * 1024;
+
+function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
+  const bytes = events.reduce((sum, { value }) => sum + value.length, 0);
+  if (bytes <= answerBytesMax || events.length < 2) return;
+  throw new CatalogError(
+    "too_large",
+    `the ${events.length} events have ${bytes} bytes of the ${answerBytesMax} that an answer may have`,
+    { hint: "Ask for fewer of them (limit), or for a shorter time" },
+  );
 }
 
 function limitOf({ limit, latestValue }: TimeseriesQuery): number {
