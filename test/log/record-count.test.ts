@@ -22,6 +22,17 @@ describe("records between places that are bytes", () => {
     expect(count.between(position(10_200), position(10_201))).toBe(1);
   });
 
+  test("are looked at again where too few were seen to reckon with", () => {
+    const count = createRecordCount();
+    expect(count.isBlind(START)).toBe(false);
+    expect(count.isBlind(position(1))).toBe(true);
+    count.note(at(900, 300), true);
+    expect(count.isBlind(position(900))).toBe(false);
+    expect(count.isBlind(position(901))).toBe(true);
+    count.note(at(...Array.from({ length: 10 }, (_, n) => 1_000 - n)), false);
+    expect(count.isBlind(position(2_000))).toBe(false);
+  });
+
   test("are all that there are where the log has no more", () => {
     const count = createRecordCount();
     expect(count.between(START, position(70))).toBe(1);

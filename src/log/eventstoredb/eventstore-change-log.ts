@@ -182,16 +182,19 @@ export async function openEventStoreChangeLog(
 
   /** Now and then the records before it are looked at, too, for how many there are of them. */
   async function head(): Promise<Position> {
-    const counts = performance.now() >= countAgain;
-    if (counts) countAgain = performance.now() + COUNT_MS;
-    const limit = counts ? COUNTED : 1;
-    const last = await readBackward("end", limit);
-    if (counts) {
-      count.note(
-        last.map((record) => record.position),
-        last.length < limit,
-      );
-    }
+    if (performance.now() >= countAgain) return headCounted();
+    const [last] = await readBackward("end", 1);
+    const at = last?.position ?? START;
+    return count.isBlind(at) ? headCounted() : at;
+  }
+
+  async function headCounted(): Promise<Position> {
+    countAgain = performance.now() + COUNT_MS;
+    const last = await readBackward("end", COUNTED);
+    count.note(
+      last.map((record) => record.position),
+      last.length < COUNTED,
+    );
     return last[0]?.position ?? START;
   }
 

@@ -9,7 +9,12 @@ export interface RecordCount {
   /** The last records, the newest first; `all`: there are no others. */
   note(positions: readonly Position[], all: boolean): void;
   between(after: Position, upTo: Position): number;
+  /** Nothing is known of records up to there, and too little of others to reckon with. */
+  isBlind(upTo: Position): boolean;
 }
+
+/** What so few records take tells nothing of others. */
+const RECKONED_MIN = 10;
 
 export function createRecordCount(): RecordCount {
   /** The oldest first. */
@@ -27,6 +32,7 @@ export function createRecordCount(): RecordCount {
       last = positions.toReversed();
       all = whole;
     },
+    isBlind: (upTo) => upTo > (last.at(-1) ?? START) && last.length < RECKONED_MIN,
     between(after, upTo) {
       if (upTo <= after) return 0;
       const known = last.filter((one) => one > after && one <= upTo).length;
