@@ -71,7 +71,10 @@ const each =
   };
 
 const removed = async (client: Client, hits: readonly Hit[]) => {
-  for (const { index, id } of hits) await client.delete({ index, id, refresh: true });
+  // A truncation that goes on may have been there first.
+  for (const { index, id } of hits) {
+    await client.delete({ index, id, refresh: true }, { ignore: [404] });
+  }
 };
 
 const asEvent = (source: Record<string, unknown>) => source as unknown as StoredEvent;
@@ -127,6 +130,7 @@ export async function elasticsearchViews(
   return {
     async damage(what) {
       const index = await indices();
+      await client.indices.refresh({ index });
       const { hits } = await client.search<Record<string, unknown>>({
         ...{ index, size: 1_000, query: { match_all: {} } as estypes.QueryDslQueryContainer },
       });
