@@ -213,8 +213,6 @@ describe("damage by hand", slowly, () => {
     expect(new Set(totals).size).toBe(1);
     expect(await verify({ repair: true })).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
-    expect(await verify({ full: true })).toMatchObject({ state: "done" });
-    expect(await found()).toMatchObject({ total: 0, differences: [] });
   });
 
   test("rows that are too few or too many are noticed without looking at everything", async () => {
@@ -229,6 +227,8 @@ describe("damage by hand", slowly, () => {
   });
 
   test("and at last the views are as they would be if they were grown anew", async () => {
+    expect(await verify({ full: true })).toMatchObject({ state: "done" });
+    expect(await found()).toMatchObject({ total: 0, differences: [] });
     await service.restart(async () => {
       expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
     });

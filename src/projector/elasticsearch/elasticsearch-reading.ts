@@ -4,7 +4,7 @@
  */
 import type { Client } from "@elastic/elasticsearch";
 import type { ServerPlace } from "../view-origin.ts";
-import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
+import { type Asker, connect, type SearchServer, statusOf, typeOfError } from "./client.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import { checkVersion, createMetadata, type ViewShape, type ViewState } from "./view-metadata.ts";
 
@@ -19,8 +19,15 @@ export interface ElasticsearchReading<Kept> {
   close(): Promise<void>;
 }
 
-const NOT_FOUND = 404;
 const TRIES_MAX = 3;
+
+/**
+ * Whether a generation was dropped after an alias had led there, before its shards were asked or
+ * while they were: now it leads to the next.
+ */
+const wasDropped = (error: unknown): boolean =>
+  statusOf(error) === 404 ||
+  (statusOf(error) === 500 && typeOfError(error) === "search_phase_execution_exception");
 
 export function openElasticsearchReading<Kept>(
   shape: ViewShape<Kept>,
@@ -49,8 +56,7 @@ export function openElasticsearchReading<Kept>(
         try {
           return await server.ask("read", request);
         } catch (error) {
-          // A generation was dropped after an alias had led there: now it leads to the next.
-          if (statusOf(error) !== NOT_FOUND || tries === TRIES_MAX) throw error;
+          if (!wasDropped(error) || tries === TRIES_MAX) throw error;
         }
       }
     },
