@@ -31,8 +31,11 @@ export interface Clocks {
 const CONTENDED_TIMES = 1.5;
 /** Of a core: to follow what writers bring is no more than that, or they are too many. */
 const FOLLOWED_MAX = 0.5;
-/** What was measured before counts so much of itself beside what is measured now. */
-const EARLIER = 0.8;
+/**
+ * What was measured before counts so much of itself beside what is measured now. Costs are those of
+ * many turns: a store puts work off and does it at once now and then.
+ */
+const EARLIER = { costs: 0.98, written: 0.8 };
 /** Writers are looked at no sooner than that after the last look. */
 const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
@@ -69,9 +72,9 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let behind = false;
   let contended = false;
   /** Milliseconds that a record costs the views of either kind. */
-  const costs = { costly: createRatio(), others: createRatio() };
+  const costs = { costly: createRatio(EARLIER.costs), others: createRatio(EARLIER.costs) };
   /** Records that are written in a millisecond. */
-  const written = createRatio();
+  const written = createRatio(EARLIER.written);
   let last: { readonly head: Position; readonly at: number } | undefined;
   let goOn: () => void = () => {};
 
@@ -101,7 +104,8 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     recordsOf: (batchMax) => (contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax),
     took(records, costly) {
       const now = computedMs();
-      costs[costly ? "costly" : "others"].add(now - counted, records);
+      // Small batches cost more than those that are taken where nothing is left to others.
+      if (!contended) costs[costly ? "costly" : "others"].add(now - counted, records);
       counted = now;
     },
     full() {
@@ -125,13 +129,13 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
 }
 
 /** Of sums in which the latest count most: a large batch tells more of its cost than a small one. */
-function createRatio() {
+function createRatio(earlier: number) {
   let above = 0;
   let below = 0;
   return {
     add(more: number, of: number): void {
-      above = above * EARLIER + more;
-      below = below * EARLIER + of;
+      above = above * earlier + more;
+      below = below * earlier + of;
     },
     value: () => (below === 0 ? 0 : above / below),
   };
