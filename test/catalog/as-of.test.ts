@@ -15,6 +15,7 @@ import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { startedLogs } from "../support/started-logs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 let service: RunningService;
@@ -155,12 +156,7 @@ const steps = fc.oneof(
   ]),
 );
 
-const logs = [
-  ["embedded", async () => ({ address: "embedded", stop: async () => {} })],
-  ["EventStoreDB", startEventStoreServer],
-] as const;
-
-describe.each(logs)("on a log that is %s,", (kind, startLog) => {
+describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
   let log: Awaited<ReturnType<typeof startLog>>;
   beforeAll(async () => {
     log = await startLog();

@@ -1,8 +1,8 @@
 /** Runs and their rollback, at the door of the real service: what is undone, and what is not. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
-import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { startedLogs } from "../support/started-logs.ts";
 
 let service: RunningService;
 
@@ -58,12 +58,7 @@ async function profiles(urn: string): Promise<readonly unknown[]> {
     .map((one: Record<string, number>) => [one.timestampMillis, one.rowCount]);
 }
 
-const logs = [
-  ["embedded", async () => ({ address: "embedded", stop: async () => {} })],
-  ["EventStoreDB", startEventStoreServer],
-] as const;
-
-describe.each(logs)("on a log that is %s,", (_, startLog) => {
+describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
   let log: Awaited<ReturnType<typeof startLog>>;
   beforeAll(async () => {
     log = await startLog();
