@@ -1,26 +1,14 @@
 /** Jobs whose process is killed: they go on in the next one, and come to their end. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createClient, proposal } from "../support/client.ts";
-import { operatorOf } from "../support/operator.ts";
-import { type ServiceProcess, startService } from "../support/service-process.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+import { describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
+import { killableService } from "../support/killable-service.ts";
 
-let directory: TemporaryDirectory;
-let service: ServiceProcess | undefined;
-beforeEach(() => {
-  directory = temporaryDirectory("annals-jobs");
-});
-afterEach(async () => {
-  await service?.stop("SIGKILL");
-  directory[Symbol.dispose]();
-});
+const service = killableService("annals-jobs");
 
 const start = async () => {
-  service = await startService(directory.path);
-  const client = createClient(service.address);
-  const operator = operatorOf({ client, directory: directory.path });
+  const { client, value } = await service.start();
   const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
-  const act = (action: string, body: object) => operator.value(action, body, reference);
+  const act = (action: string, body: object) => value(action, body, reference);
   return { client, act };
 };
 
@@ -69,12 +57,12 @@ describe("a job whose process is killed", () => {
       ...{ dryRun: false, batchSize: 5 },
     });
     for (let kills = 0; kills < 2; kills++) {
-      await service?.stop("SIGKILL");
+      await service.stop("SIGKILL");
       const next = await start();
       // Readers see all of it or none, however far the store is.
       for (const count of await left(next)) expect([300, 5]).toContain(count);
     }
-    await service?.stop();
+    await service.stop();
     const last = await start();
     expect(await ended(last, task)).toMatchObject({ state: "done", kind: "truncate" });
     expect(await left(last)).toEqual(new Set([5]));
@@ -93,7 +81,7 @@ describe("a job whose process is killed", () => {
       if (job?.counts.updated >= 9) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    await service?.stop("SIGKILL");
+    await service.stop("SIGKILL");
     await answer;
     const next = await start();
     const job = await ended(next, task);

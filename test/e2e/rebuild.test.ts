@@ -6,12 +6,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createClient } from "../support/client.ts";
-import { operatorOf } from "../support/operator.ts";
+import { describe, expect, test } from "vitest";
+import { killableService } from "../support/killable-service.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
-import { type ServiceProcess, startService } from "../support/service-process.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 import { dataset, datasetProposals, shownCounts } from "./shown-counts.ts";
 
 /** Milliseconds that a rebuild takes here, about. */
@@ -20,21 +17,8 @@ const killsMax = 12;
 
 const views = ["aspects", "timeseries", "graph", "search"];
 
-let directory: TemporaryDirectory;
-let service: ServiceProcess | undefined;
-beforeEach(() => {
-  directory = temporaryDirectory("annals-rebuild");
-});
-afterEach(async () => {
-  await service?.stop("SIGKILL");
-  directory[Symbol.dispose]();
-});
-
-const start = async () => {
-  service = await startService(directory.path);
-  const client = createClient(service.address);
-  return { client, ...operatorOf({ client, directory: directory.path }) };
-};
+const service = killableService("annals-rebuild");
+const { start } = service;
 
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -72,7 +56,7 @@ async function shown(
 }
 
 const generationOf = (view: string): number => {
-  const db = new DatabaseSync(join(directory.path, `${view}.sqlite`), { readOnly: true });
+  const db = new DatabaseSync(join(service.directory, `${view}.sqlite`), { readOnly: true });
   try {
     return Number(db.prepare("SELECT generation FROM view").get()?.generation);
   } finally {
@@ -123,7 +107,7 @@ function load(started: Started, from: number) {
 }
 
 async function expectViewsEqualLog(): Promise<void> {
-  const { differences } = await differencesFromRegrown(directory.path);
+  const { differences } = await differencesFromRegrown(service.directory);
   expect(differences).toEqual([]);
 }
 
@@ -146,11 +130,11 @@ describe("views that are rebuilt while the service runs", () => {
     expect(under.reads()).toBeGreaterThan(10);
     const last = under.written() - 1;
     await shown(started, await started.client.upsert(dataset(last), "status", { removed: false }));
-    await service?.stop();
+    await service.stop();
     await expectViewsEqualLog();
     const again = await start();
     expect(await shownCounts(again.client)).toMatchObject({ entities: under.written() });
-    expect(readdirSync(directory.path).filter((name) => name.endsWith(".link"))).toEqual([]);
+    expect(readdirSync(service.directory).filter((name) => name.endsWith(".link"))).toEqual([]);
   }, 120_000);
 
   test("are one edition or the other, whole, wherever the process is killed", async () => {
@@ -166,7 +150,7 @@ describe("views that are rebuilt while the service runs", () => {
       // A rebuild takes about as long; a kill may come when it is done.
       await pause((rebuildMs * kills) / killsMax + Math.random() * (rebuildMs / killsMax));
       const acknowledged = under.written();
-      await service?.stop("SIGKILL");
+      await service.stop("SIGKILL");
       await under.gone();
       const after = generations();
       for (const [n, view] of views.entries()) {
@@ -187,9 +171,9 @@ describe("views that are rebuilt while the service runs", () => {
       );
     }
     await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
-    await service?.stop();
+    await service.stop();
     await expectViewsEqualLog();
-    const files = readdirSync(directory.path).filter((name) => /\.(link|regrown)/.test(name));
+    const files = readdirSync(service.directory).filter((name) => /\.(link|regrown)/.test(name));
     expect(files).toEqual([]);
     // Before the first step and after the last, and somewhere between.
     expect(seen.size).toBeGreaterThan(1);

@@ -17,14 +17,14 @@ import { copyLogTo, rebuild } from "../../src/offline.ts";
 import { verify } from "../../src/offline-verify.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { readEverything } from "../contract/change-log-driver.ts";
-import { createClient, proposal } from "../support/client.ts";
+import { proposal } from "../support/client.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
+import { killableService } from "../support/killable-service.ts";
 import { operatorOf } from "../support/operator.ts";
 import { dataset, writeHistory } from "../support/random-history.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { type ServiceProcess, startService } from "../support/service-process.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 async function recordsIn(directory: string): Promise<readonly LogRecord[]> {
   const log = await openSqliteChangeLog({ file: join(directory, "log.sqlite"), readOnly: true });
@@ -255,21 +255,8 @@ test("a log in EventStoreDB lacks them, and its copy has their places", {
 describe("a process that is killed while it scavenges", () => {
   const events = 8_000;
   const kills = 3;
-  let directory: TemporaryDirectory;
-  let service: ServiceProcess | undefined;
-  beforeEach(() => {
-    directory = temporaryDirectory("annals-scavenge");
-  });
-  afterEach(async () => {
-    await service?.stop("SIGKILL");
-    directory[Symbol.dispose]();
-  });
-
-  const start = async () => {
-    service = await startService(directory.path);
-    const client = createClient(service.address);
-    return { client, ...operatorOf({ client, directory: directory.path }) };
-  };
+  const service = killableService("annals-scavenge");
+  const { start } = service;
 
   test("leaves a log that opens, and goes on to the end", { timeout: 120_000 }, async () => {
     const first = await start();
@@ -294,8 +281,8 @@ describe("a process that is killed while it scavenges", () => {
     const left: number[] = [];
     for (let kill = 0; kill < kills; kill++) {
       await pause(20 + kill * 60);
-      await service?.stop("SIGKILL");
-      const records = await recordsIn(directory.path);
+      await service.stop("SIGKILL");
+      const records = await recordsIn(service.directory);
       expect(records.map(({ position: at }) => at)).toEqual(
         records.map((_, n) => position(START + n + 1)),
       );
@@ -308,15 +295,15 @@ describe("a process that is killed while it scavenges", () => {
     expect(left).toEqual(left.toSorted((a, b) => b - a));
     await last.ended(told);
     expect(await last.value("getJob", { id: told })).toMatchObject({ state: "done" });
-    const records = await recordsIn(directory.path);
+    const records = await recordsIn(service.directory);
     expect(covered(records).size).toBe(0);
     const kept = records.filter((record) => decodeRecord(record)?.aspect === "datasetProfile");
     expect(kept.filter((record) => decodeRecord(record)?.value !== undefined)).toHaveLength(100);
     await last.ended(await last.value("verify", { full: true }));
     expect((await last.value("listDifferences")).differences).toEqual([]);
-    await service?.stop();
-    const text = readFileSync(join(directory.path, "log.sqlite"), "latin1");
+    await service.stop();
+    const text = readFileSync(join(service.directory, "log.sqlite"), "latin1");
     expect(text.split("forgotten forgotten").length - 1).toBeLessThan(100 * 60);
-    expect((await differencesFromRegrown(directory.path)).differences).toEqual([]);
+    expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
   });
 });
