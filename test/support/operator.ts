@@ -6,7 +6,7 @@ import type { RunningService } from "./running-service.ts";
 
 export interface Operator {
   act(action: string, body?: object, headers?: Record<string, string>): Promise<Reply>;
-  /** The result of an action that must succeed. */
+  /** The result of an action that must succeed; while too many jobs run, it is asked again. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of the wire are looked into freely by tests.
   value(action: string, body?: object, headers?: Record<string, string>): Promise<any>;
   /** The status of a task when it has ended. */
@@ -18,7 +18,8 @@ export const tokenOf = (directory: string): Record<string, string> => ({
   Authorization: `Bearer ${readFileSync(join(directory, "operator.token"), "utf8").trim()}`,
 });
 
-const endedMsMax = 20_000;
+const endedMsMax = 60_000;
+const admittedMsMax = 60_000;
 
 export function operatorOf(service: Pick<RunningService, "client" | "directory">): Operator {
   const act: Operator["act"] = (action, body = {}, headers = {}) =>
@@ -27,7 +28,12 @@ export function operatorOf(service: Pick<RunningService, "client" | "directory">
       ...headers,
     });
   const value: Operator["value"] = async (action, body, headers) => {
-    const reply = await act(action, body, headers);
+    const until = Date.now() + admittedMsMax;
+    let reply = await act(action, body, headers);
+    while (reply.status === 429 && Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reply = await act(action, body, headers);
+    }
     if (reply.status !== 200) throw new Error(`${action}: ${JSON.stringify(reply.body)}`);
     return reply.body.value;
   };
