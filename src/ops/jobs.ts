@@ -1,6 +1,6 @@
 /**
- * Jobs: work that outlives its request. What a job was asked and what became of it is in the log,
- * in a stream of its own; a stream of all jobs numbers them.
+ * Jobs: work that outlives its request. What a job was asked and what became of it is in the log
+ * (job-records.ts).
  *
  *   (asked) → running     start: accepted when the log has it
  *   running → done        its work came to its end
@@ -12,10 +12,9 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { lastOf, type Position, revision } from "../core/position.ts";
-import { JOBS, jobStream } from "../core/stream.ts";
-import { type Append, type ChangeLog, WrongRevision } from "../log/change-log.ts";
-import { decodeJob, encodeJob, type JobCounts, type JobRecord } from "../log/job-codec.ts";
+import type { Position } from "../core/position.ts";
+import type { JobCounts, JobRecord } from "../log/job-codec.ts";
+import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
 export interface Job {
   /** `<node>:<number>` */
@@ -88,14 +87,11 @@ export interface JobName {
   readonly kind: string;
 }
 
-export interface JobsParts {
-  readonly log: Pick<ChangeLog, "append" | "readStream">;
-  readonly nodeId: string;
+export interface JobsParts extends JobRecordsParts {
   readonly kinds: Readonly<Record<string, JobWork>>;
   readonly systemActor: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly onAppended: (position: Position) => void;
   /** Does the work of a job, and may watch it. */
   readonly around?: ((job: JobName, work: () => Promise<void>) => Promise<void>) | undefined;
   /** Called with each job that ended, as it ended. */
@@ -114,9 +110,6 @@ export const runningMax = 16;
 const resumedMax = 3;
 /** Between two records of how far a job is. */
 const REPORTED_MS_MIN = 2_000;
-const registryPageMax = 200;
-/** How often a number may be taken by another node meanwhile. */
-const registeringMax = 20;
 
 export const NOTHING: JobCounts = Object.freeze({
   total: 0,
@@ -138,63 +131,19 @@ interface Running {
 
 /** Takes up what the last process left. */
 export async function openJobs(parts: JobsParts): Promise<Jobs> {
-  const { log, nodeId, now, logger, reportedMsMin = REPORTED_MS_MIN } = parts;
+  const { now, logger, reportedMsMin = REPORTED_MS_MIN } = parts;
   const { around = (_, work) => work() } = parts;
+  const records = await openJobRecords(parts);
   const running = new Map<string, Running>();
-  let last = await lastNumber();
   let closing = false;
   let starting: Promise<unknown> = Promise.resolve();
 
-  async function lastNumber(): Promise<number> {
-    const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
-    return newest === undefined ? 0 : newest.revision + 1;
-  }
-
-  async function append(appends: readonly Append[]): Promise<Position> {
-    const position = lastOf(await log.append(appends));
-    parts.onAppended(position);
-    return position;
-  }
-
-  const write = (record: JobRecord): Promise<Position> =>
-    append([{ stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] }]);
-
-  /** Another node that has the same log may have taken the number: then the next one. */
-  async function register(kind: string, request: unknown, actor: string) {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await registerNext(kind, request, actor);
-      } catch (error) {
-        last = await lastNumber();
-        if (!(error instanceof WrongRevision) || attempt === registeringMax) throw error;
-      }
-    }
-  }
-
-  async function registerNext(kind: string, request: unknown, actor: string) {
-    const number = last + 1;
-    const unfinishedFrom = Math.min(number, ...[...running.values()].map((one) => one.number));
-    const first: JobRecord = {
-      id: `${nodeId}:${number}`,
-      kind,
-      state: "started",
-      time: now(),
-      actor,
-      request: JSON.stringify(request),
-      unfinishedFrom,
-      place: null,
-      resumed: 0,
-      runNanos: 0,
-      counts: NOTHING,
-      error: null,
+  function register(kind: string, request: unknown, actor: string) {
+    const asked = {
+      ...{ kind, state: "started" as const, time: now(), actor, request: JSON.stringify(request) },
+      ...{ place: null, resumed: 0, runNanos: 0, counts: NOTHING, error: null },
     };
-    const records = [encodeJob(first)];
-    const position = await append([
-      { stream: JOBS, expected: revision(number - 2), records },
-      { stream: jobStream(first.id), expected: "any", records },
-    ]);
-    last = number;
-    return { first, position };
+    return records.register(asked, Math.min(...[...running.values()].map((one) => one.number)));
   }
 
   function run(first: JobRecord, latest: JobRecord): Promise<Ended> {
@@ -225,7 +174,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
         if (at !== undefined) place = JSON.stringify(at);
         if (performance.now() - written < reportedMsMin) return;
         written = performance.now();
-        await write(record({ state: "running" }));
+        await records.write(record({ state: "running" }));
       },
       commit(why) {
         entry.committed = why;
@@ -236,7 +185,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       const final = record(over);
       let position: Position | undefined;
       try {
-        position = await write(final);
+        position = await records.write(final);
       } catch (err) {
         logger.error({ err, job: first.id }, "the end of a job could not be written down");
       }
@@ -275,69 +224,28 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     return entry.ended;
   }
 
-  async function firstOf(id: string): Promise<JobRecord | undefined> {
-    const number = numberOf(id);
-    if (!Number.isSafeInteger(number) || number < 1) return undefined;
-    const [record] = await log.readStream(JOBS, revision(number - 1), { limit: 1 });
-    const first = record && decodeJob(record);
-    return first?.id === id ? first : undefined;
-  }
-
-  async function latestOf(first: JobRecord): Promise<JobRecord> {
-    const stream = jobStream(first.id);
-    const [record] = await log.readStream(stream, "end", { limit: 1, backward: true });
-    return record === undefined ? first : decodeJob(record);
-  }
-
   async function find(id: string): Promise<Job | undefined> {
     const known = running.get(id);
     if (known !== undefined) return known.now();
-    const first = await firstOf(id);
-    return first && jobOf(first, await latestOf(first));
+    const first = await records.first(id);
+    return first && jobOf(first, await records.latest(first));
   }
 
-  async function resume(): Promise<void> {
-    let at = await unfinishedFrom();
-    for (;;) {
-      const page = await log.readStream(JOBS, revision(at), { limit: registryPageMax });
-      for (const record of page) {
-        const first = decodeJob(record);
-        // Those of other nodes on the same log are theirs to take up.
-        if (isOwn(first)) await resumeOne(first);
-      }
-      if (page.length === 0) return;
-      at += page.length;
-    }
-  }
-
-  const isOwn = ({ id }: JobRecord): boolean => id === `${nodeId}:${numberOf(id)}`;
-
-  /** What this node's last job says of those before it; behind all jobs when it never had one. */
-  async function unfinishedFrom(): Promise<number> {
-    for (let at = last - 1; at >= 0; at -= registryPageMax) {
-      const options = { limit: registryPageMax, backward: true };
-      const page = await log.readStream(JOBS, revision(at), options);
-      const own = page.map((record) => decodeJob(record)).find(isOwn);
-      if (own !== undefined) return (own.unfinishedFrom ?? 1) - 1;
-    }
-    return last;
-  }
-
-  async function resumeOne(first: JobRecord): Promise<void> {
-    const latest = await latestOf(first);
+  async function resume(first: JobRecord): Promise<void> {
+    const latest = await records.latest(first);
     if (latest.state !== "started" && latest.state !== "running") return;
     const resumed = { ...latest, resumed: latest.resumed + 1, time: now(), request: null };
     if (latest.resumed >= resumedMax) {
       const error = `the process ended ${resumedMax + 1} times while it ran`;
-      await write({ ...resumed, state: "failed", error });
+      await records.write({ ...resumed, state: "failed", error });
       return;
     }
     logger.info({ job: first.id, kind: first.kind }, "a job goes on that was cut off");
-    await write({ ...resumed, state: "running" });
+    await records.write({ ...resumed, state: "running" });
     void run(first, resumed);
   }
 
-  await resume();
+  for await (const first of records.unfinished()) await resume(first);
   return {
     find,
 
@@ -357,18 +265,13 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       return started;
     },
 
-    async list({ start, count }) {
-      last = Math.max(last, await lastNumber());
-      const from = last - 1 - start;
-      if (from < 0 || count === 0) return { total: last, jobs: [] };
-      const options = { limit: Math.min(count, registryPageMax), backward: true };
-      const page = await log.readStream(JOBS, revision(from), options);
+    async list(page) {
+      const { total, firsts } = await records.list(page);
       const jobs: Job[] = [];
-      for (const record of page) {
-        const first = decodeJob(record);
-        jobs.push(running.get(first.id)?.now() ?? jobOf(first, await latestOf(first)));
+      for (const first of firsts) {
+        jobs.push(running.get(first.id)?.now() ?? jobOf(first, await records.latest(first)));
       }
-      return { total: last, jobs };
+      return { total, jobs };
     },
 
     async cancel(id) {
@@ -417,8 +320,6 @@ const unknownKind: JobWork = async () => {
     hint: "Start the release that began it, or start the work anew",
   });
 };
-
-const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
 function jobOf(first: JobRecord, latest: JobRecord): Job {
   const { state, time, runNanos, counts, error } = latest;

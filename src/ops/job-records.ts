@@ -1,0 +1,143 @@
+/**
+ * What the log holds of jobs. One stream has the first record of each: its place there is the job's
+ * number, so that no id is ever given twice, also not by nodes that share the log. What becomes of
+ * a job is told in a stream of its own.
+ */
+import { lastOf, type Position, revision } from "../core/position.ts";
+import { JOBS, jobStream } from "../core/stream.ts";
+import { type Append, type ChangeLog, WrongRevision } from "../log/change-log.ts";
+import { decodeJob, encodeJob, type JobRecord } from "../log/job-codec.ts";
+
+export interface JobRecordsParts {
+  readonly log: Pick<ChangeLog, "append" | "readStream">;
+  readonly nodeId: string;
+  readonly onAppended: (position: Position) => void;
+}
+
+export interface JobRecords {
+  /**
+   * Gives a job the next number; resolves when the log has its first record. `unfinishedFrom`: the
+   * number of the earliest job of this node that has not ended, Infinity where there is none.
+   */
+  register(
+    asked: Omit<JobRecord, "id" | "unfinishedFrom">,
+    unfinishedFrom: number,
+  ): Promise<{ readonly first: JobRecord; readonly position: Position }>;
+  /** Appends to the job's own stream. */
+  write(record: JobRecord): Promise<Position>;
+  /** The first record of a job; undefined where there is no such job. */
+  first(id: string): Promise<JobRecord | undefined>;
+  /** What was last told of a job. */
+  latest(first: JobRecord): Promise<JobRecord>;
+  /** First records, the newest first; at most 200. */
+  list(page: {
+    readonly start: number;
+    readonly count: number;
+  }): Promise<{ readonly total: number; readonly firsts: readonly JobRecord[] }>;
+  /** First records of this node's jobs, from the earliest that may not have ended. */
+  unfinished(): AsyncIterable<JobRecord>;
+}
+
+const pageMax = 200;
+/** How often a number may be taken by another node meanwhile. */
+const registeringMax = 20;
+
+export const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
+
+export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords> {
+  const { log, nodeId } = parts;
+  let last = await lastNumber();
+
+  async function lastNumber(): Promise<number> {
+    const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
+    return newest === undefined ? 0 : newest.revision + 1;
+  }
+
+  async function append(appends: readonly Append[]): Promise<Position> {
+    const position = lastOf(await log.append(appends));
+    parts.onAppended(position);
+    return position;
+  }
+
+  async function registerNext(
+    asked: Omit<JobRecord, "id" | "unfinishedFrom">,
+    unfinishedFrom: number,
+  ) {
+    const number = last + 1;
+    const first: JobRecord = {
+      ...asked,
+      id: `${nodeId}:${number}`,
+      unfinishedFrom: Math.min(number, unfinishedFrom),
+    };
+    const records = [encodeJob(first)];
+    const position = await append([
+      { stream: JOBS, expected: revision(number - 2), records },
+      { stream: jobStream(first.id), expected: "any", records },
+    ]);
+    last = number;
+    return { first, position };
+  }
+
+  const isOwn = ({ id }: JobRecord): boolean => id === `${nodeId}:${numberOf(id)}`;
+
+  /** What this node's last job says of those before it; behind all jobs when it never had one. */
+  async function firstUnfinished(): Promise<number> {
+    for (let at = last - 1; at >= 0; at -= pageMax) {
+      const page = await log.readStream(JOBS, revision(at), { limit: pageMax, backward: true });
+      const own = page.map((record) => decodeJob(record)).find(isOwn);
+      if (own !== undefined) return (own.unfinishedFrom ?? 1) - 1;
+    }
+    return last;
+  }
+
+  return {
+    async register(asked, unfinishedFrom) {
+      // Another node that has the same log may have taken the number: then the next one.
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await registerNext(asked, unfinishedFrom);
+        } catch (error) {
+          last = await lastNumber();
+          if (!(error instanceof WrongRevision) || attempt === registeringMax) throw error;
+        }
+      }
+    },
+
+    write: (record) =>
+      append([{ stream: jobStream(record.id), expected: "any", records: [encodeJob(record)] }]),
+
+    async first(id) {
+      const number = numberOf(id);
+      if (!Number.isSafeInteger(number) || number < 1) return undefined;
+      const [record] = await log.readStream(JOBS, revision(number - 1), { limit: 1 });
+      const first = record && decodeJob(record);
+      return first?.id === id ? first : undefined;
+    },
+
+    async latest(first) {
+      const stream = jobStream(first.id);
+      const [record] = await log.readStream(stream, "end", { limit: 1, backward: true });
+      return record === undefined ? first : decodeJob(record);
+    },
+
+    async list({ start, count }) {
+      last = Math.max(last, await lastNumber());
+      const from = last - 1 - start;
+      if (from < 0 || count === 0) return { total: last, firsts: [] };
+      const options = { limit: Math.min(count, pageMax), backward: true };
+      const page = await log.readStream(JOBS, revision(from), options);
+      return { total: last, firsts: page.map((record) => decodeJob(record)) };
+    },
+
+    async *unfinished() {
+      let at = await firstUnfinished();
+      for (;;) {
+        const page = await log.readStream(JOBS, revision(at), { limit: pageMax });
+        // Those of other nodes on the same log are theirs to take up.
+        yield* page.map((record) => decodeJob(record)).filter(isOwn);
+        if (page.length === 0) return;
+        at += page.length;
+      }
+    },
+  };
+}
