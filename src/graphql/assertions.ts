@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion } from "../core/filter.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
-import { type EntitySource, entityOf } from "./entity-resolvers.ts";
+import { type EntitySource, entityOf } from "./entity-source.ts";
 import { actorOf } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";

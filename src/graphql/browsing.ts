@@ -1,6 +1,6 @@
 /** Completing what is typed, and going through folders. */
 
-import { entityOf } from "./entity-resolvers.ts";
+import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import { type Asked, filterOf, requestOf } from "./searching.ts";
 import type { Viewer } from "./viewer.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
-import { entityOf } from "./entity-resolvers.ts";
+import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import type { FacetFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";

@@ -5,8 +5,8 @@
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf } from "../core/urn.ts";
-import { descriptionAspects } from "./entity-resolvers.ts";
 import type { Maybe } from "./maybe.ts";
+import { descriptionAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 import {
   type PatchOperation,

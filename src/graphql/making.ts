@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf } from "../core/urn.ts";
-import { entityOf, propertiesAspects } from "./entity-resolvers.ts";
+import { entityOf } from "./entity-source.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
+import { propertiesAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 

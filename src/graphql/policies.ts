@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type DefaultPolicy, defaultPolicies } from "../auth/default-policies.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
-import { entityOf } from "./entity-resolvers.ts";
+import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";

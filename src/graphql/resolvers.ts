@@ -7,16 +7,16 @@ import type { TokenDuration } from "../core/token-durations.ts";
 import { parseUrn, withNamespace } from "../core/urn.ts";
 import { assertionMutations, eventFields } from "./assertions.ts";
 import { browsing } from "./browsing.ts";
-import { entityFields, entityOf, entityQueries } from "./entity-resolvers.ts";
+import { entityFields } from "./entity-fields.ts";
+import { entityQueries } from "./entity-queries.ts";
+import { entityOf } from "./entity-source.ts";
 import { sourceFields, sourceMutations, sourceQueries } from "./ingestion-sources.ts";
 import { labelling } from "./labelling.ts";
 import { making } from "./making.ts";
 import { policyMutations, policyQueries } from "./policies.ts";
 import { searching } from "./searching.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "./token-filter.ts";
-import type { Viewer } from "./viewer.ts";
-
-type Resolver = (source: never, args: never, viewer: Viewer) => unknown;
+import type { Resolver, Viewer } from "./viewer.ts";
 
 const nameCharactersMax = 200;
 const descriptionCharactersMax = 2_000;
@@ -153,7 +153,9 @@ async function revokeAccessToken(
     return true;
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    throw new CatalogError(error.code, `Failed to revoke access token. ${error.message}`, {
+    // Clients know what is not there any more by the code of a failure.
+    const code = error.code === "not_found" ? "internal" : error.code;
+    throw new CatalogError(code, `Failed to revoke access token. ${error.message}`, {
       cause: error,
     });
   }

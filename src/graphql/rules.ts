@@ -7,7 +7,7 @@ import type { TokenDuration } from "../core/token-durations.ts";
 import { withNamespace } from "../core/urn.ts";
 import { assertionMutations } from "./assertions.ts";
 import { browsing } from "./browsing.ts";
-import { entityQueries } from "./entity-resolvers.ts";
+import { entityQueries } from "./entity-queries.ts";
 import { sourceMutations, sourceQueries } from "./ingestion-sources.ts";
 import { labelling } from "./labelling.ts";
 import { making } from "./making.ts";

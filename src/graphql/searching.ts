@@ -10,7 +10,7 @@ import type {
 } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
-import { entityOf } from "./entity-resolvers.ts";
+import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
 

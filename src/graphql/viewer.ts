@@ -32,3 +32,6 @@ export interface Viewer extends Surroundings {
   /** To be told where the log holds what a field wrote. */
   readonly wrote: (position: Position | undefined) => void;
 }
+
+/** Answers a field. What a parent's resolver answered comes as the source. */
+export type Resolver = (source: never, args: never, viewer: Viewer) => unknown;

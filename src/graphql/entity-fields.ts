@@ -1,0 +1,167 @@
+/** The fields of entities, by the types of the schema. */
+import { entityTypeFields } from "./entity-definitions.ts";
+import type { LoadedEntity } from "./entity-loader.ts";
+import { type EntitySource, namedAs, namedBy } from "./entity-source.ts";
+import {
+  deprecationOf,
+  domainOf,
+  editableOf,
+  editableSchemaOf,
+  keyOf,
+  lastPart,
+  linksOf,
+  nameOf,
+  ownershipOf,
+  platformOf,
+  propertiesOf,
+  schemaOf,
+  tagsOf,
+  termsOf,
+  text,
+} from "./entity-values.ts";
+import type { Resolver, Viewer } from "./viewer.ts";
+
+type Of<T> = (loaded: LoadedEntity, viewer: Viewer) => T;
+
+/** A field that follows from the entity's aspects. */
+const from =
+  <T>(of: Of<T>): Resolver =>
+  async ({ urn }: EntitySource, _: never, viewer: Viewer) =>
+    of(await viewer.loader.load(urn), viewer);
+
+const keyField = (field: string): Resolver => from((loaded) => text(keyOf(loaded)[field]));
+
+interface RelationshipsInput {
+  readonly types: readonly string[];
+  readonly direction: string;
+  readonly start?: number | null;
+  readonly count?: number | null;
+}
+
+async function relationships(
+  { urn }: EntitySource,
+  { input }: { input: RelationshipsInput },
+  { catalog, loader }: Viewer,
+) {
+  const { types, direction, start, count } = input;
+  const asked = { urn, types, direction, start: start ?? 0, count: count ?? 100 };
+  const found = await loader.list(
+    () => catalog.listRelationships(asked),
+    (one) => one.relationships.length,
+  );
+  return {
+    ...{ start: found.start, count: found.count, total: found.total },
+    relationships: found.relationships.map((one) => ({
+      ...{ type: one.type, direction, entity: namedBy(one.urn) },
+    })),
+  };
+}
+
+async function rawAspects(
+  { urn }: EntitySource,
+  { input }: { input?: { aspectNames?: readonly string[] | null } | null },
+  { loader }: Viewer,
+) {
+  const { found } = await loader.load(urn);
+  const names = input?.aspectNames ?? [];
+  return (found?.aspects ?? [])
+    .filter(({ name }) => names.length === 0 || names.includes(name))
+    .map(({ name, value }) => ({ aspectName: name, payload: value }));
+}
+
+const common: Readonly<Record<string, Resolver>> = {
+  exists: from(({ exists }) => exists),
+  name: from(nameOf),
+  properties: from(propertiesOf),
+  editableProperties: from(editableOf),
+  platform: from(platformOf),
+  dataPlatformInstance: from(({ aspect }) =>
+    namedAs("DataPlatformInstance", aspect("dataPlatformInstance")?.instance),
+  ),
+  container: from(({ aspect }) => namedAs("Container", aspect("container")?.container)),
+  subTypes: from(({ aspect }) => aspect("subTypes")),
+  status: from(({ aspect }) => aspect("status")),
+  deprecation: from(deprecationOf),
+  tags: from(({ urn, aspect }) => tagsOf(aspect("globalTags"), urn)),
+  globalTags: from(({ urn, aspect }) => tagsOf(aspect("globalTags"), urn)),
+  glossaryTerms: from(({ urn, aspect }) => termsOf(aspect("glossaryTerms"), urn)),
+  ownership: from(ownershipOf),
+  domain: from(domainOf),
+  institutionalMemory: from(linksOf),
+  aspects: rawAspects as Resolver,
+  relationships: relationships as Resolver,
+};
+
+const parentNode = (aspect: string): Resolver =>
+  from((loaded) => namedAs("GlossaryNode", loaded.aspect(aspect)?.parentNode));
+
+const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Dataset: {
+    origin: keyField("origin"),
+    schemaMetadata: from(schemaOf),
+    editableSchemaMetadata: from(editableSchemaOf),
+  },
+  Chart: { tool: keyField("dashboardTool"), chartId: keyField("chartId") },
+  Dashboard: { tool: keyField("dashboardTool"), dashboardId: keyField("dashboardId") },
+  DataJob: {
+    jobId: keyField("jobId"),
+    dataFlow: from((loaded) => namedAs("DataFlow", keyOf(loaded).flow)),
+    platform: from(async (loaded, viewer) => {
+      const flow = text(keyOf(loaded).flow);
+      return flow === null ? null : platformOf(await viewer.loader.load(flow), viewer);
+    }),
+  },
+  DataFlow: {
+    orchestrator: keyField("orchestrator"),
+    flowId: keyField("flowId"),
+    cluster: keyField("cluster"),
+  },
+  Domain: {
+    id: keyField("id"),
+    parentDomain: from(({ aspect }) => namedAs("Domain", aspect("domainProperties")?.parentDomain)),
+  },
+  GlossaryTerm: {
+    hierarchicalName: from(({ urn }) => urn.split(":").slice(3).join(":")),
+    parentNode: parentNode("glossaryTermInfo"),
+  },
+  GlossaryNode: { parentNode: parentNode("glossaryNodeInfo") },
+  MLFeature: { featureNamespace: keyField("featureNamespace") },
+  MLPrimaryKey: { featureNamespace: keyField("featureNamespace") },
+  Document: {
+    info: from(propertiesOf),
+    subType: from(({ aspect }) => {
+      const [first] = (aspect("subTypes")?.typeNames ?? []) as readonly unknown[];
+      return text(first);
+    }),
+  },
+  // What a reference names is the instance; what an entity of this type is, its key says.
+  DataPlatformInstance: {
+    instanceId: keyField("instance"),
+    platform: from((loaded) => namedAs("DataPlatform", keyOf(loaded).platform)),
+  },
+  SchemaFieldEntity: {
+    fieldPath: keyField("fieldPath"),
+    parent: from((loaded) => namedBy(keyOf(loaded).parent)),
+  },
+  VersionSet: {
+    latestVersion: from(({ aspect }) => namedBy(aspect("versionSetProperties")?.latest)),
+  },
+  CorpUser: {
+    // The one who asks is told of in any case.
+    properties: ((source: EntitySource & { properties?: () => unknown }, _: never, viewer) =>
+      source.properties?.() ??
+      viewer.loader.load(source.urn).then(({ aspect }) => aspect("corpUserInfo"))) as Resolver,
+    info: from(({ aspect }) => aspect("corpUserInfo")),
+    editableProperties: from(({ aspect }) => aspect("corpUserEditableInfo")),
+    username: from(({ urn }) => lastPart(urn)),
+  },
+};
+
+const typenames = [
+  ...Object.values(entityTypeFields).map(([type]) => type),
+  "CorpUser",
+  "CatalogEntity",
+];
+
+export const entityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> =
+  Object.fromEntries(typenames.map((type) => [type, { ...common, ...own[type] }]));

@@ -1,0 +1,140 @@
+/** What fields of entities show: from their aspects, as the request's loader has them. */
+import { type JsonObject, jsonObject } from "../core/json.ts";
+import { entityTypeOf } from "../core/urn.ts";
+import type { LoadedEntity } from "./entity-loader.ts";
+import { type EntitySource, entityOf, namedAs, namedBy } from "./entity-source.ts";
+import { descriptionAspects, propertiesAspects } from "./telling-aspects.ts";
+import type { Viewer } from "./viewer.ts";
+
+const list = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+export const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** What the urn says, by the fields of the key; empty where the entity is not there. */
+export const keyOf = ({ found }: LoadedEntity): JsonObject => {
+  const [key] = found?.exists === true ? found.aspects : [];
+  const value: unknown = key === undefined ? {} : JSON.parse(key.value);
+  return jsonObject(value) ? value : {};
+};
+
+/** Last part of the urn: what is shown where nothing gives a name. */
+export const lastPart = (urn: string): string => {
+  const id = urn.split(":").slice(3).join(":");
+  return id.startsWith("(") ? (id.slice(1, -1).split(",").at(-1) ?? id) : id;
+};
+
+export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
+  const entityType = entityTypeOf(loaded.urn);
+  const told = loaded.aspect(propertiesAspects[entityType] ?? "");
+  if (told === undefined) return null;
+  const custom = jsonObject(told.customProperties) ? told.customProperties : {};
+  return {
+    ...told,
+    name: told.name ?? told.title ?? told.displayName ?? nameOf(loaded),
+    title: text(told.title),
+    description: text(told.description ?? told.definition),
+    customProperties: Object.entries(custom).map(([key, value]) => ({ key, value })),
+  };
+}
+
+export function nameOf(loaded: LoadedEntity): string {
+  const entityType = entityTypeOf(loaded.urn);
+  const told = loaded.aspect(propertiesAspects[entityType] ?? "") ?? {};
+  const key = keyOf(loaded);
+  // A platform is called by its key, also where it has a name to show.
+  const names =
+    entityType === "dataPlatform" || entityType === "corpGroup"
+      ? [key.platformName, key.name]
+      : [told.name, told.title, key.name];
+  return names.map(text).find((name) => name !== null && name !== "") ?? lastPart(loaded.urn);
+}
+
+export function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntitySource | null {
+  const key = keyOf(loaded);
+  const instance = loaded.aspect("dataPlatformInstance")?.platform;
+  const told = namedAs("DataPlatform", key.platform ?? instance);
+  const tool = text(key.dashboardTool ?? key.orchestrator);
+  return told ?? (tool === null ? null : entityOf(`urn:${namespace}:dataPlatform:${tool}`));
+}
+
+export const tagsOf = (value: unknown, urn: string) =>
+  jsonObject(value)
+    ? {
+        tags: list(value.tags).flatMap(({ tag, context }) => {
+          const named = namedAs("Tag", tag);
+          return named === null ? [] : [{ tag: named, context, associatedUrn: urn }];
+        }),
+      }
+    : null;
+
+export const termsOf = (value: unknown, urn: string) =>
+  jsonObject(value)
+    ? {
+        terms: list(value.terms).flatMap((one) => {
+          const term = namedAs("GlossaryTerm", one.urn);
+          return term === null ? [] : [{ term, associatedUrn: urn }];
+        }),
+      }
+    : null;
+
+export function ownershipOf({ urn, aspect }: LoadedEntity) {
+  const value = aspect("ownership");
+  if (value === undefined) return null;
+  return {
+    lastModified: value.lastModified,
+    owners: list(value.owners).flatMap(({ owner, type, typeUrn }) => {
+      const named = namedAs("CorpUser", owner) ?? namedAs("CorpGroup", owner);
+      const ownershipType = typeof typeUrn === "string" ? { urn: typeUrn } : null;
+      return named === null ? [] : [{ owner: named, type, ownershipType, associatedUrn: urn }];
+    }),
+  };
+}
+
+export function domainOf({ urn, aspect }: LoadedEntity) {
+  const [first] = (aspect("domains")?.domains ?? []) as readonly unknown[];
+  const domain = namedAs("Domain", first);
+  return domain === null ? null : { domain, associatedUrn: urn };
+}
+
+export function deprecationOf({ aspect }: LoadedEntity) {
+  const value = aspect("deprecation");
+  return value === undefined ? null : { ...value, replacement: namedBy(value.replacement) };
+}
+
+export function editableOf({ urn, aspect }: LoadedEntity) {
+  const [name = "", field = ""] = descriptionAspects[entityTypeOf(urn)] ?? [];
+  const value = name === propertiesAspects[entityTypeOf(urn)] ? undefined : aspect(name);
+  return value === undefined ? null : { ...value, description: text(value[field]) };
+}
+
+export function linksOf({ aspect }: LoadedEntity) {
+  const value = aspect("institutionalMemory");
+  if (value === undefined) return null;
+  const elements = list(value.elements).map((one) => ({ ...one, label: one.description }));
+  return { elements };
+}
+
+export function schemaOf({ urn, aspect }: LoadedEntity) {
+  const value = aspect("schemaMetadata");
+  if (value === undefined) return null;
+  const { schemaName: name, version, primaryKeys } = value;
+  return {
+    name,
+    version,
+    primaryKeys,
+    fields: list(value.fields).map((one) => labelled(one, urn)),
+  };
+}
+
+export function editableSchemaOf({ urn, aspect }: LoadedEntity) {
+  const value = aspect("editableSchemaMetadata");
+  if (value === undefined) return null;
+  const fields = list(value.editableSchemaFieldInfo).map((one) => labelled(one, urn));
+  return { editableSchemaFieldInfo: fields };
+}
+
+const labelled = (field: JsonObject, urn: string) => {
+  const tags = tagsOf(field.globalTags, urn);
+  return { ...field, tags, globalTags: tags, glossaryTerms: termsOf(field.glossaryTerms, urn) };
+};
