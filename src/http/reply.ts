@@ -45,6 +45,9 @@ export function createReplies(
       missing: noted?.endpoint?.missing,
     });
     speak(reply, noted?.protocol);
+    // The framework would close the connection on a body that is still being sent, and its sender
+    // would find that instead of the answer. What comes yet is passed over, while a request may last.
+    reply.removeHeader("connection");
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
     if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);

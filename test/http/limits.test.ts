@@ -1,6 +1,7 @@
 /** What one request, and all of them together, may bring; refusals name both numbers. */
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 
@@ -62,6 +63,72 @@ describe("a list", () => {
     );
     expect(door.catalog.calls).toEqual([]);
     expect((await send(max)).statusCode).toBe(200);
+  });
+});
+
+describe("a body over the limit", () => {
+  const MIB = 1024 * 1024;
+  let port: number;
+
+  beforeEach(async () => {
+    door = openTestDoor({ bodyBytesMax: MIB });
+    await door.app.listen({ port: 0, host: "127.0.0.1" });
+    port = (door.app.server.address() as AddressInfo).port;
+  });
+
+  /** Sends all of its requests before it reads; the statuses that come, in turn. */
+  async function statuses(requests: readonly Buffer[]): Promise<readonly string[]> {
+    const socket = connect(port, "127.0.0.1");
+    let received = "";
+    socket.setEncoding("utf8").on("data", (more) => {
+      received += more;
+    });
+    const found = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, one]) => one ?? "");
+    const failed = once(socket, "error").then(([error]) => {
+      throw error;
+    });
+    const sent = async () => {
+      for (const request of requests) {
+        if (!socket.write(request)) await once(socket, "drain");
+      }
+      await expect.poll(() => found().length, { timeout: 10_000 }).toBe(requests.length);
+      return found();
+    };
+    try {
+      return await Promise.race([sent(), failed]);
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  const head = (more: string): Buffer =>
+    Buffer.from(`POST /entities?action=exists HTTP/1.1\r\nHost: h\r\n${more}\r\n\r\n`);
+  const body = Buffer.from(JSON.stringify({ urn: tag }));
+  const whole = Buffer.concat([head(`Content-Length: ${body.length}`), body]);
+
+  test.each([
+    [
+      "with its length told",
+      Buffer.concat([head(`Content-Length: ${40 * MIB}`), Buffer.alloc(40 * MIB, " ")]),
+    ],
+    [
+      "in chunks",
+      Buffer.concat([
+        head("Transfer-Encoding: chunked"),
+        ...many(40, Buffer.from(`${MIB.toString(16)}\r\n${" ".repeat(MIB)}\r\n`)),
+        Buffer.from("0\r\n\r\n"),
+      ]),
+    ],
+  ])(
+    "%s is refused with an answer that its sender can read, and another may follow",
+    async (_, large) => {
+      expect(await statuses([large, whole])).toEqual(["413", "200"]);
+    },
+  );
+
+  test("that is no JSON is answered, and another may follow", async () => {
+    const broken = Buffer.concat([head("Content-Length: 1"), Buffer.from("{")]);
+    expect(await statuses([broken, whole])).toEqual(["400", "200"]);
   });
 });
 

@@ -212,7 +212,7 @@ describe("what is no HTTP", () => {
 describe("a body", () => {
   test("is refused by its announced length, before it is sent", async () => {
     const reply = await send(
-      "POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
+      "POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
     );
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.body).message).toBe(
@@ -223,7 +223,7 @@ describe("a body", () => {
   test("without an announced length is refused when it grows too long", async () => {
     const chunk = `1000\r\n${" ".repeat(4096)}\r\n`;
     const reply = await send(
-      `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
+      `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
     );
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.body).message).toContain("more than 4096 bytes of at most 4096");
