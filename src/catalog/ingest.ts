@@ -8,39 +8,30 @@
  * So is a refusal, once, where another writer has changed the entity since it was read.
  */
 import type { AuditStamp, Change } from "../core/change.ts";
-import { decide, type Intent } from "../core/decide.ts";
-import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import type { Intent } from "../core/decide.ts";
+import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
-import { type Append, type Appended, type ChangeLog, WrongRevision } from "../log/change-log.ts";
+import { WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Addresses } from "./address.ts";
 import { appendId, keyOf } from "./append-ids.ts";
 import { type Caller, type Proposal, proposalsMax, type Written } from "./catalog.ts";
-import {
-  type Demand,
-  demandsOf,
-  type EventIntent,
-  eventChange,
-  inPart,
-  without,
-} from "./demands.ts";
-import type { EntityStates, Entry } from "./entity-states.ts";
+import { createDemandDecider, delimiters, type RequestTerms } from "./demand-decider.ts";
+import { type Demand, demandsOf, type EventIntent, inPart, without } from "./demands.ts";
+import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
+import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
 
 /** How often a lost race is decided again before the caller is told. */
 const attemptsMax = 5;
 
-interface Dependencies {
-  readonly log: ChangeLog;
-  /** Other processes write to the log, too; and of a call's appends only some may be in the log. */
-  readonly sharedLog: boolean;
+interface Dependencies extends RequestAppendsParts {
   readonly encode: (change: Change) => Uint8Array;
   readonly addresses: Addresses;
   readonly preparation: Preparation;
-  readonly states: EntityStates;
   readonly systemActor: string;
   readonly now: () => number;
   /** Waits while the aspect view is too far behind. */
@@ -51,10 +42,6 @@ interface Dependencies {
   readonly afterLostRace: () => Promise<void>;
   /** Why the aspect view passes over an entity; undefined when it does not. */
   readonly parkedFor: (urn: string) => Promise<string | undefined>;
-  /** The last position that any write was answered with. */
-  readonly answered: () => Position;
-  /** Wakes the projector, and remembers how far each view has to come. */
-  readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
 }
 
 export interface Ingestion {
@@ -83,31 +70,10 @@ export interface DecidedUndo {
   readonly eventRevisions: ReadonlyMap<string, Revision>;
 }
 
-/** What was decided of an entity: nothing can be written. */
-interface Refused {
-  readonly entry: Entry;
-  readonly refusal: unknown;
-}
-
-interface Decided {
-  readonly entry: Entry;
-  readonly next: EntityState;
-  readonly appends: readonly Append[];
-  readonly timeseries: boolean;
-}
-
-/** What all decisions of one request have in common. */
-interface Request {
-  readonly stamp: AuditStamp;
-  readonly key: string | undefined;
-  /** Where streams end whose last records the view was told to pass over. */
-  readonly ends: ReadonlyMap<StreamName, Revision>;
-  /** What separates the parts of a dataset's name on its platform. */
-  readonly delimiterOf: (platformUrn: string) => string | undefined;
-}
-
 export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
+  const { platformsOf, decideAll, decideEntity } = createDemandDecider(dependencies);
+  const requestAppends = createRequestAppends(dependencies);
   const keyed = new Map<string, Promise<Written>>();
 
   async function ingest(
@@ -131,7 +97,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     };
     if (key === undefined) return write();
     return once(key, async () => {
-      const earlier = await earlierAppends(demands, key);
+      const earlier = await requestAppends.earlier(demands, key);
       const left = without(demands, earlier);
       // Where a call is one whole, all was written that the request had to.
       if (earlier.size > 0 && (!dependencies.sharedLog || left.length === 0)) {
@@ -155,7 +121,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   async function decideAndAppend(
     asked: readonly Demand[],
-    { stamp, key }: Pick<Request, "stamp" | "key">,
+    { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Written> {
     /** What is not in the log yet. */
     let demands = asked;
@@ -181,7 +147,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         continue;
       }
       try {
-        const { position = reached } = await appendAll(decided, key);
+        const { position = reached } = await requestAppends.append(decided, key);
         return { position: position > reached ? position : reached };
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw inPart(error, asked, demands);
@@ -223,14 +189,6 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     });
   }
 
-  /** The platforms whose datasets may come to be. */
-  function platformsOf(demands: readonly Demand[]): readonly string[] {
-    const platforms = demands
-      .filter(({ entity }) => entity.name === "dataset")
-      .map(({ urn }) => String(addresses.known(urn).key.platform));
-    return [...new Set(platforms)];
-  }
-
   async function prepareAll(
     proposals: readonly Proposal[],
     stamp: AuditStamp,
@@ -262,121 +220,6 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     );
   }
 
-  /** Synchronous: see above. */
-  function decideAll(
-    demands: readonly Demand[],
-    entries: readonly Entry[],
-    request: Request,
-  ): readonly Decided[] | Refused {
-    const decided: Decided[] = [];
-    for (const [i, demand] of demands.entries()) {
-      const entry = entries[i] as Entry;
-      try {
-        decided.push(decideEntity(demand, entry, request));
-      } catch (refusal) {
-        return { entry, refusal };
-      }
-    }
-    return decided;
-  }
-
-  function decideEntity(
-    demand: Demand,
-    entry: Entry,
-    { stamp: created, key, ends, delimiterOf }: Request,
-  ): Decided {
-    const { urn, entity, intents, events } = demand;
-    const end = ends.get(entityStream(urn));
-    const loaded = entry.state as EntityState;
-    const state = end === undefined ? loaded : { ...loaded, revision: end };
-    const { changes, next } = decide(state, intents, {
-      entityType: entity.name,
-      keyAspect: entity.keyAspect,
-      created,
-      systemActor,
-      toldOfExistence: events.find(({ intent }) => intent.kind !== "delete")?.intent.system,
-      given: () => preparation.given(entity, urn, delimiterOf),
-    });
-    const appends: Append[] = [];
-    if (changes.length > 0) {
-      const stream = entityStream(urn);
-      const id = appendId(key, stream);
-      appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
-    }
-    for (const [aspect, records] of eventRecords(demand, created)) {
-      const stream = timeseriesStream(urn, aspect);
-      const expected = demand.eventRevisions?.get(aspect) ?? "any";
-      appends.push({ stream, expected, records, id: appendId(key, stream) });
-    }
-    return { entry, next, appends, timeseries: events.length > 0 };
-  }
-
-  function eventRecords(demand: Demand, created: AuditStamp): Map<string, Uint8Array[]> {
-    const byAspect = new Map<string, Uint8Array[]>();
-    for (const { aspect, intent } of demand.events) {
-      const record = encode(eventChange(demand, intent, created));
-      const records = byAspect.get(aspect);
-      if (records === undefined) byAspect.set(aspect, [record]);
-      else records.push(record);
-    }
-    return byAspect;
-  }
-
-  async function appendAll(decided: readonly Decided[], key: string | undefined): Promise<Written> {
-    const appends = decided.flatMap((one) => one.appends);
-    if (appends.length === 0) return { position: dependencies.answered() };
-    const appending = appendInOrder(appends);
-    const changed = decided.filter((one) => one.next !== one.entry.state);
-    if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, appending));
-    const appended = await appending;
-    if (key !== undefined && appended.some((one) => one.repeated)) {
-      states.forget(changed.map((one) => one.entry.urn));
-    }
-    const position = lastOf(appended);
-    dependencies.onAppended(position, { timeseries: decided.some((one) => one.timeseries) });
-    return { position };
-  }
-
-  /**
-   * Events have no expectation. Where a call is not one whole, they come when all that may lose a
-   * race is in the log: deciding again must not tell them twice.
-   */
-  async function appendInOrder(appends: readonly Append[]): Promise<readonly Appended[]> {
-    const sure = appends.filter(({ expected }) => expected === "any");
-    if (!dependencies.sharedLog || sure.length === 0 || sure.length === appends.length) {
-      return log.append(appends);
-    }
-    const first = await log.append(appends.filter(({ expected }) => expected !== "any"));
-    const rest = await log.append(sure);
-    const answers = { first: first.values(), rest: rest.values() };
-    return appends.map(
-      ({ expected }) => answers[expected === "any" ? "rest" : "first"].next().value as Appended,
-    );
-  }
-
-  /**
-   * A request whose key was seen before is answered as it was then. Where a call is not one whole,
-   * only if all of it was: the rest is written now, and what is there is not decided again.
-   */
-  async function earlierAppends(
-    demands: readonly Demand[],
-    key: string,
-  ): Promise<ReadonlyMap<StreamName, Appended>> {
-    const streams = demands.flatMap(({ urn, events }) => [
-      entityStream(urn),
-      ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
-    ]);
-    const found = await Promise.all(
-      streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
-    );
-    return new Map(
-      streams.flatMap((stream, n) => {
-        const one = found[n];
-        return one === undefined ? [] : [[stream, one] as const];
-      }),
-    );
-  }
-
   return {
     ingest,
     async undo(urn, { revision, intents, events, eventRevisions }, caller) {
@@ -392,10 +235,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         states.doubt([urn]);
         return undefined;
       }
-      const request = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
-      const decided = decideEntity(demand, entry, request);
+      const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
+      const decided = decideEntity(demand, entry, terms);
       try {
-        return await appendAll([decided], undefined);
+        return await requestAppends.append([decided], undefined);
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
         await dependencies.afterLostRace();
@@ -422,34 +265,6 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       return { position: found.position, headers: record && decodeRecord(record)?.headers };
     },
   };
-}
-
-function delimiters(
-  platforms: readonly string[],
-  entries: readonly Entry[],
-): (platformUrn: string) => string | undefined {
-  return (platformUrn) => {
-    const state = entries[platforms.indexOf(platformUrn)]?.state;
-    const info = state && currentAspect(state, "dataPlatformInfo")?.value;
-    return info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
-  };
-}
-
-/** The last position of each changed entity, from the answers to all appends. */
-async function positionsOf(
-  decided: readonly Decided[],
-  changed: readonly Decided[],
-  appending: Promise<readonly Appended[]>,
-): Promise<readonly Position[]> {
-  const appended = await appending;
-  const byEntity = new Map<Decided, Position>();
-  let i = 0;
-  for (const one of decided) {
-    const own = appended[i];
-    if (own !== undefined && one.appends.length > 0) byEntity.set(one, own.position);
-    i += one.appends.length;
-  }
-  return changed.map((one) => byEntity.get(one) as Position);
 }
 
 const tooMany = (count: number): CatalogError =>

@@ -1,0 +1,145 @@
+/**
+ * What is appended for the demands of a request, entity by entity. Synchronous: nothing comes in
+ * between loading the entities and handing what was decided to the log.
+ */
+import type { AuditStamp, Change } from "../core/change.ts";
+import { decide } from "../core/decide.ts";
+import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import type { Revision } from "../core/position.ts";
+import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
+import type { Append } from "../log/change-log.ts";
+import type { Addresses } from "./address.ts";
+import { appendId } from "./append-ids.ts";
+import { type Demand, eventChange } from "./demands.ts";
+import type { Entry } from "./entity-states.ts";
+import type { Preparation } from "./prepare.ts";
+
+/** What was decided of an entity: nothing can be written. */
+export interface Refused {
+  readonly entry: Entry;
+  readonly refusal: unknown;
+}
+
+/** What becomes of an entity; no appends where the demand changes nothing. */
+export interface Decided {
+  readonly entry: Entry;
+  /** Its state when the log has the appends. */
+  readonly next: EntityState;
+  readonly appends: readonly Append[];
+  /** There are events among them. */
+  readonly timeseries: boolean;
+}
+
+/** What all decisions of one request have in common. */
+export interface RequestTerms {
+  readonly stamp: AuditStamp;
+  readonly key: string | undefined;
+  /** Where streams end whose last records the view was told to pass over. */
+  readonly ends: ReadonlyMap<StreamName, Revision>;
+  /** What separates the parts of a dataset's name on its platform. */
+  readonly delimiterOf: (platformUrn: string) => string | undefined;
+}
+
+export interface DemandDecider {
+  /** Urns of the platforms whose datasets may come to be: they are loaded with the entities. */
+  platformsOf(demands: readonly Demand[]): readonly string[];
+  /** One entry for each demand. */
+  decideAll(
+    demands: readonly Demand[],
+    entries: readonly Entry[],
+    terms: RequestTerms,
+  ): readonly Decided[] | Refused;
+  /** Throws CatalogError where the demand is refused. */
+  decideEntity(demand: Demand, entry: Entry, terms: RequestTerms): Decided;
+}
+
+interface Parts {
+  readonly addresses: Addresses;
+  readonly preparation: Preparation;
+  readonly encode: (change: Change) => Uint8Array;
+  readonly systemActor: string;
+}
+
+export function createDemandDecider(parts: Parts): DemandDecider {
+  const { addresses, preparation, encode, systemActor } = parts;
+
+  function platformsOf(demands: readonly Demand[]): readonly string[] {
+    const platforms = demands
+      .filter(({ entity }) => entity.name === "dataset")
+      .map(({ urn }) => String(addresses.known(urn).key.platform));
+    return [...new Set(platforms)];
+  }
+
+  function decideAll(
+    demands: readonly Demand[],
+    entries: readonly Entry[],
+    terms: RequestTerms,
+  ): readonly Decided[] | Refused {
+    const decided: Decided[] = [];
+    for (const [i, demand] of demands.entries()) {
+      const entry = entries[i] as Entry;
+      try {
+        decided.push(decideEntity(demand, entry, terms));
+      } catch (refusal) {
+        return { entry, refusal };
+      }
+    }
+    return decided;
+  }
+
+  function decideEntity(
+    demand: Demand,
+    entry: Entry,
+    { stamp: created, key, ends, delimiterOf }: RequestTerms,
+  ): Decided {
+    const { urn, entity, intents, events } = demand;
+    const end = ends.get(entityStream(urn));
+    const loaded = entry.state as EntityState;
+    const state = end === undefined ? loaded : { ...loaded, revision: end };
+    const { changes, next } = decide(state, intents, {
+      entityType: entity.name,
+      keyAspect: entity.keyAspect,
+      created,
+      systemActor,
+      toldOfExistence: events.find(({ intent }) => intent.kind !== "delete")?.intent.system,
+      given: () => preparation.given(entity, urn, delimiterOf),
+    });
+    const appends: Append[] = [];
+    if (changes.length > 0) {
+      const stream = entityStream(urn);
+      const id = appendId(key, stream);
+      appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
+    }
+    for (const [aspect, records] of eventRecords(demand, created)) {
+      const stream = timeseriesStream(urn, aspect);
+      const expected = demand.eventRevisions?.get(aspect) ?? "any";
+      appends.push({ stream, expected, records, id: appendId(key, stream) });
+    }
+    return { entry, next, appends, timeseries: events.length > 0 };
+  }
+
+  function eventRecords(demand: Demand, created: AuditStamp): Map<string, Uint8Array[]> {
+    const byAspect = new Map<string, Uint8Array[]>();
+    for (const { aspect, intent } of demand.events) {
+      const record = encode(eventChange(demand, intent, created));
+      const records = byAspect.get(aspect);
+      if (records === undefined) byAspect.set(aspect, [record]);
+      else records.push(record);
+    }
+    return byAspect;
+  }
+
+  return { platformsOf, decideAll, decideEntity };
+}
+
+/** From the entries of the platforms, in their order. */
+export function delimiters(
+  platforms: readonly string[],
+  entries: readonly Entry[],
+): (platformUrn: string) => string | undefined {
+  return (platformUrn) => {
+    const state = entries[platforms.indexOf(platformUrn)]?.state;
+    const info = state && currentAspect(state, "dataPlatformInfo")?.value;
+    return info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
+  };
+}
