@@ -12,7 +12,7 @@ import { sightFields } from "./auth/sights.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
-import type { Service } from "./cli/operations.ts";
+import type { Operations, Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
@@ -63,7 +63,6 @@ import {
   viewNames,
   viewRules,
 } from "./stores.ts";
-import type { Logger } from "./telemetry/logger.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
@@ -80,7 +79,7 @@ const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(
   config: Config,
-  { logger }: { readonly logger: Logger },
+  { logger, onMadeToken }: Parameters<Operations["openService"]>[1],
 ): Promise<Service> {
   const opened: (() => unknown)[] = [];
   const close = async () => {
@@ -215,7 +214,8 @@ export async function openService(
     const operator = openOperatorToken({
       ...{ data: config.data, given: config.operatorTokenFile, logger },
     });
-    logger.info({ file: operator.file, made: operator.made }, "operations ask for this token");
+    if (operator.made) onMadeToken?.(operator.file);
+    else logger.info({ file: operator.file }, "operations ask for this token");
 
     const namespace = config.urnNamespace;
     const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";

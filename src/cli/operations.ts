@@ -72,7 +72,14 @@ export type VerifyGrade = "full" | "whole" | "quick";
 
 export interface Operations {
   /** Resolves when the service answers. Throws CatalogError when it cannot start. */
-  openService(config: Config, options: { readonly logger: Logger }): Promise<Service>;
+  openService(
+    config: Config,
+    options: {
+      readonly logger: Logger;
+      /** Called with the file of the root user's first token, by the start that makes it. */
+      readonly onMadeToken?: (file: string) => void;
+    },
+  ): Promise<Service>;
 
   /** Pages of the log in the data directory, read-only: a service may be running on it. */
   readLog(config: Config, query: LogQuery): AsyncIterable<readonly LoggedRecord[]>;

@@ -22,7 +22,14 @@ export async function serve(
     process.exit(exitCodes.failed);
   });
   const stopped = firstSignal(config, logger);
-  const service = await operations.openService(config, { logger });
+  const service = await operations.openService(config, {
+    logger,
+    onMadeToken(file) {
+      // Its place, never its value; said once, and so whatever else is left unsaid.
+      const always = logger.child({}, { level: "info" });
+      always.info({ file, made: true }, "the root user's first token is in this file");
+    },
+  });
   await terminal.print(`annals is ready at ${service.address()}`);
   logger.info({ address: service.address(), data: config.data }, "ready");
   collectStartGarbage();

@@ -56,8 +56,9 @@ const ruled =
       return result;
     }
     viewer.audited({ action, outcome: "refused", detail: `It needs ${rule.needs}` });
+    // Word for word what clients know. What it needs is told to the audit trail.
     throw new CatalogError("forbidden", "Unauthorized to perform this action", {
-      hint: `Please contact your administrator. It needs ${rule.needs}`,
+      hint: "Please contact your DataHub administrator.",
     });
   };
 

@@ -80,7 +80,7 @@ describe.each([
 
 test("every file of a service is its owner's alone, also where the directory is open to all", async () => {
   chmodSync(directory.path, 0o755);
-  const env = { ANNALS_LOG_LEVEL: "info" };
+  const env = { ANNALS_LOG_LEVEL: "silent" };
   const service = await startService(directory.path, { args: ["--auth", "on"], env });
   const files = readdirSync(directory.path).filter((name) =>
     existsSync(join(directory.path, name)),
@@ -89,7 +89,7 @@ test("every file of a service is its owner's alone, also where the directory is 
   await service.stop();
   expect(files).toEqual(expect.arrayContaining(["log.sqlite", "aspects.sqlite", "signing.key"]));
   expect(open).toEqual([]);
-  // The first start says where the operator's token is, and never what it is.
+  // The first start says where the operator's token is, whatever is left unsaid, and never what it is.
   const token = join(directory.path, "operator.token");
   expect(service.stderr()).toContain(`"file":${JSON.stringify(token)},"made":true`);
   expect(service.stderr()).not.toContain(readFileSync(token, "utf8").trim());

