@@ -2,8 +2,59 @@
  * Reads of entities and their aspects: of the present (catalog.ts), or as of a moment, since what
  * an entity is is a fold of the log, and the log can be folded up to anywhere.
  */
+import type { SystemMetadata } from "../core/change.ts";
+import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
-import type { FoundAspect, FoundEntity, JsonText, TimeseriesQuery } from "./catalog.ts";
+
+/** A reply that is JSON text already; the door sends it as it is. */
+export interface JsonText {
+  readonly json: string;
+}
+
+export interface Envelope {
+  readonly name: string;
+  readonly type: "VERSIONED" | "TIMESERIES";
+  readonly version: number;
+  readonly value: unknown;
+  readonly created: { readonly time: number; readonly actor: string };
+  readonly systemMetadata?: unknown;
+}
+
+/** A value of an aspect as it is stored. */
+export interface FoundAspect {
+  readonly name: string;
+  /** From 1. */
+  readonly version: number;
+  /** JSON text. */
+  readonly value: string;
+  /** Epoch milliseconds, and a urn. */
+  readonly time: number;
+  readonly actor: string;
+  readonly system: SystemMetadata;
+}
+
+export interface FoundEntity {
+  readonly urn: string;
+  readonly entityType: string;
+  /** Whether it has its key aspect. */
+  readonly exists: boolean;
+  /** Versioned ones that have a value: the key first, then in the model's order. */
+  readonly aspects: readonly FoundAspect[];
+}
+
+export interface TimeseriesQuery {
+  readonly urn: string;
+  readonly entity: string;
+  readonly aspect: string;
+  readonly startTimeMillis?: number | undefined;
+  readonly endTimeMillis?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly latestValue?: boolean | undefined;
+  readonly filter?: Filter | undefined;
+  readonly sort?:
+    | { readonly field: string; readonly order: "ASCENDING" | "DESCENDING" }
+    | undefined;
+}
 
 export interface EntityReads {
   /**
@@ -16,6 +67,7 @@ export interface EntityReads {
   getEntities(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}}. */
   getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
+  /** {results: {urn: as getSnapshot gives it}, statuses: {}, errors: {}}. */
   getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {version, aspect: {<record>: value}}; not_found when there is no such value. */
   getAspect(urn: string, aspect: string, version: number): Promise<JsonText>;
@@ -30,7 +82,9 @@ export interface EntityReads {
   /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
   findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
 
+  /** Whether it has its key aspect; not where its status says removed, unless these count, too. */
   exists(urn: string, options: { readonly includeSoftDelete: boolean }): Promise<boolean>;
+  /** Those of the urns that exist, as they were sent. */
   filterExisting(
     urns: readonly string[],
     options: { readonly includeSoftDelete: boolean },

@@ -1,0 +1,108 @@
+/**
+ * What is asked of the changes themselves, as they are told or by what they mean: part of what a
+ * door may ask (catalog.ts).
+ */
+import type { AuditStamp, PlacedChange, SystemMetadata } from "../core/change.ts";
+import type { JsonDiffOperation } from "../core/json-diff.ts";
+import type { Position } from "../core/position.ts";
+import type { SemanticChange, SemanticChangeType } from "../core/semantic-changes.ts";
+
+/** Most changes of one page. */
+export const changesMax = 1_000;
+
+/** Which changes; what is absent does not narrow them. */
+export interface ChangesFilter {
+  readonly entityTypes?: readonly string[] | undefined;
+  readonly aspects?: readonly string[] | undefined;
+  readonly urns?: readonly string[] | undefined;
+  /** Have the values before filled in. */
+  readonly previous?: boolean | undefined;
+}
+
+export interface ToldChange {
+  readonly change: PlacedChange;
+  /** The value before as JSON text, and what was last told with it. */
+  readonly previous?: { readonly value: string; readonly system: SystemMetadata } | undefined;
+}
+
+export interface ToldChanges {
+  /** In the order of the log. */
+  readonly changes: readonly ToldChange[];
+  /** Everything up to here was looked at: where the next ones follow. */
+  readonly position: Position;
+}
+
+/** What a change means to people, with its stamp. */
+export interface Meaning extends SemanticChange {
+  /** Of the entity whose aspect changed. */
+  readonly entityType: string;
+  readonly created: AuditStamp;
+}
+
+/** A change of one aspect of an entity, as people see it. */
+export interface ChangeTransaction {
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  /** Urn. */
+  readonly actor: string;
+  /** `1.2.0-computed`: the entity's version after it, and which part of that grew by it. */
+  readonly semVer: string;
+  readonly semVerChange: SemanticChangeType;
+  readonly changeEvents: readonly SemanticChange[];
+  /** Aspect and number of its value. */
+  readonly versionStamp: string;
+  /** JSON Patch from the value before. */
+  readonly rawDiff?: readonly JsonDiffOperation[] | undefined;
+}
+
+export interface ChangeReads {
+  /**
+   * Changes after a position, the log's start when absent: some of those that there are, at most
+   * `limit`. None of what only confirms a value. `end`: there are no more at present; without it the
+   * next ones are asked for after `position`, also where there are none here. A position that the log
+   * does not have yet is `invalid`.
+   */
+  readChanges(
+    query: ChangesFilter & {
+      readonly after?: Position | undefined;
+      /** 1 to changesMax; 100 when absent. */
+      readonly limit?: number | undefined;
+    },
+  ): Promise<ToldChanges & { readonly end: boolean }>;
+  /**
+   * The same, and new ones as they happen, until the signal aborts or the log closes. At once comes
+   * the position that they follow on, without changes; later positions come without any where a long
+   * stretch has none. Absent `after`: from now on.
+   */
+  followChanges(
+    query: ChangesFilter & { readonly after?: Position | undefined },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ToldChanges>>;
+  /**
+   * The same for who polls: changes after a position, waited for while there are none. `changes` of
+   * aspects or of timeseries, with the values before; or their `meanings`. Go on with `position`.
+   */
+  pollChanges(query: {
+    readonly kind: "versioned" | "timeseries" | "meanings";
+    /** Absent: from now on, or from a time (epoch milliseconds). */
+    readonly after?: Position | undefined;
+    readonly since?: number | undefined;
+    /** Changes that are looked for, 1 to 5,000; 100 when absent. */
+    readonly limit?: number | undefined;
+    /** 10,000 at most, and when absent. */
+    readonly waitMs?: number | undefined;
+  }): Promise<ToldChanges & { readonly meanings: readonly Meaning[] }>;
+
+  /**
+   * What happened to an entity in some categories (core/semantic-facts.ts), oldest first, also before
+   * it was deleted; the newest 10,000 changes at most. None of an unknown one.
+   */
+  getTimeline(query: {
+    readonly urn: string;
+    readonly categories: readonly string[];
+    /** Epoch milliseconds, both included; absent: no bound. */
+    readonly startTime?: number | undefined;
+    readonly endTime?: number | undefined;
+    readonly raw?: boolean | undefined;
+  }): Promise<readonly ChangeTransaction[]>;
+}
