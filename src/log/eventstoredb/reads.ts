@@ -42,6 +42,11 @@ interface PageOptions {
   readonly deadlineMs?: number | undefined;
 }
 
+/** A page ends with the event that takes it past this. */
+export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** The first event of a stream from a place on. */
+export const ONE = { count: 1, backward: false, bytesMax: PAGE_BYTES_MAX };
+
 /** How many events the server looks at before it looks around. */
 const SEARCH_WINDOW = 4_096;
 

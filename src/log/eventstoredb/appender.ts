@@ -1,0 +1,115 @@
+/**
+ * Appending: one append on the server for each stream of a call. Those of a stream go one after the
+ * other (lanes.ts); each is sent, and found again where its answer was lost (append-session.ts).
+ */
+import { assert } from "../../core/errors.ts";
+import { EMPTY_STREAM } from "../../core/position.ts";
+import type { StreamName } from "../../core/stream.ts";
+import { type Append, type Appended, WrongRevision } from "../change-log.ts";
+import type { AppendSession, Draft } from "./append-session.ts";
+import { appendTooLarge } from "./errors.ts";
+import { eventIds, eventType, serverName } from "./events.ts";
+import { createLanes, type Passenger } from "./lanes.ts";
+import type { LogReader } from "./log-reader.ts";
+
+interface Parts {
+  readonly session: Pick<AppendSession, "send">;
+  readonly reader: Pick<LogReader, "findAppend" | "lastRevision" | "note">;
+  /** What names of the log's streams begin with on the server. */
+  readonly prefix: string;
+  /** Most that the server takes at once. */
+  readonly appendBytesMax: number;
+}
+
+export interface Appender {
+  /** As ChangeLog.append; what one stream is refused for keeps no other from the log. */
+  append(appends: readonly Append[]): Promise<readonly Appended[]>;
+  /** Resolves when nothing is on its way. */
+  idle(): Promise<void>;
+}
+
+const ID_BYTES = 16;
+
+export function createAppender({ session, reader, prefix, appendBytesMax }: Parts): Appender {
+  const lanes = createLanes();
+
+  function draftOf({ stream, expected, records, id }: Append): Draft {
+    assert(stream.isWellFormed(), "a stream's name is whole characters");
+    assert(isExpectation(expected), `no revision: ${expected}`);
+    assert(records.length > 0, "an append has records");
+    assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
+    const name = serverName(prefix, stream);
+    const type = eventType(stream);
+    // As the server counts it.
+    const bytes = records.reduce((sum, each) => sum + each.length + 2 * type.length, 0);
+    if (bytes > appendBytesMax) throw appendTooLarge(stream, bytes, appendBytesMax);
+    const ids = eventIds(name, id, records.length);
+    return { stream, name, expected, eventIds: ids, type, records, bytes };
+  }
+
+  function passengerOf({ id }: Append, draft: Draft): Passenger {
+    const earlier = async (): Promise<Appended | undefined> =>
+      id && reader.findAppend(draft.stream, id);
+    return {
+      stream: draft.stream,
+      expected: draft.expected,
+      count: draft.records.length,
+      alone: id !== undefined,
+      earlier,
+      actual: () => reader.lastRevision(draft.stream),
+      fly: id === undefined ? () => session.send(draft) : () => sendOnce(draft, earlier),
+    };
+  }
+
+  async function sendOnce(
+    draft: Draft,
+    earlier: () => Promise<Appended | undefined>,
+  ): Promise<Appended> {
+    const before = await earlier();
+    if (before !== undefined) return before;
+    try {
+      return await session.send(draft);
+    } catch (error) {
+      // Another node may have appended it in between.
+      const found = error instanceof WrongRevision ? await earlier() : undefined;
+      if (found === undefined) throw error;
+      return found;
+    }
+  }
+
+  async function append(appends: readonly Append[]): Promise<readonly Appended[]> {
+    // All are looked at before any is sent.
+    const passengers = appends.map((append) => passengerOf(append, draftOf(append)));
+    const outcomes = await Promise.allSettled(passengers.map(lanes.board));
+    const appended: Appended[] = [];
+    const byStream = new Map<StreamName, Appended>();
+    const failures: unknown[] = [];
+    for (const [n, outcome] of outcomes.entries()) {
+      if (outcome.status === "rejected") {
+        failures.push(outcome.reason);
+        continue;
+      }
+      reader.note(outcome.value.position);
+      appended.push(outcome.value);
+      byStream.set(appends[n]?.stream ?? "", outcome.value);
+    }
+    if (failures.length > 0) throw failureOf(failures, byStream);
+    return appended;
+  }
+
+  return { append, idle: lanes.idle };
+}
+
+/** Where it is not known what became of an append, nothing is said that would be decided on. */
+function failureOf(
+  failures: readonly unknown[],
+  appended: ReadonlyMap<StreamName, Appended>,
+): unknown {
+  const doubt = failures.find((failure) => !(failure instanceof WrongRevision));
+  const [lost] = failures;
+  if (doubt !== undefined || !(lost instanceof WrongRevision)) return doubt;
+  return new WrongRevision(lost.stream, lost.expected, lost.actual, appended);
+}
+
+const isExpectation = (expected: Append["expected"]): boolean =>
+  expected === "any" || (Number.isSafeInteger(expected) && expected >= EMPTY_STREAM);
