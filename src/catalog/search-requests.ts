@@ -52,7 +52,7 @@ export interface SearchRequest {
 export interface PageRequest {
   /** How many to leave out: at most 10,000, a scroll goes on beyond. */
   readonly start: number;
-  /** Absent, negative or beyond 10,000: 5,000. */
+  /** Absent or beyond 10,000: 5,000. */
   readonly count?: number | undefined;
 }
 

@@ -183,8 +183,12 @@ export function startOf(start: number): number {
   });
 }
 
+/** Throws `malformed` as startOf does. */
 export function countOf(count: number | undefined): number {
-  return count === undefined || count < 0 || count > hitsMax ? countDefault : count;
+  if (count !== undefined && count < 0) {
+    throw new CatalogError("malformed", `[size] parameter cannot be negative, found [${count}]`);
+  }
+  return count === undefined || count > hitsMax ? countDefault : count;
 }
 
 /** The entity types that a request names; throws `invalid` for one that the model has not. */

@@ -1,7 +1,7 @@
 /**
  * Legacy snapshots as proposals: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}} is one
- * UPSERT per aspect, of one entity, and so one append. Record names count under
- * any prefix.
+ * UPSERT per aspect, of one entity, and so one append; without aspects it is that of the key.
+ * Record names count under any prefix.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
@@ -33,13 +33,17 @@ function expand(model: Model, { value, systemMetadata }: SnapshotProposal, at: s
   const { urn, aspects } = body;
   if (typeof urn !== "string") throw malformed(`${at}/${name}/urn`, "field is required");
   if (!Array.isArray(aspects)) throw malformed(`${at}/${name}/aspects`, "field is required");
+  const told = { entityType: snapshot.entity, entityUrn: urn, changeType: "UPSERT" } as const;
+  if (aspects.length === 0) {
+    // It says that the entity is there; what a key says is taken from the urn.
+    const aspectName = model.findEntity(snapshot.entity)?.keyAspect ?? "";
+    return [{ ...told, aspectName, aspect: { value: {} }, systemMetadata }];
+  }
   return aspects.map((aspect, i) => {
     const place = `${at}/${name}/aspects/${i}`;
     const [record, fields] = onlyMember(aspect, place);
     return {
-      entityType: snapshot.entity,
-      entityUrn: urn,
-      changeType: "UPSERT",
+      ...told,
       aspectName: aspectName(model, snapshot, record, place),
       aspect: { value: fields },
       systemMetadata,

@@ -17,6 +17,8 @@ export interface GraphqlRequest {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly operationName?: string | undefined;
+  /** A mutation under a key is refused: it makes ids and times anew, and would be done again. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface GraphqlAnswer {
@@ -31,7 +33,7 @@ export interface GraphqlAnswer {
 type Audited = Parameters<Viewer["audited"]>[0];
 
 export interface GraphqlDoor {
-  /** Throws `malformed` for a query that is too large. `actor`: who asks, if that is known. */
+  /** Throws `malformed` for a query that is too large, and for a mutation under a key. `actor`: who asks, if that is known. */
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
@@ -76,7 +78,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
   }
 
   return {
-    async execute({ query, variables, operationName }, actor) {
+    async execute({ query, variables, operationName, idempotencyKey }, actor) {
       refuseOver("has", query.length, queryCharactersMax, "characters");
       let document: DocumentNode;
       try {
@@ -86,6 +88,12 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
         return { json: shown({ errors: [error] }), position: undefined, audited: [] };
       }
       checkLimits(document);
+      if (has(document, "subscription")) {
+        const told = "There are no subscriptions. GET /changes tells what changes";
+        const json = shown({ errors: [new GraphQLError(told)] });
+        return { json, position: undefined, audited: [] };
+      }
+      if (idempotencyKey !== undefined && has(document, "mutation")) throw mutationUnderKey();
       // Mutations of a request run one after the other: the last one has the highest position.
       let position: Position | undefined;
       const audited: Audited[] = [];
@@ -113,6 +121,14 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
     },
   };
 }
+
+const has = ({ definitions }: DocumentNode, operation: "mutation" | "subscription"): boolean =>
+  definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === operation);
+
+const mutationUnderKey = (): CatalogError =>
+  new CatalogError("malformed", "mutations take no Idempotency-Key", {
+    hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
+  });
 
 /** Variables of an input type by its older name are of the one that the field takes. */
 const withCurrentNames = (document: DocumentNode): DocumentNode =>

@@ -63,6 +63,20 @@ const deleting =
   (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
     remove(urnOf(urn, entityTypes, viewer), viewer);
 
+/** Throws `invalid` when `above` lies below the urn: both would be their own ancestors. */
+async function refuseBelow(urn: string, above: string, field: string, viewer: Viewer) {
+  const seen = new Set<string>();
+  let at: unknown = above;
+  while (typeof at === "string" && at !== urn && !seen.has(at)) {
+    seen.add(at);
+    at = (await viewer.loader.load(at)).aspect(propertiesAspects[entityTypeOf(at)] ?? "")?.[field];
+  }
+  if (at !== urn) return;
+  throw new CatalogError("invalid", `"${urn}" cannot lie below "${above}", which lies below it`, {
+    hint: "Move that one first, or name another parent",
+  });
+}
+
 /** Under another parent, or under none. */
 async function move(
   urn: string,
@@ -77,6 +91,7 @@ async function move(
       hint: "Name another one, or none for the top",
     });
   }
+  if (above !== undefined) await refuseBelow(urn, above, field, viewer);
   const path = [field];
   const operation =
     above === undefined

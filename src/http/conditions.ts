@@ -17,6 +17,8 @@ const names = ["If-Version-Match", "If-Modified-Since", "If-Unmodified-Since", "
   (name) => [name, name.toLowerCase()] as const,
 );
 
+const SYNC = "X-DataHub-Sync-Index-Update";
+
 /** Undefined when there are none. Throws `malformed` where the endpoint cannot keep them. */
 export function readConditions(
   headers: IncomingHttpHeaders,
@@ -30,13 +32,16 @@ export function readConditions(
     found[name] = String(told);
     any = true;
   }
+  // Says how the write is to be answered, and asks nothing of those that cannot wait.
+  const sync = headers[SYNC.toLowerCase()];
+  if (conditional && sync !== undefined) found[SYNC] = String(sync);
   if (headers["if-match"] !== undefined) {
     throw new CatalogError("malformed", "header If-Match is not understood here", {
       hint: "If-Version-Match names the version that an aspect must have",
     });
   }
+  if (conditional) return any || sync !== undefined ? found : undefined;
   if (!any) return undefined;
-  if (conditional) return found;
   throw new CatalogError(
     "malformed",
     `${action} takes no conditions, but the request has ${Object.keys(found).join(" and ")}`,

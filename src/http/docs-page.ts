@@ -116,7 +116,7 @@ const introduction = `<section id="basics"><h2>Basics</h2>
 <li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
 <li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address and asks for no tokens; elsewhere a request that carries it is refused, unless it names the user of the token that it shows.</li>
 <li><code>Authorization: Bearer &lt;token&gt;</code> shows an access token: its user acts. It is needed where the service listens on other than a loopback address, and by the operations always; a bad one is refused everywhere. <code>createAccessToken</code> makes them.</li>
-<li>With an <code>Idempotency-Key</code> header a write that is sent again happens once.</li>
+<li>With an <code>Idempotency-Key</code> header a write that is sent again happens once; mutations of GraphQL take none.</li>
 <li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
 </ul></section>`;
 

@@ -11,6 +11,7 @@ import type {
 } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
+import { parseUrn } from "../core/urn.ts";
 import type { EntityOutline } from "./docs-model.ts";
 
 export type Version = "v2" | "v3";
@@ -95,6 +96,8 @@ export function proposalsIn(
     // `aspects` of v2 holds them all; none of the model is called so.
     const { aspects, ...flat } = rest;
     const all = jsonObject(aspects) ? { ...flat, ...aspects } : rest;
+    // One without aspects asks for nothing, and nobody else looks at its urn.
+    if (Object.keys(all).length === 0) parseUrn(urn);
     return Object.entries(all).map(([name, aspect]) =>
       proposalOf(aspect, {
         ...{ urn, entityType: asked.entityType, changeType: asked.changeType },

@@ -62,7 +62,7 @@ export const looking = {
 };
 
 export const start = integer("How many to leave out: at most 10,000; a scroll goes on beyond");
-export const count = integer("How many to tell: 5,000 when it is negative or more than 10,000");
+export const count = integer("How many to tell: 5,000 when it is more than 10,000");
 
 export const scrolling = {
   scrollId: text("Of the answer before; absent: from the beginning"),

@@ -25,7 +25,7 @@ export function taskIdOf({ task, nodeId, taskId }: TaskQuery): string {
       "Please specify either Node ID + task ID OR composite task parameters",
     );
   }
-  if (task !== undefined && (nodeId !== undefined || taskId) && parts !== task) {
+  if (task !== undefined && (nodeId !== undefined || taskId)) {
     throw new CatalogError(
       "malformed",
       "Please specify only one of Node ID + task ID OR composite task parameters",

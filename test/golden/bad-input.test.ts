@@ -460,6 +460,25 @@ const reads: readonly (readonly [string, string, string, unknown, number, RegExp
     400,
     /StarshipSnapshot/,
   ],
+  ...[
+    ["nonsense", 400, /"nonsense" is not a urn/] as const,
+    ["urn:li:corpuser:ann", 422, /"corpuser".*"tag"/] as const,
+  ].map(([urn, status, names]): (typeof reads)[number] => [
+    `a snapshot without aspects of ${urn}`,
+    "POST",
+    "/entities?action=ingest",
+    { entity: { value: { "com.linkedin.metadata.snapshot.TagSnapshot": { urn, aspects: [] } } } },
+    status,
+    names,
+  ]),
+  [
+    "a member without aspects that has no urn",
+    "POST",
+    "/openapi/v3/entity/tag",
+    [{ urn: "nonsense" }],
+    400,
+    /"nonsense" is not a urn/,
+  ],
   [
     "an aspect that the snapshot does not take",
     "POST",

@@ -266,6 +266,15 @@ describe("4.4 legacy entity ingestion and reads", () => {
     expect(snapshot.glossaryTermInfo.termSource).toBe("EXTERNAL");
   });
 
+  test("one without aspects says that the entity is there", async () => {
+    const urn = "urn:li:tag:bare";
+    const value = { "com.linkedin.metadata.snapshot.TagSnapshot": { urn, aspects: [] } };
+    expect((await post("/entities?action=ingest", { entity: { value } })).status).toBe(200);
+    expect((await post("/entities?action=exists", { urn })).body).toEqual({ value: true });
+    const { body } = await get(`/entitiesV2/${encoded(urn)}`);
+    expect(body.aspects).toMatchObject({ tagKey: { value: { name: "bare" } } });
+  });
+
   test("several aspects of one entity are one append", async () => {
     const urn = "urn:li:tag:together";
     const bad = {

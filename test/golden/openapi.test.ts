@@ -1,6 +1,6 @@
 /** The OpenAPI doors on a whole service: what is written there is read there, and everywhere else. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encoded } from "../support/client.ts";
+import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
@@ -314,6 +314,17 @@ describe("traces", () => {
     expect(errors.body).toEqual({});
   });
 
+  test.each(["x", "0".repeat(31), "0".repeat(33), "g".repeat(32), "%20"])(
+    "there is none for %j, which is no trace id",
+    async (id) => {
+      const reply = await call("POST", `/openapi/v1/trace/write/${id}`, {});
+      expect(reply).toMatchObject({
+        status: 400,
+        body: { code: "malformed", message: expect.stringContaining("is not a trace id") },
+      });
+    },
+  );
+
   test("a write that asks for it is in searches when it is answered", async () => {
     const urn = "urn:li:tag:shown-at-once";
     const headers = { "X-DataHub-Sync-Index-Update": "true" };
@@ -327,6 +338,16 @@ describe("traces", () => {
     await service.client.upsert(other, "tagProperties", { name: "shownbyproposal" }, { headers });
     const again = await call("GET", "/openapi/v3/entity/tag?query=shownbyproposal");
     expect(again.body.entities.map((one: { urn: string }) => one.urn)).toEqual([other]);
+    const third = "urn:li:tag:shown-by-request";
+    const name = "shownbyrequest";
+    await service.client.call(
+      "POST",
+      "/aspects?action=ingestProposal",
+      { proposal: proposal(third, "tagProperties", { name }) },
+      headers,
+    );
+    const last = await call("GET", "/openapi/v3/entity/tag?query=shownbyrequest");
+    expect(last.body.entities.map((one: { urn: string }) => one.urn)).toEqual([third]);
   });
 });
 

@@ -94,6 +94,7 @@ describe("4.2 getEsTaskStatus", () => {
     [{ taskId: 1 }, "Please specify either"],
     [{ nodeId: "a", taskId: 0 }, "Please specify either"],
     [{ task: "a:1", nodeId: "b", taskId: 1 }, "Please specify only one"],
+    [{ task: "a:1", nodeId: "a", taskId: 1 }, "Please specify only one"],
     [{ task: "nonsense" }, "Task should be in the form nodeId:taskId"],
     [{ task: "a:b" }, "(got a:b)"],
     [{ task: "é:1" }, "Task should be in the form"],

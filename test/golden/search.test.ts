@@ -451,6 +451,7 @@ describe("hostile requests", () => {
     [{ entity: "starship" }, 422, 'unknown entity type "starship"'],
     [{ entity: "__proto__" }, 422, 'unknown entity type "__proto__"'],
     [{ start: -1 }, 400, "[from] parameter cannot be negative, found [-1]"],
+    [{ count: -1 }, 400, "[size] parameter cannot be negative, found [-1]"],
     [{ start: 10_001 }, 400, "scrollAcrossEntities"],
     [{ start: 1e15 }, 400, "pages begin at 10000 at most"],
     [{ start: "0" }, 400, "/start"],
@@ -496,8 +497,7 @@ describe("hostile requests", () => {
   });
 
   test("have odd pages", async () => {
-    for (const count of [-1, 0, 1e15])
-      expect(await search({ count })).toMatchObject({ status: 200 });
+    for (const count of [0, 1e15]) expect(await search({ count })).toMatchObject({ status: 200 });
     expect((await search({ count: 100_000 })).body.value.pageSize).toBe(5_000);
     expect(await act("search", { entity: "dataset", input: "*" })).toMatchObject({
       status: 400,

@@ -400,6 +400,39 @@ describe("labels", () => {
   });
 });
 
+test.each([
+  ["moveDomain", "MoveDomainInput", "createDomain", "CreateDomainInput", "parentDomain"],
+  [
+    "updateParentNode",
+    "UpdateParentNodeInput",
+    "createGlossaryNode",
+    "CreateGlossaryEntityInput",
+    "parentNode",
+  ],
+])("%s puts nothing below itself", async (move, moveType, create, createType, field) => {
+  const made: string[] = [];
+  for (const id of ["top", "middle", "low"]) {
+    const parent = made.at(-1);
+    const input = { id: `${move}-${id}`, name: id, ...(parent && { [field]: parent }) };
+    const { [create]: urn } = await data(
+      `mutation($input: ${createType}!) { ${create}(input: $input) }`,
+      { input },
+    );
+    made.push(urn);
+  }
+  const [top = "", middle = "", low = ""] = made;
+  const query = `mutation($input: ${moveType}!) { ${move}(input: $input) }`;
+  for (const below of [top, middle, low]) {
+    const input = { resourceUrn: top, [field]: below };
+    expect(await fault(query, { input })).toMatchObject({ extensions: { code: 400 } });
+  }
+  for (const parent of [top, null, middle]) {
+    expect(await data(query, { input: { resourceUrn: low, [field]: parent } })).toEqual({
+      [move]: true,
+    });
+  }
+});
+
 test("groups have members, and people roles", async () => {
   const { createGroup: group } = await data(
     `mutation { createGroup(input: {id: "team", name: "Team"}) }`,

@@ -36,6 +36,27 @@ test("the documented example, copied on a fresh start, is answered as documented
 
 const revoke = (id: string) => `revokeAccessToken(tokenId: "${id}")`;
 
+test("a subscription is answered with an error", async () => {
+  const { client } = service;
+  for (const body of [
+    { query: "subscription { a }" },
+    { query: "subscription a { a } query b { __typename }", operationName: "a" },
+  ]) {
+    const reply = await client.call("POST", "/api/graphql", body);
+    expect(reply).toMatchObject({ status: 200, body: { data: null } });
+    expect(faultOf(reply).message).toContain("no subscriptions");
+  }
+});
+
+test("an Idempotency-Key is refused with mutations, which would be done again", async () => {
+  const { client } = service;
+  const key = { ...asActor(ROOT), "Idempotency-Key": "k-1" };
+  const { status, body } = await ask(client, `mutation { ${revoke("x")} }`, {}, key);
+  expect({ status, ...body }).toMatchObject({ status: 400, code: "malformed" });
+  expect(body.message).toContain("Idempotency-Key");
+  expect((await ask(client, "{ __typename }", {}, key)).body.data).toEqual({ __typename: "Query" });
+});
+
 test("a mutation's answer says where the log holds what it wrote, a query's what it shows", async () => {
   const { client } = service;
   const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;

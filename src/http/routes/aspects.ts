@@ -42,8 +42,9 @@ const ingestProposal: Endpoint = {
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const { proposal } = ask.body as { proposal: Proposal };
-    const written = await catalog.ingest([withConditions(proposal, ask.conditions)], ask.caller);
-    await untilFound([proposal], written, catalog);
+    const conditioned = [withConditions(proposal, ask.conditions)];
+    const written = await catalog.ingest(conditioned, ask.caller);
+    await untilFound(conditioned, written, catalog);
     return success(written);
   },
 };
@@ -93,7 +94,7 @@ const ingestProposalBatch: Endpoint = {
         ? proposals
         : proposals.map((proposal) => withConditions(proposal, conditions));
     const written = await catalog.ingest(conditioned, ask.caller);
-    await untilFound(proposals, written, catalog);
+    await untilFound(conditioned, written, catalog);
     return success(written);
   },
 };

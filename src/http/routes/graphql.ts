@@ -60,7 +60,10 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
       },
     },
     errors: [
-      { code: "malformed", when: "the body is no GraphQL request, or the query is too large" },
+      {
+        code: "malformed",
+        when: "the body is no GraphQL request, the query is too large, or a mutation has an Idempotency-Key",
+      },
       { code: "too_large", when: "the body has more than 1 MiB" },
     ],
     async handle({ body, caller }) {
@@ -69,6 +72,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
         query,
         variables: variables ?? undefined,
         operationName: operationName ?? undefined,
+        idempotencyKey: caller.idempotencyKey,
       };
       return { ...(await door.execute(request, caller.actor)), keep: false };
     },

@@ -1,5 +1,6 @@
 /** /openapi/v1/trace: what became of a write. */
-import type { Backing, Endpoint } from "../endpoint.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Ask, Backing, Endpoint } from "../endpoint.ts";
 import { positionOfTrace } from "../trace-id.ts";
 import { orders } from "./samples.ts";
 
@@ -72,7 +73,7 @@ export const traceRoutes: readonly Endpoint[] = [
       },
     },
     errors: [
-      { code: "malformed", when: "a urn does not parse" },
+      { code: "malformed", when: "a urn or the trace id does not parse" },
       { code: "not_found", when: "an entity type is unknown" },
     ],
     async handle({ path, parameters, body }, { catalog }) {
@@ -80,7 +81,7 @@ export const traceRoutes: readonly Endpoint[] = [
         onlyIncludeErrors?: boolean;
         detailed?: boolean;
       };
-      const position = positionOfTrace(path.traceId ?? "");
+      const position = positionOfTrace(traceIdOf(path));
       const shown = position === undefined || catalog.positionOf("search") >= position;
       const traced: Record<string, Record<string, Traced>> = {};
       for (const [urn, named] of Object.entries(body as Readonly<Record<string, string[]>>)) {
@@ -96,6 +97,14 @@ export const traceRoutes: readonly Endpoint[] = [
     },
   },
 ];
+
+/** Throws `malformed`. */
+function traceIdOf({ traceId = "" }: Ask["path"]): string {
+  if (/^[0-9a-f]{32}$/i.test(traceId)) return traceId;
+  throw new CatalogError("malformed", `"${traceId.slice(0, 120)}" is not a trace id`, {
+    hint: "Send the 32 hexadecimal digits of the answer's header traceparent",
+  });
+}
 
 type State = "ACTIVE_STATE" | "HISTORIC_STATE" | "ERROR";
 

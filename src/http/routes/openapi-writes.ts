@@ -255,7 +255,7 @@ export async function write(
 ): Promise<Answer> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
   const { position } = await backing.catalog.ingest(conditioned, caller);
-  await untilFound(proposals, { position }, backing.catalog);
+  await untilFound(conditioned, { position }, backing.catalog);
   return answerTo(position, backing);
 }
 

@@ -34,7 +34,7 @@ export function searchRequestOf(body: SearchBody): SearchRequest {
 export const searchErrors = [
   {
     code: "malformed",
-    when: "a parameter is missing or mistyped; `start` is negative or beyond 10,000; the query is too long; the filter names a field that no entity type has, or a value that is none",
+    when: "a parameter is missing or mistyped; `start` or `count` is negative, or `start` beyond 10,000; the query is too long; the filter names a field that no entity type has, or a value that is none",
   },
   { code: "invalid", when: "the entity type is unknown" },
   { code: "unavailable", when: "the search view did not come to the position asked for in time" },
