@@ -5,12 +5,14 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
+import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { sightFields } from "./auth/sights.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
+import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Operations, Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -233,6 +235,7 @@ export async function openService(
       sightFields: authorizesReads(config, required)
         ? sightFields(rules.search.rules, model)
         : undefined,
+      lower: createLowering(createHierarchyLookup(readers.search)),
     });
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },

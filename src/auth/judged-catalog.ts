@@ -9,6 +9,7 @@ import type { EntityState } from "../core/entity-state.ts";
 import type { Model } from "../model/model.ts";
 import { endTokensWithUsers } from "./ended-users.ts";
 import { guardCatalog } from "./guarded-catalog.ts";
+import type { LowerCriteria } from "./hierarchies.ts";
 import type { OpenedAccess } from "./open-access.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import type { SightFields } from "./sights.ts";
@@ -37,6 +38,8 @@ interface Parts {
   readonly required: boolean;
   /** Absent: policies do not say who reads what. */
   readonly sightFields?: SightFields | undefined;
+  /** With sightFields. */
+  readonly lower?: LowerCriteria | undefined;
   readonly now: () => number;
 }
 
@@ -56,7 +59,7 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
       seenThrough: (eyes) => endTokensWithUsers(catalog.seenThrough(eyes), ending),
     },
     withheld: required ? withheldNames(model) : undefined,
-    fields: sightFields,
+    ...{ fields: sightFields, lower: parts.lower },
   });
   return { catalog: catalogFor(undefined), catalogFor };
 }

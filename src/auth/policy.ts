@@ -4,7 +4,8 @@
  *
  *   a demand is met ⇐ any of its lists has every privilege granted
  *   a privilege is granted ⇐ an active policy lists it, its actors hold the principal,
- *                            and (METADATA only) its resources hold what is asked about
+ *                            (METADATA only) its resources hold what is asked about, and its
+ *                            constraints hold every part of that which is to change
  */
 import type { Demand, Privilege } from "./privileges.ts";
 
@@ -31,13 +32,21 @@ export interface ResourceFilter {
   readonly type?: string | undefined;
   readonly resources?: readonly string[] | undefined;
   readonly allResources?: boolean | undefined;
-  readonly filter?: { readonly criteria: readonly PolicyCriterion[] } | undefined;
+  readonly filter?: PolicyFilter | undefined;
+  /** What may be changed of a resource: parts (tags that come or go) that all fulfil this. */
+  readonly privilegeConstraints?: PolicyFilter | undefined;
+}
+
+interface PolicyFilter {
+  readonly criteria: readonly PolicyCriterion[];
 }
 
 export interface PolicyCriterion {
   readonly field: string;
   readonly values: readonly string[];
   readonly condition?: string | undefined;
+  /** What lies below the values, where that was looked up (hierarchies.ts): as if it were named. */
+  readonly below?: ReadonlySet<string> | undefined;
 }
 
 /** Who asks. Roles are the user's own and those of the groups. */
@@ -54,14 +63,19 @@ export interface Resource {
   readonly fields: Readonly<Record<string, readonly string[]>>;
 }
 
+/** `parts`: what of the resource is to change, for policies that constrain it. */
 export function meets(
   policies: readonly Policy[],
   principal: Principal,
   demand: Demand,
   resource?: Resource,
+  parts: readonly Resource[] = [],
 ): boolean {
   const granted = (privilege: Privilege): boolean =>
-    policies.some((policy) => grants(policy, privilege, principal, resource));
+    policies.some(
+      (policy) =>
+        grants(policy, privilege, principal, resource) && holdsParts(policy.resources, parts),
+    );
   return demand.some((all) => all.length > 0 && all.every(granted));
 }
 
@@ -105,6 +119,11 @@ export function holdsResource(
   return resource !== undefined && criteria.every((criterion) => matches(criterion, resource));
 }
 
+function holdsParts(filter: ResourceFilter | undefined, parts: readonly Resource[]): boolean {
+  const criteria = filter?.privilegeConstraints?.criteria ?? [];
+  return parts.every((part) => criteria.every((criterion) => matches(criterion, part)));
+}
+
 /** The older members say the same as these criteria. */
 export function criteriaOf({
   filter,
@@ -132,18 +151,22 @@ export function criterionField(field: string): string {
   return RENAMED.get(name) ?? name;
 }
 
-function matches({ field, values, condition = "EQUALS" }: PolicyCriterion, of: Resource): boolean {
+function matches(criterion: PolicyCriterion, of: Resource): boolean {
+  const { field, values, condition = "EQUALS", below } = criterion;
   const name = criterionField(field);
   // Of what nobody knows nothing can be said, not even that it is not so.
   if (!Object.hasOwn(of.fields, name)) return false;
   const found = of.fields[name] ?? [];
+  const lower = (value: string): boolean => below?.has(value) === true;
+  const named = (value: string): boolean => values.includes(value) || lower(value);
+  const begun = (value: string): boolean => values.some((start) => value.startsWith(start));
   switch (condition) {
     case "EQUALS":
-      return found.some((value) => values.includes(value));
+      return found.some(named);
     case "NOT_EQUALS":
-      return !found.some((value) => values.includes(value));
+      return !found.some(named);
     case "STARTS_WITH":
-      return found.some((value) => values.some((start) => value.startsWith(start)));
+      return found.some((value) => begun(value) || lower(value));
     default:
       return false;
   }

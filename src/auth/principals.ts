@@ -36,16 +36,45 @@ export async function findPrincipal(
   return { urn, groups, roles };
 }
 
-/** What policies may ask of an entity; without a urn, of any of its type. */
+/**
+ * What policies may ask of an entity; without a urn, of any of its type. What it lies in counts with
+ * all that this lies in.
+ */
 export async function findResource(
-  entities: StoredEntities,
+  entities: Pick<StoredEntities, "find">,
   urn: string | undefined,
   entityType: string,
 ): Promise<Resource> {
-  return resourceOf(urn === undefined ? undefined : await entities.find(urn), urn, entityType);
+  const entity = urn === undefined ? undefined : await entities.find(urn);
+  const near = resourceOf(entity, urn, entityType);
+  const fields: Record<string, readonly string[]> = { ...near.fields };
+  for (const [field, { above }] of Object.entries(hierarchies)) {
+    fields[field] = await withAncestors(entities, near.fields[field] ?? [], above);
+  }
+  return { owners: near.owners, fields };
 }
 
-/** The same, of an entity that is at hand. Its aspects are looked at as they are asked for. */
+/** Most that is looked up of what an entity lies in. */
+const ancestorsMax = 1_000;
+
+async function withAncestors(
+  entities: Pick<StoredEntities, "find">,
+  urns: readonly string[],
+  above: Hierarchy["above"],
+): Promise<readonly string[]> {
+  const found = new Set(urns);
+  for (const urn of found) {
+    if (found.size > ancestorsMax) break;
+    // A set hands out what is added to it while it is walked through; cycles end by themselves.
+    for (const parent of above(await entities.find(urn))) found.add(parent);
+  }
+  return [...found];
+}
+
+/**
+ * The same, of an entity that is at hand, as far as it tells it itself: of what it lies in, the next.
+ * Its aspects are looked at as they are asked for.
+ */
 export function resourceOf(
   entity: Stored | undefined,
   urn: string | undefined,
@@ -62,19 +91,20 @@ export function resourceOf(
         return ownersOf(entity).map(({ owner }) => owner);
       },
       get DOMAIN() {
-        return urnsIn(entity, "domains", "domains");
+        return placesOf("DOMAIN", entity, urn, entityType);
       },
       get TAG() {
         return membersIn(entity, "globalTags", "tags", "tag");
       },
       get GLOSSARY() {
-        return membersIn(entity, "glossaryTerms", "terms", "urn");
+        return placesOf("GLOSSARY", entity, urn, entityType);
       },
       get CONTAINER() {
-        return urnIn(entity, "container", "container");
+        return placesOf("CONTAINER", entity, urn, entityType);
       },
       get DATA_PLATFORM_INSTANCE() {
-        return urnIn(entity, "dataPlatformInstance", "instance");
+        const own = entityType === "dataPlatformInstance" && urn !== undefined ? [urn] : [];
+        return [...own, ...urnIn(entity, "dataPlatformInstance", "instance")];
       },
       get GROUP_MEMBERSHIP() {
         return [
@@ -84,6 +114,48 @@ export function resourceOf(
       },
     },
   };
+}
+
+interface Hierarchy {
+  /** Entity types that are in it themselves. */
+  readonly members: readonly string[];
+  /** What other entities say that they lie in. */
+  readonly within: (entity: Stored | undefined) => readonly string[];
+  /** What a member lies in. */
+  readonly above: (member: Stored | undefined) => readonly string[];
+}
+
+/** By the field of criteria: what is granted for one of these is granted for what lies below it. */
+export const hierarchies: Readonly<Record<"DOMAIN" | "CONTAINER" | "GLOSSARY", Hierarchy>> = {
+  DOMAIN: {
+    members: ["domain"],
+    within: (entity) => urnsIn(entity, "domains", "domains"),
+    above: (member) => urnIn(member, "domainProperties", "parentDomain"),
+  },
+  CONTAINER: {
+    members: ["container"],
+    within: (entity) => urnIn(entity, "container", "container"),
+    above: (member) => urnIn(member, "container", "container"),
+  },
+  GLOSSARY: {
+    members: ["glossaryTerm", "glossaryNode"],
+    within: (entity) => membersIn(entity, "glossaryTerms", "terms", "urn"),
+    above: (member) => [
+      ...urnIn(member, "glossaryTermInfo", "parentNode"),
+      ...urnIn(member, "glossaryNodeInfo", "parentNode"),
+    ],
+  },
+};
+
+function placesOf(
+  field: keyof typeof hierarchies,
+  entity: Stored | undefined,
+  urn: string | undefined,
+  entityType: string,
+): readonly string[] {
+  const { members, within, above } = hierarchies[field];
+  if (urn === undefined || !members.includes(entityType)) return within(entity);
+  return [urn, ...above(entity)];
 }
 
 function ownersOf(entity: Stored | undefined): Resource["owners"] {

@@ -19,6 +19,8 @@ export const privileges = {
   MANAGE_POLICIES: "Manage Policies",
   MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
   MANAGE_SECRETS: "Manage Secrets",
+  MANAGE_DOMAINS: "Manage Domains",
+  MANAGE_GLOSSARIES: "Manage Glossaries",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
   RESTORE_INDICES_PRIVILEGE: "Restore Indices",
   GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",

@@ -1,16 +1,21 @@
 /**
  * The catalog as each user sees it. What is withheld is seen by those alone who manage it; and where
  * reads are authorised, policies say the rest: compiled once for a user, and again as soon as policies,
- * users, groups or domains are written here; of what other nodes write it knows within `knownMs`.
+ * users, groups or what others lie in are written here; of what other nodes write it knows within
+ * `knownMs`.
  */
 import { LRUCache } from "lru-cache";
-import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
+import type { Catalog, Proposal, SnapshotProposal, Written } from "../catalog/catalog.ts";
 import type { Eyes, Look, Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Authority, Standing } from "./authority.ts";
-import { type SightFields, seesNothing, sightOf } from "./sights.ts";
+import { type LowerCriteria, namesHierarchies } from "./hierarchies.ts";
+import { createMoves, type Moves } from "./moves.ts";
+import { policiesToRead, type SightFields, seesNothing, sightOf } from "./sights.ts";
+import { createStoredEntities } from "./stored-entities.ts";
 import type { WithheldNames } from "./withheld.ts";
 
 export interface ReadAuthority {
@@ -31,6 +36,8 @@ interface Dependencies {
   readonly withheld?: WithheldNames | undefined;
   /** Absent: policies do not say who reads what. */
   readonly fields?: SightFields | undefined;
+  /** Finds what lies below what policies name. */
+  readonly lower?: LowerCriteria | undefined;
   /** The urn that a proposal is about; undefined where it says none that could be. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** A snapshot is its proposals. */
@@ -44,7 +51,10 @@ interface Dependencies {
 const knownMs = 1_000;
 const usersMax = 500;
 /** What decides about who sees what, beside the entities themselves. */
-const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup|domain)$/i;
+const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup)$/i;
+/** What others lie in. */
+const HOLDS_OTHERS = /^(?:domain|container|glossarynode|glossaryterm)$/i;
+type Bearing = "decides" | "moves";
 
 const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
 
@@ -52,14 +62,33 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const { catalog, fields, now } = dependencies;
   const sights = createKnown(compile, now);
   const clearances = createKnown(clearanceOf, now);
+  const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
   const catalogs = new LRUCache<string, Catalog>({ max: usersMax });
+  /** The last write here that may have moved something in a hierarchy. */
+  let moved: Position = START;
+  /** Whether any user's policies have asked for what lies in something. */
+  let hierarchical = false;
 
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
-    const standing = await dependencies.authority.standing(actor);
-    const text = JSON.stringify(standing);
+    const standing = await lowered(await dependencies.authority.standing(actor));
+    const text = JSON.stringify(standing, (_, value) =>
+      value instanceof Set ? [...value] : value,
+    );
     // The same sight goes on knowing what it has judged.
     if (before?.text === text) return before;
-    return { text, sight: sightIn(standing, fields ?? nothingKnown) };
+    const inherits = standing !== undefined && namesHierarchies(standing.policies);
+    return { text, inherits, sight: sightIn(standing, fields ?? nothingKnown) };
+  }
+
+  /** With what lies below what the policies name that may show anything. */
+  async function lowered(standing: Standing | undefined): Promise<Standing | undefined> {
+    if (standing === undefined || dependencies.lower === undefined) return standing;
+    const policies = policiesToRead(standing.policies, standing.principal);
+    if (!namesHierarchies(policies)) return { ...standing, policies };
+    hierarchical = true;
+    // Searches have to know what was moved here before.
+    await catalog.reach("search", moved);
+    return { ...standing, policies: await dependencies.lower(policies) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
@@ -76,6 +105,17 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     return found instanceof Promise ? found.then(({ sight }) => sight) : found.sight;
   }
 
+  /** Nothing is asked of who is shown nothing by what it lies in. */
+  function movesOf(actor: string): Moves {
+    const inherits = async () => (await sights.get(actor)).inherits;
+    return {
+      admit: async (proposals, caller) =>
+        (await inherits()) ? moves.admit(proposals, caller) : undefined,
+      admitDelete: async (urn, aspectName, caller) =>
+        (await inherits()) ? moves.admitDelete(urn, aspectName, caller) : undefined,
+    };
+  }
+
   function eyesOf(actor: string): Eyes {
     const { withheld } = dependencies;
     const may = async (name: string) => clearances.get(`${actor} ${name}`);
@@ -89,9 +129,13 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     sights.forget();
     clearances.forget();
   };
+  function wrote(bearing: Bearing, position: Position | undefined): void {
+    if (position !== undefined && position > moved) moved = position;
+    if (bearing === "decides" || hierarchical) forget();
+  }
   const guarded = (one: Catalog): Catalog => {
     const judged = dependencies.guard(one);
-    return { ...judged, ...forgettingWrites(judged, forget) };
+    return { ...judged, ...forgettingWrites(judged, wrote) };
   };
   const whole = guarded(catalog);
 
@@ -104,7 +148,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
         own = guarded(
           fields === undefined
             ? seen
-            : { ...seen, ...seenWrites(seen, () => look(actor), dependencies) },
+            : { ...seen, ...seenWrites(seen, () => look(actor), movesOf(actor), dependencies) },
         );
         catalogs.set(actor, own);
       }
@@ -115,6 +159,8 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
 
 interface Compiled {
   readonly text: string | undefined;
+  /** Whether it shows what lies in something. */
+  readonly inherits: boolean;
   readonly sight: Sight;
 }
 
@@ -174,6 +220,7 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
 function seenWrites(
   seen: Catalog,
   look: Look,
+  moves: Moves,
   { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
 ): Pick<Catalog, (typeof seenWriting)[number]> {
   const all = { includeSoftDelete: true };
@@ -204,7 +251,12 @@ function seenWrites(
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
     const urns = [...new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []))];
     const hidden = seenNow(urns) ? undefined : await hiddenAmong(urns);
-    if (hidden === undefined) return whole.ingest(proposals, caller);
+    if (hidden === undefined) {
+      if (proposals.some(({ entityType }) => HOLDS_OTHERS.test(entityType))) {
+        await moves.admit(proposals, caller);
+      }
+      return whole.ingest(proposals, caller);
+    }
     throw new CatalogError("forbidden", `"${hidden}" is not yours to write`, {
       hint: "Who may not see an entity may not write it: ask an administrator for View Entity Page",
     });
@@ -215,9 +267,12 @@ function seenWrites(
     ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
 
     async delete(request, caller) {
-      if ((await hiddenAmong([request.urn])) === undefined) return whole.delete(request, caller);
-      const rows = request.aspectName === undefined ? { rows: 0 } : {};
       const urn = withNamespace(request.urn, namespace);
+      if ((await hiddenAmong([request.urn])) === undefined) {
+        await moves.admitDelete(urn, request.aspectName, caller);
+        return whole.delete(request, caller);
+      }
+      const rows = request.aspectName === undefined ? { rows: 0 } : {};
       return { urn, ...rows, timeseriesRows: 0, position: undefined };
     },
 
@@ -236,22 +291,40 @@ function seenWrites(
   };
 }
 
-/** Writes after which what was known of policies and users is asked again. */
-function forgettingWrites(catalog: Catalog, forget: () => void) {
-  const decides = (proposals: readonly Proposal[]): boolean =>
-    proposals.some(({ entityType }) => DECIDES.test(entityType));
+/** Writes after which what was known of policies, users and what lies in what is asked again. */
+function forgettingWrites(
+  catalog: Catalog,
+  wrote: (bearing: Bearing, position: Position | undefined) => void,
+) {
   const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
 
-  // Also of a write that failed: it may have been kept.
-  const after = <T>(write: Promise<T>, forgets: boolean): Promise<T> =>
-    forgets ? write.finally(forget) : write;
+  function bearingOf(proposals: readonly Proposal[]): Bearing | undefined {
+    if (proposals.some(({ entityType }) => DECIDES.test(entityType))) return "decides";
+    return proposals.some(({ entityType }) => HOLDS_OTHERS.test(entityType)) ? "moves" : undefined;
+  }
+
+  async function after<T extends Written>(writing: Promise<T>, bearing: Bearing): Promise<T> {
+    let position: Position | undefined;
+    try {
+      const written = await writing;
+      position = written.position;
+      return written;
+    } finally {
+      // Also of a write that failed: it may have been kept.
+      wrote(bearing, position);
+    }
+  }
 
   const writes: Pick<Catalog, Writes> = {
-    ingest: (proposals, caller) => after(ingest(proposals, caller), decides(proposals)),
-    ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), true),
-    delete: (request, caller) => after(remove(request, caller), true),
-    deleteReferences: (request, caller) => after(deleteReferences(request, caller), true),
-    rollbackRun: (...asked) => after(rollbackRun(...asked), true),
+    ingest(proposals, caller) {
+      const bearing = bearingOf(proposals);
+      const writing = ingest(proposals, caller);
+      return bearing === undefined ? writing : after(writing, bearing);
+    },
+    ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), "decides"),
+    delete: (request, caller) => after(remove(request, caller), "decides"),
+    deleteReferences: (request, caller) => after(deleteReferences(request, caller), "decides"),
+    rollbackRun: (...asked) => after(rollbackRun(...asked), "decides"),
   };
   return writes;
 }

@@ -19,7 +19,7 @@ import {
   type PolicyCriterion,
   type Principal,
 } from "./policy.ts";
-import { resourceOf } from "./principals.ts";
+import { hierarchies, resourceOf } from "./principals.ts";
 import { toRead } from "./privileges.ts";
 import { storedState } from "./stored-state.ts";
 
@@ -104,6 +104,11 @@ export const seesNothing: Sight = {
   sees: () => false,
 };
 
+/** Those of the policies that may show the user anything: what sightOf needs of them. */
+export const policiesToRead = (policies: readonly Policy[], principal: Principal) =>
+  policies.filter((policy) => ruleOf(policy, principal) !== undefined);
+
+/** `policies` with what lies below what they name (hierarchies.ts). */
 export function sightOf(
   policies: readonly Policy[],
   principal: Principal,
@@ -203,22 +208,51 @@ function conditionsOf(
 /** Beyond every character of a text. */
 const LAST = "\uffff";
 
+/** Whose own urn is a value, too: a domain is in itself. */
+const ownValues: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.entries(hierarchies).map(([name, { members }]) => [name, members])),
+  DATA_PLATFORM_INSTANCE: ["dataPlatformInstance"],
+};
+
 function ofCriterion(
-  { field, values, condition = "EQUALS" }: PolicyCriterion,
+  criterion: PolicyCriterion,
   fields: SightFields["ofCriteria"],
 ): Condition | undefined {
-  if (!criterionFields.has(criterionField(field))) return { kind: "any", any: [] };
-  const name = fields[criterionField(field)];
-  if (name === undefined) return undefined;
+  const name = criterionField(criterion.field);
+  if (!criterionFields.has(name)) return { kind: "any", any: [] };
+  const told = ofField(criterion, fields[name]);
+  if (told === undefined) return undefined;
+  const negated = criterion.condition === "NOT_EQUALS";
+  const types = ownValues[name];
+  if (types === undefined) return negated ? { kind: "not", not: told } : told;
+  const own = ofField(criterion, fields.URN);
+  if (own === undefined || fields.TYPE === undefined) return undefined;
+  const member: Condition = { kind: "equal", field: fields.TYPE, values: types };
+  const itself: Condition = { kind: "every", every: [member, own] };
+  const found: Condition = { kind: "any", any: [told, itself] };
+  return negated ? { kind: "not", not: found } : found;
+}
+
+/** Whether a field has what the criterion is about; of NOT_EQUALS, what it must not have. */
+function ofField(
+  { values, condition = "EQUALS", below: lower }: PolicyCriterion,
+  field: string | undefined,
+): Condition | undefined {
+  if (field === undefined) return undefined;
+  const below = [...(lower ?? [])];
   switch (condition) {
     case "EQUALS":
-      return { kind: "equal", field: name, values };
     case "NOT_EQUALS":
-      return { kind: "not", not: { kind: "equal", field: name, values } };
+      return { kind: "equal", field, values: [...new Set([...values, ...below])] };
     case "STARTS_WITH":
       return {
         kind: "any",
-        any: values.map((start) => ({ kind: "range", field: name, from: start, to: start + LAST })),
+        any: [
+          ...values.map(
+            (start): Condition => ({ kind: "range", field, from: start, to: start + LAST }),
+          ),
+          { kind: "equal", field, values: below },
+        ],
       };
     default:
       return { kind: "any", any: [] };

@@ -4,7 +4,12 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf } from "../core/urn.ts";
-import { hitsMax, type SearchDocument, type SearchReader } from "../search/search.ts";
+import {
+  type Condition,
+  hitsMax,
+  type SearchDocument,
+  type SearchReader,
+} from "../search/search.ts";
 import type { ExpandHierarchy } from "./search-filter.ts";
 
 interface Level {
@@ -36,6 +41,35 @@ export function createHierarchy(reader: Reader): ExpandHierarchy {
       await follow(urns, found, (layer) => above(reader, layer));
     if (condition !== "ANCESTORS_INCL") await follow(urns, found, (layer) => below(reader, layer));
     return [...found];
+  };
+}
+
+/** Beyond every character of a text. */
+const LAST = "\uffff";
+
+/** What policies ask of hierarchies. Rejects `invalid` for too many. */
+export function createHierarchyLookup(reader: Reader) {
+  const expand = createHierarchy(reader);
+  return {
+    /** These, and all that lies below them. */
+    below: (urns: readonly string[]) => expand(urns, "DESCENDANTS_INCL"),
+
+    /** Entities of the types whose urns begin so. */
+    async beginning(starts: readonly string[], entityTypes: readonly string[]) {
+      const ranges = starts.map(
+        (start): Condition => ({ kind: "range", field: "urn", from: start, to: start + LAST }),
+      );
+      const { hits, total } = await reader.search({
+        ...{ entityTypes, expression: { kind: "all" }, condition: { kind: "any", any: ranges } },
+        ...{ sort: [], start: 0, count: hitsMax, facets: [] },
+      });
+      if (total > hits.length) {
+        throw new CatalogError("invalid", `${total} urns begin with "${starts.join('" or "')}"`, {
+          hint: "Name what they are part of",
+        });
+      }
+      return hits.map(({ document }) => document.urn);
+    },
   };
 }
 

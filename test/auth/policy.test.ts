@@ -121,6 +121,45 @@ describe("resources", () => {
   });
 });
 
+describe("constraints", () => {
+  const tag = (name: string): Resource => ({
+    owners: [],
+    fields: { TYPE: ["tag"], URN: [`urn:li:tag:${name}`] },
+  });
+  const constrained = (values: string[], condition: string, type = "METADATA"): Policy =>
+    policy(everybody, {
+      type,
+      resources: {
+        privilegeConstraints: { criteria: [{ field: "URN", values, condition }] },
+      },
+    });
+
+  test.each<[string, Policy, Resource[], boolean]>([
+    ["that one fulfils", constrained(["urn:li:tag:a"], "EQUALS"), [tag("a")], true],
+    [
+      "that one of two fulfils",
+      constrained(["urn:li:tag:a"], "EQUALS"),
+      [tag("a"), tag("b")],
+      false,
+    ],
+    ["that none may be", constrained(["urn:li:tag:a"], "NOT_EQUALS"), [tag("a")], false],
+    ["that others may be", constrained(["urn:li:tag:a"], "NOT_EQUALS"), [tag("b"), tag("c")], true],
+    ["by the beginning", constrained(["urn:li:tag:pii."], "STARTS_WITH"), [tag("pii.x")], true],
+    ["by another beginning", constrained(["urn:li:tag:pii."], "STARTS_WITH"), [tag("x")], false],
+    ["on a field that there is not", constrained(["x"], "LIKE"), [tag("x")], false],
+    ["where nothing changes", constrained(["urn:li:tag:a"], "EQUALS"), [], true],
+    ["of the platform", constrained(["urn:li:tag:a"], "EQUALS", "PLATFORM"), [tag("b")], false],
+  ])("%s", (_, one, parts, expected) => {
+    expect(meets([one], mira, demand, dataset, parts)).toBe(expected);
+  });
+
+  test("bind nobody whom another policy allows it without them", () => {
+    const one = constrained(["urn:li:tag:a"], "EQUALS");
+    const free = policy(everybody, { type: "METADATA" });
+    expect(meets([one, free], mira, demand, dataset, [tag("b")])).toBe(true);
+  });
+});
+
 describe("the defaults", () => {
   const defaults = defaultPolicies("li");
   const root = { urn: "urn:li:corpuser:datahub", groups: [], roles: [] };

@@ -1,0 +1,103 @@
+/**
+ * Who is shown what lies in something, however deep, would see whatever they move into it. So they
+ * change what a domain, container, glossary term or node is part of only where they may edit that.
+ */
+import type { Caller, Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { jsonObject } from "../core/json.ts";
+import { entityTypeOf } from "../core/urn.ts";
+import type { Authority } from "./authority.ts";
+import { hierarchies } from "./principals.ts";
+import { type Demand, shownDemand } from "./privileges.ts";
+import type { StoredEntities } from "./stored-entities.ts";
+
+interface Movable {
+  readonly hierarchy: (typeof hierarchies)[keyof typeof hierarchies];
+  /** The aspect that tells it. */
+  readonly aspect: string;
+  /** Any of these. */
+  readonly demand: Demand;
+}
+
+/** By entity type. */
+const movables: ReadonlyMap<string, Movable> = new Map<string, Movable>([
+  [
+    "domain",
+    {
+      hierarchy: hierarchies.DOMAIN,
+      aspect: "domainProperties",
+      demand: [["EDIT_ENTITY"], ["MANAGE_DOMAINS"]],
+    },
+  ],
+  [
+    "container",
+    { hierarchy: hierarchies.CONTAINER, aspect: "container", demand: [["EDIT_ENTITY"]] },
+  ],
+  ...(["Term", "Node"] as const).map((kind): [string, Movable] => [
+    `glossary${kind}`,
+    {
+      hierarchy: hierarchies.GLOSSARY,
+      aspect: `glossary${kind}Info`,
+      demand: [["EDIT_ENTITY"], ["MANAGE_GLOSSARIES"]],
+    },
+  ]),
+]);
+
+export interface Moves {
+  /** Rejects `forbidden`. */
+  admit(proposals: readonly Proposal[], caller: Caller): Promise<void>;
+  /** Of an entity, or of one aspect of it. Rejects `forbidden`. */
+  admitDelete(urn: string, aspectName: string | undefined, caller: Caller): Promise<void>;
+}
+
+interface Dependencies {
+  readonly authority: Pick<Authority, "allows">;
+  readonly entities: Pick<StoredEntities, "find">;
+  /** The urn that a proposal is about; undefined where it says none that could be. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+}
+
+export function createMoves({ authority, entities, urnOf }: Dependencies): Moves {
+  async function demand(urn: string, { actor }: Caller): Promise<void> {
+    const entityType = entityTypeOf(urn);
+    const needed = movables.get(entityType)?.demand ?? [];
+    if (await authority.allows(actor, needed, { entityType, urn })) return;
+    throw new CatalogError("forbidden", `"${urn}" is not yours to move`, {
+      hint: `To change what it is part of needs the privilege ${shownDemand(needed)}`,
+    });
+  }
+
+  async function moves(urn: string, proposal: Proposal): Promise<boolean> {
+    const movable = movables.get(entityTypeOf(urn));
+    if (movable === undefined || proposal.aspectName !== movable.aspect) return false;
+    if (proposal.changeType === "DELETE" || proposal.changeType === "PATCH") return true;
+    const { above } = movable.hierarchy;
+    const told = above({ [movable.aspect]: toldBy(proposal) });
+    const known = above(await entities.find(urn));
+    return told.length !== known.length || told.some((parent) => !known.includes(parent));
+  }
+
+  return {
+    async admit(proposals, caller) {
+      for (const proposal of proposals) {
+        const urn = urnOf(proposal);
+        if (urn !== undefined && (await moves(urn, proposal))) await demand(urn, caller);
+      }
+    },
+    async admitDelete(urn, aspectName, caller) {
+      const movable = movables.get(entityTypeOf(urn));
+      if (movable === undefined) return;
+      if (aspectName === undefined || aspectName === movable.aspect) await demand(urn, caller);
+    },
+  };
+}
+
+/** Empty for what is no record: the catalog refuses it. */
+function toldBy({ aspect }: Proposal): object {
+  try {
+    const value = typeof aspect?.value === "string" ? JSON.parse(aspect.value) : aspect?.value;
+    return jsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,172 @@
+/** What is granted for a domain, a container or a glossary node is granted for all that lies in it. */
+import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createLowering } from "../../src/auth/hierarchies.ts";
+import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
+import { findResource } from "../../src/auth/principals.ts";
+import { toRead } from "../../src/auth/privileges.ts";
+import { sightFields, sightOf } from "../../src/auth/sights.ts";
+import type { Stored } from "../../src/auth/stored-entities.ts";
+import { createHierarchyLookup } from "../../src/catalog/search-hierarchy.ts";
+import { entityTypeOf } from "../../src/core/urn.ts";
+import { holds } from "../../src/search/evaluate.ts";
+import type { SearchReader } from "../../src/search/search.ts";
+import { defaultModel } from "../model/default-model.ts";
+import { documentOf, rules, stateOf } from "../projections/search-state.ts";
+
+const MINA = "urn:li:corpuser:mina";
+const mina: Principal = { urn: MINA, groups: [], roles: [] };
+const fields = sightFields(rules.rules, defaultModel);
+const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+
+/** Trees: seeds > beds > rows; store > shelf > box; plants > herbs > (term) mint. */
+const tree: Readonly<Record<string, Stored>> = {
+  "urn:li:domain:seeds": { domainProperties: { name: "Seeds" } },
+  "urn:li:domain:beds": {
+    domainProperties: { name: "Beds", parentDomain: "urn:li:domain:seeds" },
+  },
+  "urn:li:domain:rows": { domainProperties: { name: "Rows", parentDomain: "urn:li:domain:beds" } },
+  "urn:li:container:store": { status: { removed: false } },
+  "urn:li:container:shelf": { container: { container: "urn:li:container:store" } },
+  "urn:li:container:box": {
+    container: { container: "urn:li:container:shelf" },
+    domains: { domains: ["urn:li:domain:rows"] },
+  },
+  "urn:li:glossaryNode:plants": { glossaryNodeInfo: { definition: "" } },
+  "urn:li:glossaryNode:herbs": {
+    glossaryNodeInfo: { definition: "", parentNode: "urn:li:glossaryNode:plants" },
+  },
+  "urn:li:glossaryTerm:mint": {
+    glossaryTermInfo: {
+      ...{ definition: "", termSource: "INTERNAL" },
+      parentNode: "urn:li:glossaryNode:herbs",
+    },
+    domains: { domains: ["urn:li:domain:seeds"] },
+  },
+  [dataset("a")]: { domains: { domains: ["urn:li:domain:rows"] } },
+  [dataset("b")]: { container: { container: "urn:li:container:box" } },
+  [dataset("c")]: {
+    glossaryTerms: {
+      terms: [{ urn: "urn:li:glossaryTerm:mint" }],
+      auditStamp: { time: 1, actor: MINA },
+    },
+  },
+  [dataset("d")]: {
+    domains: { domains: ["urn:li:domain:lost"] },
+    dataPlatformInstance: {
+      platform: "urn:li:dataPlatform:hive",
+      instance: "urn:li:dataPlatformInstance:(urn:li:dataPlatform:hive,west)",
+    },
+  },
+  [dataset("e")]: { status: { removed: false } },
+  "urn:li:dataPlatformInstance:(urn:li:dataPlatform:hive,west)": { status: { removed: false } },
+};
+const urns = Object.keys(tree);
+const entities = { find: async (urn: string) => tree[urn] };
+const documents = new Map(urns.map((urn) => [urn, documentOf(urn, { ...tree[urn] })]));
+
+/** As far as looking up hierarchies asks it. */
+const reader = {
+  async search({ condition, entityTypes }) {
+    const found = [...documents.values()].filter(
+      (one) =>
+        entityTypes.includes(one.entityType) && (condition === undefined || holds(condition, one)),
+    );
+    const hits = found.map((document) => ({ document }));
+    return { hits, total: hits.length } as unknown as Awaited<ReturnType<SearchReader["search"]>>;
+  },
+  async documents(asked: readonly string[]) {
+    return asked.map((urn) => documents.get(urn));
+  },
+} as Pick<SearchReader, "search" | "documents">;
+const lower = createLowering(createHierarchyLookup(reader));
+
+const reading = (field: string, values: readonly string[], condition = "EQUALS"): Policy => ({
+  ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+  actors: { users: [MINA] },
+  resources: { filter: { criteria: [{ field, values, condition }] } },
+});
+
+/** Last parts of the urns that the policies show, by judging each, by state and by document. */
+async function shown(policies: readonly Policy[]) {
+  const sight = sightOf(await lower(policies), mina, fields);
+  const judged: string[] = [];
+  const seen: string[] = [];
+  const found: string[] = [];
+  for (const urn of urns) {
+    const document = documents.get(urn);
+    const resource = await findResource(entities, urn, entityTypeOf(urn));
+    if (meets(policies, mina, toRead, resource)) judged.push(urn);
+    if (sight.sees(stateOf(urn, { ...tree[urn] }))) seen.push(urn);
+    if (document !== undefined && holds(sight.condition, document)) found.push(urn);
+  }
+  expect(sight.perhaps).toBeUndefined();
+  return { judged, seen, found };
+}
+
+describe("a criterion", () => {
+  test.each<[string, string, string[]]>([
+    ["DOMAIN", "domain:seeds", ["seeds", "beds", "rows", "box", "mint", "a"]],
+    ["DOMAIN", "domain:beds", ["beds", "rows", "box", "a"]],
+    ["DOMAIN", "domain:lost", ["d"]],
+    ["CONTAINER", "container:store", ["store", "shelf", "box", "b"]],
+    ["CONTAINER", "container:box", ["box", "b"]],
+    ["GLOSSARY", "glossaryNode:plants", ["plants", "herbs", "mint", "c"]],
+    ["GLOSSARY", "glossaryTerm:mint", ["mint", "c"]],
+    [
+      "DATA_PLATFORM_INSTANCE",
+      "dataPlatformInstance:(urn:li:dataPlatform:hive,west)",
+      ["d", "hive,west)"],
+    ],
+  ])("on %s for %s holds what lies in it: %j", async (field, value, names) => {
+    const { judged, seen, found } = await shown([reading(field, [`urn:li:${value}`])]);
+    const last = (urn: string) =>
+      urn.startsWith("urn:li:dataset:") ? urn.at(-7) : /(?:west\)|[^:]+)$/.exec(urn)?.[0];
+    expect(judged.map(last)).toEqual(names);
+    expect(seen).toEqual(judged);
+    expect(found).toEqual(judged);
+  });
+
+  test("says the same by judging, by states and by documents, whatever is asked", async () => {
+    const criterion = constantFrom("DOMAIN", "CONTAINER", "GLOSSARY", "TYPE").chain((field) =>
+      record({
+        field: constantFrom(field),
+        condition: constantFrom("EQUALS", "NOT_EQUALS", "STARTS_WITH"),
+        values: array(
+          constantFrom(...urns, "urn:li:domain:", "urn:li:container:s", "dataset", "urn:li:x:y"),
+          { minLength: 1, maxLength: 2 },
+        ),
+      }),
+    );
+    const policies = array(array(criterion, { minLength: 1, maxLength: 2 }), {
+      minLength: 1,
+      maxLength: 2,
+    });
+    await assert(
+      asyncProperty(policies, async (all) => {
+        const { judged, seen, found } = await shown(
+          all.map((criteria) => ({
+            ...reading("TYPE", []),
+            resources: { filter: { criteria } },
+          })),
+        );
+        expect(seen).toEqual(judged);
+        expect(found).toEqual(judged);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("ends where a hierarchy goes round", async () => {
+    const round: Readonly<Record<string, Stored>> = {
+      "urn:li:domain:a": { domainProperties: { name: "a", parentDomain: "urn:li:domain:b" } },
+      "urn:li:domain:b": { domainProperties: { name: "b", parentDomain: "urn:li:domain:a" } },
+    };
+    const { fields } = await findResource(
+      { find: async (urn) => round[urn] },
+      "urn:li:domain:a",
+      "domain",
+    );
+    expect(fields.DOMAIN).toEqual(["urn:li:domain:a", "urn:li:domain:b"]);
+  });
+});
