@@ -6,7 +6,7 @@
 import { CatalogError } from "../../core/errors.ts";
 import type { Columns, Neo4jServer, Parameters } from "./connection.ts";
 import { type Names, VIEW } from "./schema.ts";
-import { checkVersion } from "./view.ts";
+import { checkVersion } from "./view-node.ts";
 
 /** Generations do not follow each other faster than answers. */
 const TRIES_MAX = 5;

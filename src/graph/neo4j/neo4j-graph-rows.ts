@@ -12,7 +12,7 @@ import type { ServerPlace } from "../../projector/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
 import { alsoOf, namesOf, TELLS, VIEW } from "./schema.ts";
-import { checkVersion } from "./view.ts";
+import { checkVersion } from "./view-node.ts";
 
 const URNS_MAX = 200;
 const NODES_PER_PAGE = 500;

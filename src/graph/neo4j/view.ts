@@ -1,15 +1,14 @@
 /**
- * What the graph in a Neo4j server says of itself: its generation, its checkpoint, what it was made
- * of. Whoever writes takes the lock of that node first, so that one writes at a time, and goes on
- * only from where it knows the view to be.
+ * The graph in a Neo4j server as its writer has it. Whoever writes takes the lock of the node that
+ * says where the view is (view-node.ts) first, so that one writes at a time, and goes on only from
+ * where it knows the view to be.
  *
- * A generation is a label with a constraint. One that is regrown has a node of its own beside the
- * live one, and takes its place in one transaction; labels that neither node names are leftovers.
+ * A generation that is regrown has a node of its own beside the live one, and takes its place in one
+ * transaction; labels that neither node names are leftovers (generations.ts).
  */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
-import { ownCommand } from "../../core/own-command.ts";
-import { type Position, position, START } from "../../core/position.ts";
+import { type Position, START } from "../../core/position.ts";
 import {
   checkNotBehind,
   type Emptied,
@@ -17,10 +16,10 @@ import {
   type ServerView,
   severalModels,
 } from "../../projector/view-origin.ts";
-import { type Columns, type Neo4jServer, type Transaction, whole } from "./connection.ts";
+import { type Neo4jServer, type Transaction, whole } from "./connection.ts";
+import { createGenerations, type Generations } from "./generations.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
-
-type Part = "live" | "regrown";
+import { checkVersion, lockState, type Part, readState, type ViewState } from "./view-node.ts";
 
 /** Nodes and edges that one transaction takes without harm. */
 const EMPTIED_IN_PLACE_MAX = 20_000;
@@ -48,25 +47,12 @@ export interface View {
   close(outcome: "keep" | "discard"): Promise<void>;
 }
 
-interface State {
-  readonly generation: number;
-  readonly position: Position;
-  readonly version: number;
-  readonly writer: string | null;
-  readonly model: string | null;
-  readonly log: string | null;
-  /** Names the last move of the checkpoint. */
-  readonly commit: string | null;
-}
-
-const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, v.commit";
-
 export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
   const writer = randomUUID();
   const model = view.watched ? undefined : view.model;
   const part: Part = view.bulk ? "regrown" : "live";
   const generations = createGenerations(server, names);
-  async function open(): Promise<State> {
+  async function open(): Promise<ViewState> {
     await generations.prepare();
     const opened = await (view.bulk
       ? beginRegrown(server, names, generations, view, writer)
@@ -75,13 +61,13 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     await generations.constrain(opened.generation);
     return opened;
   }
-  let state: State | undefined = await open();
+  let state: ViewState | undefined = await open();
   let published = false;
 
   const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
 
   /** A view that is not as this writer knows it is a conflict. */
-  function expectUnmoved(now: State | undefined): void {
+  function expectUnmoved(now: ViewState | undefined): void {
     if (state !== undefined && now !== undefined && sameView(state, now)) return;
     state = undefined;
     const at = now === undefined ? "gone" : `moved to position ${now.position}`;
@@ -92,7 +78,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     expectUnmoved(await lockState(transaction, names, part));
 
   /** As this writer left it: nothing has moved it, and nothing has taken its place. */
-  const sameView = (before: State, now: State): boolean =>
+  const sameView = (before: ViewState, now: ViewState): boolean =>
     before.generation === now.generation &&
     before.position === now.position &&
     (part === "live" || now.writer === writer);
@@ -128,7 +114,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     published = true;
   }
 
-  const known = (): State => {
+  const known = (): ViewState => {
     if (state === undefined) {
       throw new CatalogError("conflict", `the view "${VIEW}" was moved by another projector`);
     }
@@ -219,44 +205,13 @@ const takePlace = (names: Names): string => `
 const dropRegrown = (names: Names): string =>
   `MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer}) DETACH DELETE r`;
 
-const stateOf = (columns: Columns): State => {
-  const [generation, at, version, writer, model, log, commit] = columns as readonly [
-    ...[generation: number, at: number, version: number],
-    ...[writer: string | null, model: string | null, log: string | null, commit: string | null],
-  ];
-  return { generation, position: position(at), version, writer, model, log, commit };
-};
-
-async function readState(
-  transaction: Transaction,
-  names: Names,
-  part: Part,
-): Promise<State | undefined> {
-  const [columns] = await transaction.run(
-    `MATCH (v:\`${names.view}\` {part: $part}) RETURN ${COLUMNS}`,
-    { part },
-  );
-  return columns && stateOf(columns);
-}
-
-/** What is read before the lock is there may be old. */
-async function lockState(transaction: Transaction, names: Names, part: Part) {
-  const [, state] = await Promise.all([
-    transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.locked = true`, { part }),
-    readState(transaction, names, part),
-  ]);
-  return state;
-}
-
-type Generations = ReturnType<typeof createGenerations>;
-
 /** Opens the view that readers see; makes one if there is none, and a new one of another origin. */
 async function openLive(
   server: Neo4jServer,
   names: Names,
   generations: Generations,
   view: ServerView,
-): Promise<State> {
+): Promise<ViewState> {
   const { model, log } = view.watched ? {} : view;
   const next = await server.write((transaction) => readState(transaction, names, "live"));
   if (next !== undefined) checkVersion(next.version);
@@ -307,7 +262,7 @@ async function beginRegrown(
   generations: Generations,
   { model, log }: ServerView,
   writer: string,
-): Promise<State> {
+): Promise<ViewState> {
   const generation = await generations.begin();
   const state = await server.write(async (transaction) => {
     await transaction.run(
@@ -325,89 +280,7 @@ async function beginRegrown(
   return state;
 }
 
-function emptiedBy(state: State, view: ServerView): Emptied | undefined {
+function emptiedBy(state: ViewState, view: ServerView): Emptied | undefined {
   const verdict = judge(state, view);
   return verdict === "another model" || verdict === "another log" ? verdict : undefined;
-}
-
-export function checkVersion(version: number): void {
-  if (version === VERSION) return;
-  const rebuild = ownCommand(`rebuild ${VIEW}`);
-  const newer = version > VERSION;
-  throw new CatalogError(
-    "unavailable",
-    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its shape, this one has ${VERSION})`,
-    { hint: newer ? `Start that release, or run: ${rebuild}` : `Run: ${rebuild}` },
-  );
-}
-
-/** Labels of generations, by the constraints on them: the first to come and the last to go. */
-function createGenerations(server: Neo4jServer, names: Names) {
-  const constrainLabel = async (label: string, property: string): Promise<void> => {
-    try {
-      await server.command(
-        `CREATE CONSTRAINT \`${label}\` IF NOT EXISTS
-         FOR (n:\`${label}\`) REQUIRE n.${property} IS UNIQUE`,
-      );
-    } catch (error) {
-      // Somebody else was making it.
-      if (!/AlreadyExists/.test(String((error as { code?: unknown }).code))) throw error;
-    }
-  };
-
-  async function all(): Promise<readonly number[]> {
-    const found = await server.command("SHOW CONSTRAINTS YIELD name RETURN name");
-    return found.flatMap(([name]) => names.generationOf(String(name)) ?? []);
-  }
-
-  const constrain = (generation: number) => constrainLabel(names.label(generation), "urn");
-
-  return {
-    prepare: () => constrainLabel(names.view, "part"),
-    constrain,
-
-    /**
-     * The label of a new generation, with nothing under it. Where there is no view any more, a label
-     * that is left and empty will do; else a number is not used twice, for readers may know it.
-     */
-    async begin({ reuse = false } = {}): Promise<number> {
-      const taken = await all();
-      for (const one of reuse ? taken : []) {
-        const [found] = await server.command(`MATCH (n:\`${names.label(one)}\`) RETURN count(n)`);
-        if (found?.[0] === 0) return one;
-      }
-      const generation = Math.max(0, ...taken) + 1;
-      await constrain(generation);
-      return generation;
-    },
-
-    /** Removes what no view names. */
-    async clear(): Promise<void> {
-      const named = await server.write((transaction) =>
-        transaction.run(`MATCH (v:\`${names.view}\`) RETURN v.generation`),
-      );
-      const kept = new Set(named.map(([generation]) => generation));
-      for (const generation of await all()) {
-        if (!kept.has(generation)) await removeGeneration(server, names.label(generation));
-      }
-    },
-  };
-}
-
-/** What one transaction of a removal takes away. */
-const REMOVED_AT_ONCE = 5_000;
-
-async function removeGeneration(server: Neo4jServer, label: string): Promise<void> {
-  const first = `MATCH (n:\`${label}\`) WITH n LIMIT ${REMOVED_AT_ONCE}`;
-  const edges = `${first} MATCH (n)-[r]-() WITH DISTINCT r LIMIT ${REMOVED_AT_ONCE}
-    DELETE r RETURN count(*)`;
-  const nodes = `${first} WHERE NOT EXISTS { (n)--() } DELETE n RETURN count(*)`;
-  const some = async (query: string): Promise<boolean> => {
-    const [row] = await server.write((transaction) => transaction.run(query));
-    return Number(row?.[0]) > 0;
-  };
-  do {
-    while (await some(edges));
-  } while (await some(nodes));
-  await server.command(`DROP CONSTRAINT \`${label}\` IF EXISTS`);
 }

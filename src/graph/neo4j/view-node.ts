@@ -1,0 +1,62 @@
+/** The node that says of the graph in a Neo4j server where it is, and what it was made of. */
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+import { type Position, position } from "../../core/position.ts";
+import type { Columns, Transaction } from "./connection.ts";
+import { type Names, VERSION, VIEW } from "./schema.ts";
+
+/** There is one node of what readers see, and one of what is grown beside it. */
+export type Part = "live" | "regrown";
+
+export interface ViewState {
+  readonly generation: number;
+  readonly position: Position;
+  readonly version: number;
+  readonly writer: string | null;
+  readonly model: string | null;
+  readonly log: string | null;
+  /** Names the last move of the checkpoint. */
+  readonly commit: string | null;
+}
+
+const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, v.commit";
+
+export async function readState(
+  transaction: Transaction,
+  names: Names,
+  part: Part,
+): Promise<ViewState | undefined> {
+  const [columns] = await transaction.run(
+    `MATCH (v:\`${names.view}\` {part: $part}) RETURN ${COLUMNS}`,
+    { part },
+  );
+  return columns && stateOf(columns);
+}
+
+/** Takes the lock. What is read before it is there may be old. */
+export async function lockState(transaction: Transaction, names: Names, part: Part) {
+  const [, state] = await Promise.all([
+    transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.locked = true`, { part }),
+    readState(transaction, names, part),
+  ]);
+  return state;
+}
+
+const stateOf = (columns: Columns): ViewState => {
+  const [generation, at, version, writer, model, log, commit] = columns as readonly [
+    ...[generation: number, at: number, version: number],
+    ...[writer: string | null, model: string | null, log: string | null, commit: string | null],
+  ];
+  return { generation, position: position(at), version, writer, model, log, commit };
+};
+
+export function checkVersion(version: number): void {
+  if (version === VERSION) return;
+  const rebuild = ownCommand(`rebuild ${VIEW}`);
+  const newer = version > VERSION;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its shape, this one has ${VERSION})`,
+    { hint: newer ? `Start that release, or run: ${rebuild}` : `Run: ${rebuild}` },
+  );
+}
