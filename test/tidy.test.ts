@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { checkPackage, checkTopLevel, type SourceFile, tidy } from "./tidy/tidier.ts";
+import { directions, mayOpenAdapters } from "./tidy/house-rules.ts";
+import { checkLinks, checkPackage, checkTopLevel, type SourceFile, tidy } from "./tidy/tidier.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -21,11 +22,47 @@ function sources(): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 
+/** The text of a page or file; of a folder that of its README. */
+function textOf(path: string): string | undefined {
+  const file = join(root, path);
+  if (!existsSync(file)) return undefined;
+  return statSync(file).isFile() ? readFileSync(file, "utf8") : textOf(join(path, "README.md"));
+}
+
+function pages(): readonly SourceFile[] {
+  const inFolders = ["src", "projections", "avro", "docker", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+      (name) => `${folder}/${name.replaceAll("\\", "/")}`,
+    ),
+  );
+  return ["README.md", ...inFolders.filter((path) => path.endsWith(".md"))].map((path) => ({
+    path,
+    text: readFileSync(join(root, path), "utf8"),
+  }));
+}
+
 describe("the house is tidy", () => {
   test("in every source file", () => {
     const files = sources();
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap(tidy)).toEqual([]);
+  });
+
+  test("in the links of its pages", () => {
+    const all = pages();
+    expect(all.length).toBeGreaterThan(5);
+    expect(all.flatMap((page) => checkLinks(page, textOf))).toEqual([]);
+  });
+
+  test("in its rules, which name what is there", () => {
+    const named = [...Object.keys(directions), ...Object.values(directions).flat()].concat(
+      mayOpenAdapters,
+    );
+    const paths = named
+      .map((one) => one.replace(/^type /, ""))
+      .filter((one) => /^(src|projections|test)\//.test(one));
+    expect(paths.length).toBeGreaterThan(50);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   test("at the top", () => {
@@ -133,6 +170,18 @@ describe("the tidier finds", () => {
     const file = sample("src/core/a.ts", "", "import {", "  x,", '} from "../http/b.ts";');
     expect(tidy(file)).toEqual([
       'src/core/a.ts:3: imports "src/http/b.ts", which its room may not',
+    ]);
+  });
+
+  test("links that lead nowhere", () => {
+    const text = "[a](b.md) [c](#d) [e](f.md#g-h) [i](https://j.k) [l](f.md#m) [n](#o)\n\n## O";
+    const found = checkLinks({ path: "x/README.md", text }, (path) =>
+      path === "x/f.md" ? "# G, `h`\n" : undefined,
+    );
+    expect(found).toEqual([
+      'x/README.md: leads to "b.md", which is not there',
+      'x/README.md: leads to "x/README.md#d", which is no heading',
+      'x/README.md: leads to "x/f.md#m", which is no heading',
     ]);
   });
 

@@ -96,7 +96,6 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/auth/privileges.ts",
     "type src/graphql/graphql-door.ts",
     "src/catalog/catalog.ts",
-    "src/catalog/usage-buckets.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
     "type src/telemetry/logger.ts",

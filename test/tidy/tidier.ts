@@ -28,6 +28,31 @@ export function tidy(file: SourceFile): readonly Finding[] {
   return [...checkName(file), ...checkShape(file), ...checkText(file), ...checkImports(file)];
 }
 
+/** Links of a page to other pages, and to their headings, as GitHub names these. */
+export function checkLinks(
+  page: SourceFile,
+  textOf: (path: string) => string | undefined,
+): readonly Finding[] {
+  const links = page.text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
+  return [...links].flatMap(([, to = "", heading]) => {
+    const path = to === "" ? page.path : posix.join(posix.dirname(page.path), to);
+    const text = to === "" ? page.text : textOf(path);
+    if (text === undefined) return [`${page.path}: leads to "${to}", which is not there`];
+    if (heading === undefined || headingsOf(text).has(heading)) return [];
+    return [`${page.path}: leads to "${path}#${heading}", which is no heading`];
+  });
+}
+
+const headingsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.replaceAll(/```.*?```/gs, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+
 export function checkTopLevel(names: readonly string[]): readonly Finding[] {
   return names
     .filter((name) => !name.startsWith(".") && !topLevel.includes(name))
