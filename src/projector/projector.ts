@@ -11,11 +11,11 @@
  *                and when it is tried again. A record that is itself to blame is parked instead
  *
  *   following → following   a batch was applied                                   feed
- *   following → failing     something threw                                       fail
+ *   following → failing     something threw                                       fail (follower.ts)
  *   failing   → failing     the same on a later attempt; the pause doubles        fail
  *   failing   → following   a batch was applied after the pause                   feed
  *   any       → watching    another projector moved the (shared) view meanwhile   feed
- *   watching  → following   nobody moved it for a while, though it is behind      look
+ *   watching  → following   nobody moved it for a while, though it is behind      look (watching.ts)
  *
  *   watching     it is fed by a projector of another process; its position is asked for
  *
@@ -54,18 +54,20 @@ import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
+import { createFailing, type Follower, openFollower, type RetryMs } from "./follower.ts";
 import { cut, endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createMending } from "./mending.ts";
 import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
-import { createReplacing, type Editions, type Replaced } from "./replacing.ts";
+import { createReplacing, type Editions } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import { type Sharing, unshared } from "./sharing.ts";
 import type { View } from "./sink.ts";
-import { beginsWatching, checkAhead, placeAtStart } from "./start-places.ts";
+import { checkAhead } from "./start-places.ts";
 import { type ProjectorProgress, progressOf } from "./told-progress.ts";
+import { createWatching } from "./watching.ts";
 
 export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
 
@@ -84,7 +86,7 @@ export interface ProjectorParts {
   /** How the cores are shared with others; not at all when absent. */
   readonly sharing?: Sharing | undefined;
   /** Milliseconds until a failed batch is tried again, first and at most. */
-  readonly retryMs?: { readonly first: number; readonly max: number } | undefined;
+  readonly retryMs?: RetryMs | undefined;
   /** Milliseconds after which the log is looked at without a poke. */
   readonly idleMs?: number | undefined;
   /** Milliseconds that a shared view stays where it is before this projector feeds it. */
@@ -126,8 +128,6 @@ const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 30_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
-/** How much longer a process of another model leaves a view to others. */
-const PATIENCE = 5;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
@@ -136,13 +136,6 @@ const TIDY_PAUSE_MS_MAX = 10;
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
-
-interface Follower extends Replaced {
-  /** When a view that another process feeds was last seen to move; undefined while this one does. */
-  movedAt: number | undefined;
-  /** After a failure it has said where it is, and is to be fed again. */
-  recovered: boolean;
-}
 
 /**
  * Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the
@@ -154,22 +147,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const parkingOf = async ({ name }: View): Promise<Parking | undefined> =>
     parts.notes && openParking(name, parts.notes, Date.now);
   const followers: readonly Follower[] = await Promise.all(
-    parts.views.map(async (view) => {
-      const { position, failure } = await placeAtStart(view, retryMs.first);
-      const movedAt = beginsWatching(view) ? Date.now() : undefined;
-      const parking = await parkingOf(view);
-      return {
-        view,
-        position,
-        checkpoint: position,
-        failure,
-        parking,
-        feeding: undefined,
-        recovered: false,
-        movedAt,
-        hold: undefined,
-      };
-    }),
+    parts.views.map((view) => openFollower(view, parkingOf, retryMs)),
   );
   checkAhead(followers, await log.head());
   let stopping = false;
@@ -190,11 +168,17 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   });
 
   const progress = (): ProjectorProgress => progressOf(followers);
+  const told = (): void => onProgress(progress());
+  const failing = createFailing(retryMs, told);
+  const { fail } = failing;
+  const watching = createWatching({
+    ...{ followers, failing, head: () => log.head(), parkingOf, takeOverMs, told, wakeUp },
+  });
 
   async function run(): Promise<void> {
     while (!stopping) {
       poked = false;
-      look();
+      watching.look();
       sharing.begin();
       const moved = await turn();
       if (!stopping && wanted.length === 0) await sharing.end(() => log.head());
@@ -210,56 +194,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await Promise.all(followers.map(keepPosition));
   }
 
-  /** Asks how far the watched views are, each by itself: one that does not answer holds up no other. */
-  function look(): void {
-    for (const follower of followers) {
-      const { movedAt, feeding, failure } = follower;
-      if (movedAt === undefined || feeding !== undefined) continue;
-      if (failure !== undefined && failure.retryAt > Date.now()) continue;
-      follower.feeding = lookAt(follower).finally(() => {
-        follower.feeding = undefined;
-      });
-    }
-  }
-
-  /** Takes the view over when nobody moves it. Never rejects. */
-  async function lookAt(follower: Follower): Promise<void> {
-    const { position, failure } = follower;
-    if (!(await recover(follower))) return;
-    follower.failure = undefined;
-    if (follower.position !== position) follower.movedAt = Date.now();
-    else if (await isLeft(follower)) await takeOver(follower);
-    const feeds = follower.movedAt === undefined;
-    if (feeds || follower.position !== position || failure !== undefined) onProgress(progress());
-    if (feeds) wakeUp();
-  }
-
-  async function takeOver(follower: Follower): Promise<void> {
-    try {
-      // Who fed it until now may have parked something.
-      follower.parking = await parkingOf(follower.view);
-      follower.movedAt = undefined;
-    } catch (error) {
-      fail(follower, error);
-    }
-  }
-
-  /** Whether a view that this projector may feed is behind, and nobody feeds it. */
-  async function isLeft({ view, position, movedAt = 0 }: Follower): Promise<boolean> {
-    const patience = view.ofAnotherModel?.() === true ? PATIENCE : 1;
-    if (view.shared !== "led" || Date.now() - movedAt < takeOverMs * patience) return false;
-    try {
-      return position < (await log.head());
-    } catch {
-      // Without the log it could not be fed either.
-      return false;
-    }
-  }
-
   async function mend(): Promise<void> {
     for (const { work } of wanted.splice(0)) {
       await work();
-      onProgress(progress());
+      told();
     }
   }
 
@@ -286,7 +224,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         if (await follower.view.sink.tidy()) more = true;
       } catch (error) {
         fail(follower, error);
-        onProgress(progress());
+        told();
       }
     }
     const now = performance.now();
@@ -333,35 +271,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       follower.recovered = false;
       if (follows) found.push(follower);
       else if (failure.retryAt > Date.now()) continue;
-      else if (follower.view.shared !== undefined) recoverLater(follower);
-      else if (await recover(follower)) found.push(follower);
+      else if (follower.view.shared !== undefined) watching.recoverLater(follower);
+      else if (await failing.recover(follower)) found.push(follower);
     }
     return found;
-  }
-
-  /** A server may take long to say where its view is; others are fed meanwhile. */
-  function recoverLater(follower: Follower): void {
-    follower.feeding = recover(follower).then((recovered) => {
-      follower.feeding = undefined;
-      if (recovered && beginsWatching(follower.view)) {
-        follower.movedAt = Date.now();
-        follower.failure = undefined;
-      } else follower.recovered = recovered;
-      wakeUp();
-    });
-  }
-
-  /** Whether it can say where it is: without that it is not fed. */
-  async function recover(follower: Follower): Promise<boolean> {
-    try {
-      follower.position = await follower.view.sink.position();
-      follower.checkpoint = follower.position;
-      return true;
-    } catch (error) {
-      fail(follower, error);
-      onProgress(progress());
-      return false;
-    }
   }
 
   async function advance(
@@ -380,19 +293,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       if (page.length === limit) sharing.full();
       batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {
-        for (const follower of group) heal(follower);
+        for (const follower of group) failing.heal(follower);
         return false;
       }
     } catch (error) {
       for (const follower of group) fail(follower, error);
-      onProgress(progress());
+      told();
       return false;
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
     for (const follower of shared) {
       follower.feeding = feed(follower, batch).finally(() => {
         follower.feeding = undefined;
-        onProgress(progress());
+        told();
         poked = true;
         wake();
       });
@@ -400,7 +313,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (own.length === 0) return false;
     await Promise.all(own.map((follower) => feed(follower, batch)));
     sharing.took(batch.items.length, first.view.costly === true);
-    onProgress(progress());
+    told();
     return own.some(({ position }) => position > after);
   }
 
@@ -423,19 +336,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       if (view.shared !== undefined && isConflict(error)) follower.movedAt = Date.now();
       else fail(follower, error);
     }
-  }
-
-  function fail(follower: Follower, error: unknown): void {
-    const attempts = (follower.failure?.attempts ?? 0) + 1;
-    const pauseMs = Math.min(retryMs.first * 2 ** (attempts - 1), retryMs.max);
-    follower.failure = { error: asError(error), attempts, retryAt: Date.now() + pauseMs };
-  }
-
-  /** There is nothing to do, and the store answers. */
-  function heal(follower: Follower): void {
-    if (follower.failure === undefined) return;
-    follower.failure = undefined;
-    onProgress(progress());
   }
 
   /** Until a poke, the end, the next attempt, or idleMs. */
