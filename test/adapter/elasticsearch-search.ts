@@ -39,7 +39,7 @@ async function reached(name: Engine) {
 export async function searchSinkOn(name: Engine): Promise<void> {
   const { title, createPlace, skipped } = await reached(name);
   // There is nothing to test without a server.
-  describe.skipIf(skipped)(`on ${title}`, { timeout: 60_000 }, () => {
+  describe.skipIf(skipped)(`on ${title}`, () => {
     sinkContract(`${title}, search`, {
       createPlace,
       slow: true,
@@ -57,7 +57,7 @@ export async function searchSinkOn(name: Engine): Promise<void> {
 export async function searchOn(name: Engine): Promise<void> {
   const { title, createPlace, skipped } = await reached(name);
   // There is nothing to test without a server.
-  describe.skipIf(skipped)(`on ${title}`, { timeout: 60_000 }, () => {
+  describe.skipIf(skipped)(`on ${title}`, () => {
     searchContract(title, { createPlace, slow: true });
 
     describe("beside its contract", () => {

@@ -27,7 +27,7 @@ const truncate = (at: number, before: number): TimeseriesWrite => ({
 });
 
 /** Indices take a while to be made on a busy machine. */
-const time = { timeout: 60_000 };
+const time = { timeout: 120_000 };
 
 for (const name of ["elasticsearch", "opensearch"] as const) {
   const store = await reachStore(name);

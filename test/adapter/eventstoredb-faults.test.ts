@@ -106,9 +106,9 @@ describe("connections that drop", () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
     await server.stop();
-    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toMatch(/cannot reach/);
+    await expect.poll(() => log.trouble?.()).toMatch(/cannot reach/);
     await server.start();
-    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toBeUndefined();
+    await expect.poll(() => log.trouble?.()).toBeUndefined();
   });
 });
 
@@ -194,7 +194,7 @@ describe("a server that", () => {
     await expect(log.append([entry("a", 0, "a1")])).rejects.toEqual(unavailable(/127\.0\.0\.1/));
     await expect(log.head()).rejects.toEqual(unavailable(/cannot reach|in time/));
     await server.start();
-    await expect.poll(() => log.trouble?.(), { timeout: 5_000 }).toBeUndefined();
+    await expect.poll(() => log.trouble?.()).toBeUndefined();
     expect(await log.append([entry("a", 0, "a1")])).toMatchObject([{ revision: 1 }]);
   });
 
@@ -202,7 +202,7 @@ describe("a server that", () => {
     await server.stop();
     const begin = performance.now();
     await expect(open()).rejects.toEqual(unavailable(/eventstoredb at 127\.0\.0\.1:\d+/));
-    expect(performance.now() - begin).toBeLessThan(6_000);
+    expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
   test("tells everything twice is heard once", async () => {
@@ -232,7 +232,7 @@ describe("another leader", () => {
     await sleep(30);
     server.follow(second);
     const led = (): number => second.asked.get("batchAppend") ?? 0;
-    await expect.poll(led, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(led).toBeGreaterThan(0);
     server.follow(undefined);
     second.follow(server);
     await appending;

@@ -203,7 +203,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(at).toBeGreaterThan(START);
     await sink.apply(events, endOf(events));
     expect(await told()).toEqual(placesOf(events));
-  }, 60_000);
+  });
 
   test("of two at once, one is shut out and does no harm; both go on", async () => {
     const events = eventsFrom(1, 60);
@@ -255,7 +255,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     };
     await Promise.all([run(await open()), run(await open())]);
     expect(await told()).toEqual(placesOf(events));
-  }, 60_000);
+  });
 
   test("parts a batch that is larger than a message may be", async () => {
     const events = eventsFrom(1, 60, { size: 100_000 });

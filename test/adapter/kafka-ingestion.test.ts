@@ -88,9 +88,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
   }
 
   const settled = (ingestion: KafkaIngestion, total: number) =>
-    expect
-      .poll(() => ingestion.counts().ingested + ingestion.counts().failed, { timeout: 15_000 })
-      .toBe(total);
+    expect.poll(() => ingestion.counts().ingested + ingestion.counts().failed).toBe(total);
 
   test("hands every proposal to the catalog, those of a urn in their order", async () => {
     let asking = 0;

@@ -298,7 +298,7 @@ describe.skipIf("skipped" in store)(title, () => {
 describe("a graph in a server that is not there", () => {
   const secret = "s3cret";
 
-  test("says which one, what to do, and nothing of who logs in", { timeout: 20_000 }, async () => {
+  test("says which one, what to do, and nothing of who logs in", async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
     const address = silent.address();

@@ -209,7 +209,7 @@ describe("a reader that stays", () => {
     other.exec("BEGIN; SELECT count(*) FROM log");
     const begin = performance.now();
     await write(75);
-    expect(performance.now() - begin).toBeLessThan(8_000);
+    expect(performance.now() - begin).toBeLessThan(60_000);
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(75_000_000);
     other.close();
     await write(20);

@@ -76,9 +76,7 @@ describe("search on sqlite", () => {
   const writesOf = (documents: readonly SearchDocument[], after: number): readonly SearchWrite[] =>
     documents.map((document, n) => ({ op: "put", document, position: position(after + n + 1) }));
 
-  test("finds the same among many documents, also after many changes", {
-    timeout: 60_000,
-  }, async () => {
+  test("finds the same among many documents, also after many changes", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
     const size = touchedMax + 2_000;

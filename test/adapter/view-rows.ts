@@ -128,7 +128,7 @@ export function viewRowsSuite(
   open: () => Promise<DamagedViews>,
   { damages, beyond }: { readonly damages: Damages; readonly beyond: readonly Beyond[] },
 ): void {
-  describe(title, { timeout: 60_000 }, () => {
+  describe(title, () => {
     const corpus = temporaryDirectory("annals-corpus");
     let own: Awaited<ReturnType<typeof grown>>;
     let embedded: Awaited<ReturnType<typeof grown>>;
@@ -143,7 +143,7 @@ export function viewRowsSuite(
       embedded = await grown(corpus.path, {});
       own = await grown(corpus.path, place.settings);
       ({ config, stores, log } = own);
-    }, 60_000);
+    });
     afterAll(async () => {
       await own?.close();
       await embedded?.close();

@@ -61,7 +61,7 @@ describe("in a service", () => {
     ).toBeDefined();
 
     await expect
-      .poll(async () => (await events({ outcome: "refused" })).length, { timeout: 10_000 })
+      .poll(async () => (await events({ outcome: "refused" })).length)
       .toBeGreaterThanOrEqual(4);
     const all = await events({ startTimeMillis: before });
     const positions = all.map((event: { position: number }) => event.position);

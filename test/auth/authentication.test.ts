@@ -5,6 +5,7 @@ import { createAuthentication } from "../../src/auth/authentication.ts";
 import { createFailureLimit } from "../../src/auth/failure-limit.ts";
 import { openSigningKeys } from "../../src/auth/signing-keys.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/token-format.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { resigned } from "./guarded-service.ts";
 
@@ -69,11 +70,11 @@ describe("the text of a token", () => {
 
 test("a header of blanks is looked at in no time", async () => {
   const { show } = open();
-  const start = performance.now();
+  const start = cpuMilliseconds();
   await expect(show(`${" ".repeat(60_000)}x${" ".repeat(60_000)}y`)).rejects.toMatchObject({
     code: "unauthenticated",
   });
-  expect(performance.now() - start).toBeLessThan(100);
+  expect(cpuMilliseconds() - start).toBeLessThan(300);
 });
 
 describe("a token that was let in before", () => {

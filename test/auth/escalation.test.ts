@@ -38,7 +38,7 @@ beforeAll(async () => {
     const path = "/aspects?action=ingestProposal";
     expect((await call("POST", path, { proposal: one }, service.operator)).status).toBe(200);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
 });

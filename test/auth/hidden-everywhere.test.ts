@@ -75,7 +75,7 @@ beforeAll(async () => {
   ];
   await write("urn:li:dataHubPolicy:seen", "dataHubPolicyInfo", policy("ACTIVE", seen));
   await write(all, "dataHubPolicyInfo", policy("INACTIVE", []));
-}, 60_000);
+});
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
 });
@@ -126,7 +126,7 @@ describe("hidden is absent at", () => {
     });
   }
 
-  test("the operator is told of it by most of them", { timeout: 50_000 }, async () => {
+  test("the operator is told of it by most of them", async () => {
     let telling = 0;
     for (const endpoint of reading) {
       const { body } = await asked(endpoint, same, service.operator);
@@ -193,7 +193,7 @@ test("hidden is absent in GraphQL, also below what is seen", async () => {
   expect(JSON.stringify(whole.body)).toContain(MARK);
 });
 
-test("no endpoint that writes changes what is hidden", { timeout: 50_000 }, async () => {
+test("no endpoint that writes changes what is hidden", async () => {
   const read = async () => {
     const lists = `List(${[orders, REVENUE].map(encoded).join(",")})`;
     const entities = await asked(get(`/entitiesV2?ids=${lists}`), same, service.operator);

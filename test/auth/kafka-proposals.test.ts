@@ -38,7 +38,7 @@ const admin = { roles: ["urn:li:dataHubRole:Admin"] };
 
 // There is no Kafka everywhere; storeTitle says why.
 describe.skipIf("skipped" in store)(`proposals in ${storeTitle("kafka", store)}`, () => {
-  test("decide nothing about access: they are among the failed", { timeout: 59_000 }, async () => {
+  test("decide nothing about access: they are among the failed", async () => {
     const space = createKafkaSpace("url" in store ? store.url : "");
     await using service = await guardedService({ kafka: space.url });
     const { client, operator } = service;

@@ -61,9 +61,7 @@ describe("keys rotate with overlap", () => {
   });
 });
 
-test("tokens outlive the rotation of keys, and end with the key that signed them", {
-  timeout: 50_000,
-}, async () => {
+test("tokens outlive the rotation of keys, and end with the key that signed them", async () => {
   const file = join(directory.path, "keys");
   writeFileSync(file, one, { mode: 0o600 });
   await using service = await guardedService({ signingKeyFile: file });

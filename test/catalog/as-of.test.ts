@@ -161,14 +161,14 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
   beforeAll(async () => {
     log = await startLog();
     service = await runningService({ log: log.address });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]();
     await log?.stop();
   });
 
   const numRuns = kind === "embedded" ? 10 : 4;
-  test("a read as of a position is what was read then", { timeout: 60_000 }, async () => {
+  test("a read as of a position is what was read then", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 8 }), async (history) => {
         const name = `past.${kind}.t${serial++}`;
@@ -238,7 +238,7 @@ const told = (n: number, time: number): Change => ({
   system: { lastObserved: 5, runId: "r", version: String(n) },
 });
 
-test("another node answers of a position as soon as it was told", { timeout: 60_000 }, async () => {
+test("another node answers of a position as soon as it was told", async () => {
   await using stopped = new AsyncDisposableStack();
   const server = await startEventStoreServer();
   stopped.defer(() => server.stop());
@@ -298,9 +298,7 @@ describe("over a log alone,", () => {
     );
   });
 
-  test("ten thousand versions are folded in little time, page by page", {
-    timeout: 60_000,
-  }, async () => {
+  test("ten thousand versions are folded in little time, page by page", async () => {
     const count = 10_000;
     const log = await logOf(
       Array.from({ length: count }, (_, i) => ({

@@ -158,7 +158,7 @@ describe("who follows", () => {
     ]);
   });
 
-  test("waits while the aspect view is away, and is told then", { timeout: 20_000 }, async () => {
+  test("waits while the aspect view is away, and is told then", async () => {
     append(entityStream(TAG));
     away = true;
     const ending = new AbortController();

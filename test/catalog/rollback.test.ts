@@ -63,7 +63,7 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
   beforeAll(async () => {
     log = await startLog();
     service = await runningService({ log: log.address });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]();
     await log?.stop();

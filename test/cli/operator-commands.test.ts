@@ -121,9 +121,7 @@ describe("annals parked", () => {
       await log.append([{ stream: entityStream(sick), expected: "any", records }]);
       await log.close();
     });
-    await expect
-      .poll(async () => (await json("parked", "--view", "graph")).total, { timeout: 10_000 })
-      .toBe(1);
+    await expect.poll(async () => (await json("parked", "--view", "graph")).total).toBe(1);
     const { stdout } = await run("parked", "--view", "graph");
     expect(stdout).toMatch(new RegExp(`^graph +${sick} +\\d+ +20\\S+ +0 +.*position \\d+`, "m"));
     const page = await (await fetch(`${service.address}/status`)).text();

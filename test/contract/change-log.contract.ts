@@ -669,7 +669,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         }),
         { numRuns: 25 },
       );
-    }, 60_000);
+    });
 
     test("is scavenged of what a stream begins with: the rest is as it was, and goes on", async () => {
       for (let i = 0; i < 4; i++) {

@@ -431,7 +431,7 @@ export function graphContract(name: string, harness: GraphHarness): void {
     });
 
     describe("whatever happened", () => {
-      test("holds what a naive recomputation gives", { timeout: 60_000 }, async () => {
+      test("holds what a naive recomputation gives", async () => {
         await fc.assert(
           fc.asyncProperty(graphHistories(1, 60), async (history) => {
             await sink.reset();

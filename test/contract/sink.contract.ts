@@ -50,8 +50,8 @@ export function sinkContract<W extends Placed, Row>(
 ): void {
   const runs = slow ? { numRuns: 2 } : { numRuns: 8 };
   /** Writes of a history that is made at random, and of one that is told one by one. */
-  const [longest, oneByOne] = slow ? [40, 25] : [80, 200];
-  const time = slow ? { timeout: 60_000 } : {};
+  const [longest, oneByOne] = slow ? [20, 15] : [80, 200];
+  const time = slow ? { timeout: 120_000 } : {};
   let places: ViewPlace<W, Row>[];
   let opened: { close(): Promise<void> }[];
   const [history = []] = fc.sample(histories(1_200, 1_200), { numRuns: 1, seed: 7 });
@@ -146,7 +146,7 @@ export function sinkContract<W extends Placed, Row>(
       const rows = await rowsOf(place);
       for (const batch of batchesOf(history, 250)) await sink.apply(batch, lastOf(batch));
       expect(await sink.position()).toBe(upTo);
-      for (const [n, write] of history.slice(0, slow ? 25 : 100).entries()) {
+      for (const [n, write] of history.slice(0, slow ? 15 : 100).entries()) {
         await sink.apply([write], position(upTo + n + 1));
       }
       expect(await rowsOf(place)).toEqual(rows);
@@ -336,7 +336,7 @@ export function sinkContract<W extends Placed, Row>(
         await fc.assert(
           fc.asyncProperty(
             histories(1, longest),
-            fc.integer({ min: 1, max: 15 }),
+            fc.integer({ min: slow ? 4 : 1, max: 15 }),
             async (all, size) => {
               const growing = await fresh();
               const growingSink = await open(growing);

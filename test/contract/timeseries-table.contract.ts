@@ -36,7 +36,7 @@ export function timeseriesTableContract(
   },
 ): void {
   const runs = { numRuns: harness.slow ? 3 : 20 };
-  const time = harness.slow ? { timeout: 60_000 } : {};
+  const time = harness.slow ? { timeout: 120_000 } : {};
   let place: TimeseriesPlace;
   let sink: TimeseriesSink;
   let reader: TimeseriesReader & Dump<TimeseriesRow>;

@@ -9,6 +9,7 @@ import {
   type Filter,
   fieldValues,
 } from "../../src/core/filter.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const event = {
   urn: "urn:li:dataset:(urn:li:dataPlatform:hive,a.B,PROD)",
@@ -241,9 +242,9 @@ describe("how much a filter may hold", () => {
     const accepts = ["EQUAL", "IEQUAL"].map((condition) =>
       compileFilter(one({ field: "name", condition, values })),
     );
-    const began = performance.now();
+    const began = cpuMilliseconds();
     for (let i = 0; i < 20_000; i++) for (const accept of accepts) accept({ name: "other" });
     // In turn it is 400 million comparisons, some seconds.
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMilliseconds() - began).toBeLessThan(1000);
   });
 });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const rules: PatchRules = JSON.parse(
   readFileSync(new URL("../../avro/patch-keys.json", import.meta.url), "utf8"),
@@ -643,9 +644,9 @@ test("goes through a large array once for all its operations", () => {
   const operations = fields.map(({ fieldPath }) =>
     add(`/editableSchemaFieldInfo/${fieldPath}/globalTags/tags/${A}`, { tag: A }),
   );
-  const started = performance.now();
+  const started = cpuMilliseconds();
   const value = patched("editableSchemaMetadata", { editableSchemaFieldInfo: fields }, operations);
   expect(value.editableSchemaFieldInfo).toHaveLength(count);
   // Quadratic work would take minutes; this leaves room for the slowest machine.
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(cpuMilliseconds() - started).toBeLessThan(10_000);
 });

@@ -7,6 +7,7 @@ import {
   type QueryTree,
   queryCharactersMax,
 } from "../../src/core/search-query.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const OWNERS = "ownerTypes.urn:li:ownershipType:owner";
 const fields = new Set([
@@ -276,9 +277,9 @@ describe("any text", () => {
       "tags:urn:li:a:( ",
     ]) {
       const text = piece.repeat(Math.floor(queryCharactersMax / piece.length));
-      const begun = performance.now();
+      const begun = cpuMilliseconds();
       parse(text);
-      expect(performance.now() - begun).toBeLessThan(500);
+      expect(cpuMilliseconds() - begun).toBeLessThan(500);
     }
   });
 });

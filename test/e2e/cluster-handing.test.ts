@@ -72,11 +72,11 @@ describe.skipIf("skipped" in stores)(
         expect(reply.status, JSON.stringify(reply.body)).toBe(200);
       }
       await cluster.caughtUp(api);
-    }, 120_000);
+    });
     afterAll(async () => {
       await cluster?.[Symbol.asyncDispose]();
       await admin?.end();
-    }, 60_000);
+    });
 
     test("restoreIndices restores, and says so", async () => {
       const all = await values();

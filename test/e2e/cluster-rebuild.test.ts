@@ -59,7 +59,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
   });
   afterEach(async () => {
     await cluster?.[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 
   test("are rebuilt while other nodes read and write, and after one was killed that did", async () => {
     const api = await cluster.startNode("api");

@@ -61,7 +61,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
       cluster.startNode("projector,feed"),
     ]);
     embedded = await runningService({ logLevel: "silent" });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();

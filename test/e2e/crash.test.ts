@@ -11,7 +11,7 @@ import { differencesFromRegrown } from "../support/regrown.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const kills = 20;
+const kills = 8;
 const writers = 16;
 const entities = 40;
 
@@ -37,7 +37,7 @@ test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
     const load = Array.from({ length: writers }, (_, writer) =>
       write(client, { writer, round }, acknowledged, stop),
     );
-    await sleep(50 + Math.random() * 400);
+    await sleep(50 + Math.random() * 300);
     await service.stop("SIGKILL");
     stop.now = true;
     written += (await Promise.all(load)).reduce((sum, n) => sum + n, 0);

@@ -56,9 +56,7 @@ const rootOf = (file: string, name: string): number => {
   return (Number(page?.rootpage) - 1) * Number(size?.page_size);
 };
 
-test("a log that is damaged where the views need it ends the start, and says so", {
-  timeout: 60_000,
-}, async () => {
+test("a log that is damaged where the views need it ends the start, and says so", async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
@@ -70,7 +68,7 @@ test("a log that is damaged where the views need it ends the start, and says so"
     code: "unavailable",
     message: expect.stringMatching(/the view "aspects" does not come .*log is damaged/),
   });
-  expect(performance.now() - started).toBeLessThan(15_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
 });
 
 const garbage = (file: string) => writeFileSync(file, "no database at all\n".repeat(1_000));
@@ -126,7 +124,7 @@ test.each([
   },
 );
 
-test("a view that cannot be read is what health names", { timeout: 60_000 }, async () => {
+test("a view that cannot be read is what health names", async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
@@ -148,6 +146,40 @@ test("a view that cannot be read is what health names", { timeout: 60_000 }, asy
     // The others are read as ever.
     expect((await client.get("/entitiesV2/urn%3Ali%3Atag%3At7")).status).toBe(200);
     expect((await client.get("/health")).status).toBe(503);
+  } finally {
+    await service.close();
+  }
+});
+
+test("views of an older release are grown again, or named where that is not wanted", {
+  timeout: 90_000,
+}, async () => {
+  using directory = temporaryDirectory("annals-older");
+  await fill(directory.path);
+  for (const view of ["aspects", "timeseries", "graph", "search"]) {
+    const database = new DatabaseSync(join(directory.path, `${view}.sqlite`));
+    database.exec("PRAGMA user_version = 0; DROP TABLE IF EXISTS event; DROP TABLE IF EXISTS edge");
+    database.close();
+  }
+  const refusing = { port: "0", data: directory.path, onModelChange: "refuse" } as const;
+  const logger = createLogger("silent");
+  await expect(openService(readConfig(refusing, {}), { logger })).rejects.toMatchObject({
+    message: expect.stringMatching(/the view "\w+" was made by an older release/),
+    hint: expect.stringMatching(/annals -- rebuild \w+/),
+  });
+  const service = await open(directory.path);
+  try {
+    const client = createClient(service.address());
+    expect((await client.get("/entitiesV2/urn%3Ali%3Atag%3At7")).status).toBe(200);
+    await expect
+      .poll(async () => (await read(client)).body, { timeout: 30_000 })
+      .toMatchObject({ value: { values: { length: 20 } } });
+    const search = { entity: "tag", input: "mark", start: 0, count: 1 };
+    await expect
+      .poll(async () => (await client.call("POST", "/entities?action=search", search)).body, {
+        timeout: 30_000,
+      })
+      .toMatchObject({ value: { numEntities: 200 } });
   } finally {
     await service.close();
   }

@@ -142,9 +142,9 @@ test("files that may not grow refuse writes with the reason, and take them again
 });
 
 /** Root writes wherever it likes, but to a disk that takes nothing: that has to be mounted. */
-test("a read-only directory ends the start with a sentence, and is left as it was", {
-  timeout: 60_000,
-}, async ({ skip }) => {
+test("a read-only directory ends the start with a sentence, and is left as it was", async ({
+  skip,
+}) => {
   const made = smallDisk(diskMegabytes);
   if ("skipped" in made) return skip(made.skipped);
   using disk = made;

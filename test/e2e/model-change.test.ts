@@ -90,7 +90,7 @@ test("they answer and are marked until they are rebuilt, which begins by itself"
   const again = await start("--model-extension", extension);
   expect(await stale()).toBe('annals_view_stale{view="search"} 0');
   expect((await again.act("listJobs", {})).body.value.total).toBe(1);
-}, 120_000);
+});
 
 test("they refuse where that is wanted, and say what mends them", async () => {
   const started = await start("--model-extension", extension, "--on-model-change", "refuse");
@@ -105,4 +105,4 @@ test("they refuse where that is wanted, and say what mends them", async () => {
   expect(body.value, JSON.stringify(body)).toBeDefined();
   expect(await ends(started, body.value)).toMatchObject({ state: "done" });
   expect((await found(started.client)).body.value.numEntities).toBe(entities);
-}, 120_000);
+});

@@ -75,9 +75,7 @@ describe("over a random history", () => {
     return (await service.client.call("POST", path, asked)).body.value.values;
   };
 
-  test("the log says less, and everything that follows from it the same", {
-    timeout: 120_000,
-  }, async () => {
+  test("the log says less, and everything that follows from it the same", async () => {
     const { value, act, ended } = operatorOf(service);
     const urns = Array.from({ length: 8 }, (_, n) => dataset(n));
     for (let round = 0; round < 2; round++) {
@@ -199,9 +197,7 @@ describe("over a random history", () => {
   });
 });
 
-test("a log in EventStoreDB lacks them, and its copy has their places", {
-  timeout: 120_000,
-}, async () => {
+test("a log in EventStoreDB lacks them, and its copy has their places", async () => {
   const server = await startEventStoreServer();
   using back = temporaryDirectory("annals-back");
   try {
@@ -258,7 +254,7 @@ describe("a process that is killed while it scavenges", () => {
   const service = killableService("annals-scavenge");
   const { start } = service;
 
-  test("leaves a log that opens, and goes on to the end", { timeout: 120_000 }, async () => {
+  test("leaves a log that opens, and goes on to the end", async () => {
     const first = await start();
     for (let from = 0; from < events; from += 1_000) {
       const proposals = Array.from({ length: 1_000 }, (_, n) =>

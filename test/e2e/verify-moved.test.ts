@@ -52,4 +52,4 @@ test("a log that is copied to EventStoreDB and back gives the same result each t
   } finally {
     await server.stop();
   }
-}, 60_000);
+});

@@ -45,11 +45,11 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 150_0
     operator = operatorOf(service);
     await writeHistory(service, 150, 15);
     await settled();
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]();
     for (const place of Object.values(places)) await place.remove();
-  }, 60_000);
+  });
 
   /** Every view has what was written. */
   async function settled(): Promise<void> {

@@ -9,7 +9,7 @@ import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../s
 const stores = await reachCluster();
 
 // Two nodes need stores that they share; what is missing is told at the end of the run.
-describe.skipIf("skipped" in stores)("nodes whose views stand still", { timeout: 60_000 }, () => {
+describe.skipIf("skipped" in stores)("nodes whose views stand still", () => {
   let cluster: Cluster;
   let one: ClusterNode;
   let other: ClusterNode;
@@ -18,7 +18,7 @@ describe.skipIf("skipped" in stores)("nodes whose views stand still", { timeout:
     if ("skipped" in stores) return;
     cluster = await startCluster(stores);
     [one, other] = await Promise.all([cluster.startNode("api"), cluster.startNode("api")]);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();

@@ -165,7 +165,7 @@ describe("a stream of changes", () => {
   });
 
   // A restart takes seconds where cores are scarce.
-  const patience = { timeout: 60_000 };
+  const patience = { timeout: 120_000 };
 
   test("goes on where it was left, across a restart, without gap or repeat", patience, async () => {
     await using service = await runningService();

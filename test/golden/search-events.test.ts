@@ -75,7 +75,7 @@ async function expectVerified(how: object = {}): Promise<void> {
   expect(await operator.value("listDifferences")).toMatchObject({ differences: [] });
 }
 
-describe("a search", { timeout: 50_000 }, () => {
+describe("a search", () => {
   test("finds datasets by their latest event, whenever it was told", async () => {
     await profile(A, 2_000, 20);
     await profile(A, 1_000, 1_000);

@@ -91,7 +91,7 @@ describe("a body over the limit", () => {
       for (const request of requests) {
         if (!socket.write(request)) await once(socket, "drain");
       }
-      await expect.poll(() => found().length, { timeout: 10_000 }).toBe(requests.length);
+      await expect.poll(() => found().length).toBe(requests.length);
       return found();
     };
     try {

@@ -36,7 +36,7 @@ const target = "POST /entities?action=exists HTTP/1.1\r\nHost: a\r\n";
 const body = JSON.stringify({ urn: "urn:li:tag:a" });
 
 test("cuts connections whose request is not whole, and waits for the others", async () => {
-  let answer = (_: boolean): void => {};
+  let answer: ((exists: boolean) => void) | undefined;
   door.catalog.exists = () =>
     new Promise((resolve) => {
       answer = resolve;
@@ -45,7 +45,7 @@ test("cuts connections whose request is not whole, and waits for the others", as
   await send(target);
   await send(`${target}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`);
   const whole = await send(`${target}Content-Length: ${body.length}\r\n\r\n${body}`);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(() => answer).toBeDefined();
 
   const begun = performance.now();
   const closed = door.app.close();
@@ -53,13 +53,13 @@ test("cuts connections whose request is not whole, and waits for the others", as
   void closed.then(() => {
     ended = true;
   });
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
-  expect(sockets.map((socket) => socket.closed)).toEqual([true, true, true, false]);
+  const closedOnes = () => sockets.map((socket) => socket.closed);
+  await expect.poll(closedOnes).toEqual([true, true, true, false]);
   expect(ended).toBe(false);
-  answer(true);
+  answer?.(true);
   await closed;
   await expect.poll(whole.received).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"value":true\}$/);
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  expect(performance.now() - begun).toBeLessThan(20_000);
 });
 
 test("a request that comes to its end in time is answered", async () => {
@@ -72,9 +72,7 @@ test("a request that comes to its end in time is answered", async () => {
   await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("a request that never comes to its end is cut, in its head or its body", {
-  timeout: 30_000,
-}, async () => {
+test("a request that never comes to its end is cut, in its head or its body", async () => {
   const { server } = door.app;
   expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 120_000]);
   // The same, sooner.

@@ -1,5 +1,6 @@
 /** What Model.check accepts, what it makes of it, and what it says about the rest. */
 import { describe, expect, test } from "vitest";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 import { aspectNamed, defaultModel as model } from "./default-model.ts";
 
 /** As a client's value arrives: through JSON text. */
@@ -425,14 +426,14 @@ describe("refuses", () => {
 
   test("no more than ten of them, however many there are", () => {
     const many = Array.from({ length: 300_000 }, () => 0);
-    const started = performance.now();
+    const started = cpuMilliseconds();
     const bad = [
       check("globalTags", { tags: many }),
       check("datasetProperties", { customProperties: { ...many } }),
       check("upstreamLineage", { upstreams: [], fineGrainedLineages: many.map(() => ({})) }),
     ];
     for (const checked of bad) expect(checked.ok || checked.misfits).toHaveLength(10);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(cpuMilliseconds() - started).toBeLessThan(5_000);
   });
 
   test("without repeating a long value or a long key", () => {

@@ -9,6 +9,7 @@ import {
   wordsCharsMax,
   wordsOf,
 } from "../../projections/search-words.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const words = (text: string): string => wordsOf(text).join(" ");
 
@@ -77,9 +78,9 @@ describe("the words of a text", () => {
 
   test("are found in time, whatever the text", () => {
     for (const text of ["urn:", "urn:a:", "a1", "aA", "東", "🇩", "é", "\u0301", "e\u0301"]) {
-      const start = performance.now();
+      const start = cpuMilliseconds();
       wordsOf(text.repeat(1_000_000));
-      expect(performance.now() - start, text).toBeLessThan(2000);
+      expect(cpuMilliseconds() - start, text).toBeLessThan(2000);
     }
   });
 });

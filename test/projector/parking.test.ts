@@ -134,7 +134,7 @@ async function start(
   return projector;
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 2 });
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 /** Of the entity of a position: the records at it and after it. */
 const behind = (first: number, count: number) =>

@@ -85,7 +85,7 @@ describe("views that are grown beside those in use", () => {
   test("take it when they are what the log says", async () => {
     const steps = await rebuildLosing("graph", undefined);
     expect(steps).toEqual(["prepare", "take", "release", "drop"]);
-  }, 60_000);
+  });
 });
 
 describe("what is passed over", () => {

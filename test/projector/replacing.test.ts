@@ -14,7 +14,7 @@ import {
   range,
 } from "./array-log.ts";
 
-const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 5_000, interval: 1 });
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 1 });
 
 /** A view that has the records up to there. */
 function grown(name: string, at: number): RecordingView {

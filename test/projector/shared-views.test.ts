@@ -65,7 +65,7 @@ async function start(
   return projector;
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 2 });
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
 
 describe("a view in a server", () => {
   test("is fed by one of two projectors; each record comes once", async () => {

@@ -7,6 +7,7 @@ import {
   equalsOneOf,
   startsWithOneOf,
 } from "../../src/search/text-sets.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀", "."), maxLength: 8 });
 const texts = fc.array(text, { maxLength: 30 });
@@ -28,11 +29,11 @@ test.each([
 test("ten thousand are as quick as a few", () => {
   const many = Array.from({ length: 10_000 }, (_, i) => `urn:li:dataset:(x,t${i},PROD)`);
   const values = Array.from({ length: 20_000 }, (_, i) => `urn:li:dataset:(y,u${i},PROD)`);
-  const begun = performance.now();
+  const begun = cpuMilliseconds();
   for (const oneOf of [startsWithOneOf, endsWithOneOf, containsOneOf]) {
     const test = oneOf(many);
     expect(values.some(test)).toBe(false);
   }
   // One by one these are 600 million comparisons.
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(cpuMilliseconds() - begun).toBeLessThan(2_000);
 });

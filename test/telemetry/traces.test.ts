@@ -78,7 +78,7 @@ test("a collector that is not there hinders nothing", async () => {
   );
   const started = performance.now();
   await service.restart();
-  expect(performance.now() - started).toBeLessThan(15_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
 });
 
 test("the standard variable counts where no own one is set", () => {
