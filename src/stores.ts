@@ -41,7 +41,7 @@ import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
-import { fileInPlace, putNextInPlace } from "./projector/sqlite/editions.ts";
+import { fileInPlace, nextEdition, putNextInPlace } from "./projector/sqlite/editions.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
@@ -109,6 +109,8 @@ export const annotatedViews: ReadonlySet<string> = new Set(["graph", "search"]);
 export function rebuildRounds(config: Pick<Config, ViewName>): readonly (readonly ViewName[])[] {
   const shared = (name: ViewName) => sharedView(config, name);
   const first = viewNames.filter((name) => !foldedViews.has(name));
+  // Grown and compared together: the log is read, and looked through, once less.
+  if (!viewNames.some(shared)) return [viewNames];
   return [
     first.filter((name) => !shared(name)),
     first.filter(shared),
@@ -168,6 +170,8 @@ export async function openViews(
     readonly bulk?: boolean;
     /** Of those in the data directory the edition beside the one in place. */
     readonly next?: boolean;
+    /** Views of the data directory of whose next editions folded ones are made. */
+    readonly beside?: readonly ViewName[];
     /** Called for a view that was made of something else, and is empty now. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
     /**
@@ -178,6 +182,8 @@ export async function openViews(
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
+  // Those that are being grown from nothing nobody can read.
+  const { beside = next && !bulk ? names : [] } = options;
   const leads = bulk === true || config.roles.includes("projector");
   const opened: View[] = [];
   try {
@@ -196,9 +202,11 @@ export async function openViews(
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
         // Others read what is in a server: it is never emptied for a model.
         onStale: shared || onStale !== undefined ? tell : undefined,
+        keepsOlder: config.onModelChange === "refuse",
         keptFrom: shared || config.onModelChange === "refuse" ? 1 : KEPT_MIN,
         bulk,
         next,
+        beside,
       });
       const follows = {
         shared: leads ? "led" : "watched",
@@ -254,7 +262,13 @@ export async function openIngestion(
 export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
   config.kafka !== "" && config.roles.includes("feed");
 
-async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin): Promise<View> {
+/** `beside`: views of which the next edition is read where one is made of them. */
+interface Origin extends ViewOrigin {
+  readonly beside: readonly ViewName[];
+}
+
+async function openView(config: StoresConfig, name: ViewName, whole: Origin): Promise<View> {
+  const { beside, ...origin } = whole;
   const { keyAspects, graph } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
   switch (name) {
@@ -278,23 +292,41 @@ async function openView(config: StoresConfig, name: ViewName, origin: ViewOrigin
         bearing: forgettingOf,
       } as View;
     case "search":
-      return openSearchView(config, origin);
+      return openSearchView(config, origin, beside);
   }
 }
 
 /** For who feeds other views from the aspect view. */
-const openAspectHistory = async (config: Places): Promise<AspectReader> =>
-  followingEditions(config, "aspects", await openAspectReader(config), openSqliteAspectReader);
+const openAspectHistory = (
+  config: Places,
+  beside: readonly ViewName[] = [],
+): Promise<AspectReader> =>
+  followingEditions(config, "aspects", {
+    ...{ beside, openPlace: openAspectReader, open: openSqliteAspectReader },
+  });
 
-/** Goes on with whatever edition of a view is in place. */
-function followingEditions<R extends { position(): Promise<Position>; close(): Promise<void> }>(
+/**
+ * Goes on with whatever edition of a view is in place, beginning with the next one where that is
+ * grown beside it.
+ */
+async function followingEditions<
+  R extends { position(): Promise<Position>; close(): Promise<void> },
+>(
   config: Places,
   name: ViewName,
-  opened: R,
-  open: (path: string) => R,
-): R {
-  if (sharedView(config, name)) return opened;
+  {
+    beside,
+    openPlace,
+    open,
+  }: {
+    readonly beside: readonly ViewName[];
+    readonly openPlace: (config: Places) => Promise<R>;
+    readonly open: (path: string) => R;
+  },
+): Promise<R> {
+  if (sharedView(config, name)) return openPlace(config);
   const path = fileOf(config, name);
+  const opened = beside.includes(name) ? open(nextEdition(path)) : await openPlace(config);
   const { store, replace } = replaceable(opened);
   let file = fileInPlace(path);
   return {
@@ -314,17 +346,21 @@ function statesMsMax(config: Places): number {
   return sharedView(config, "aspects") ? STATES_MS_MAX.embedded : 0;
 }
 
-async function openSearchView(config: StoresConfig, origin: ViewOrigin): Promise<View> {
+async function openSearchView(
+  config: StoresConfig,
+  origin: ViewOrigin,
+  beside: readonly ViewName[],
+): Promise<View> {
   const { search } = config.rules;
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
-  const timeseries = await openTimeseriesReader(config);
-  const open = openSqliteTimeseriesReader;
-  const { position, latest, close } = followingEditions(config, "timeseries", timeseries, open);
+  const { position, latest, close } = await followingEditions(config, "timeseries", {
+    ...{ beside, openPlace: openTimeseriesReader, open: openSqliteTimeseriesReader },
+  });
   return createFoldingView<SearchWrite>({
     name: "search",
     sink,
-    states: await openAspectHistory(config),
+    states: await openAspectHistory(config, beside),
     events: {
       ...{ position, latest, close },
       aspectsOf: (entityType) => search.events[entityType] ?? [],

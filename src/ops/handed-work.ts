@@ -5,7 +5,7 @@
 import { CatalogError } from "../core/errors.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
-import type { RegrowProgress } from "../projector/regrow-beside.ts";
+import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
 import type { Unrestored } from "../projector/restore.ts";
 import type { HandedWork, HandingOver } from "./handing-over.ts";
 
@@ -86,7 +86,7 @@ export function handedRebuilding(
       for (const view of others) {
         const onProgress = (progress: unknown) => {
           handed[view] = progress as RegrowProgress;
-          options.onProgress(progress as RegrowProgress);
+          options.onProgress(progress as GrowthProgress);
         };
         try {
           await ask({ kind: "rebuild", view }, { signal: options.signal, onProgress });

@@ -6,7 +6,7 @@
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
-import type { RegrowProgress } from "../projector/regrow-beside.ts";
+import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
 import type { Outcome } from "./operations.ts";
 
@@ -54,30 +54,34 @@ export function createRebuilds(parts: RebuildParts) {
       const rounds = roundsOf(views.filter((view) => !before.includes(view)));
       let records = 0;
       for (const [n, round] of rounds.entries()) {
-        const left = rounds.length - n;
-        let last: RegrowProgress | undefined;
-        const tell = (progress: RegrowProgress) => {
+        const left = rounds.length - n - 1;
+        let last: GrowthProgress | undefined;
+        const tell = (progress: GrowthProgress) => {
           last = progress;
-          const { position, head } = progress;
-          const total = records + head * left;
-          const counts = { ...NOTHING, total, updated: records + position, batches: n };
-          return run.report(counts, { ...progress, done, views: round } satisfies RebuildPlace);
+          const { position, head, recordsPerSecond, views, before } = progress;
+          const passed = records + before;
+          const total = passed + head * (1 + progress.left + left);
+          const counts = { ...NOTHING, total, updated: passed + position, batches: n };
+          const place = { position, head, recordsPerSecond, done, views };
+          return run.report(counts, place satisfies RebuildPlace);
         };
         await rebuilding.rebuild(round, {
           signal: run.signal,
           // How far it is may be written down late; that it cannot be is told by the end of the job.
           onProgress: (progress) => void tell(progress).catch(() => {}),
           onTaking() {
-            if (left === 1) run.commit(cannotEnd);
+            if (left === 0) run.commit(cannotEnd);
           },
         });
         onRebuilt(round);
         done.push(...round);
-        records += last?.position ?? 0;
+        records += (last?.before ?? 0) + (last?.position ?? 0);
         logger.info({ views: round, position: last?.position }, "views are rebuilt and in place");
         if (last !== undefined) {
-          const counts = { ...NOTHING, total: records + last.head * (left - 1), updated: records };
-          await run.report({ ...counts, batches: n + 1 }, { ...last, done, views: [] });
+          const { position, head, recordsPerSecond } = last;
+          const counts = { ...NOTHING, total: records + head * left, updated: records };
+          const place = { position, head, recordsPerSecond, done, views: [] };
+          await run.report({ ...counts, batches: n + 1 }, place satisfies RebuildPlace);
         }
       }
     } finally {

@@ -18,7 +18,7 @@ import { CatalogError } from "../core/errors.ts";
 import { START } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { Replacement } from "./progress.ts";
-import type { RegrowProgress } from "./regrow-beside.ts";
+import type { GrowthProgress, RegrowProgress } from "./regrow-beside.ts";
 import type { Regrower } from "./regrower.ts";
 
 /** How long views are held so that what was asked of them is answered; long lists go on longer. */
@@ -28,7 +28,7 @@ export interface RebuildingParts {
   readonly replacement: Replacement;
   /** Whether a view is in a server. They are not rebuilt together with others. */
   isShared(view: string): boolean;
-  startRegrower(views: readonly string[], onProgress: (progress: RegrowProgress) => void): Regrower;
+  startRegrower(views: readonly string[], onProgress: (progress: GrowthProgress) => void): Regrower;
   /**
    * Compares the next editions, which are closed, with the log. Rejects when they are not to be taken:
    * then nothing has changed.
@@ -60,7 +60,7 @@ export interface Rebuilding {
     views: readonly string[],
     options: {
       readonly signal: AbortSignal;
-      readonly onProgress: (progress: RegrowProgress) => void;
+      readonly onProgress: (progress: GrowthProgress) => void;
       /** From now on it cannot be given up. */
       readonly onTaking: () => void;
     },
@@ -71,14 +71,18 @@ export interface Rebuilding {
 
 export function createRebuilding(parts: RebuildingParts): Rebuilding {
   const { replacement, readers, clear, startRegrower } = parts;
-  let current: { readonly views: readonly string[]; progress?: RegrowProgress } | undefined;
+  let current:
+    | { readonly views: readonly string[]; readonly progress: Record<string, RegrowProgress> }
+    | undefined;
 
   async function grow(
     views: readonly string[],
     { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
   ): Promise<void> {
+    const told = current?.progress ?? {};
     const regrower = startRegrower(views, (progress) => {
-      current = { views, progress };
+      const { position, head, recordsPerSecond } = progress;
+      for (const view of progress.views) told[view] = { position, head, recordsPerSecond };
       onProgress(progress);
     });
     try {
@@ -138,7 +142,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
           hint: "Wait for the job that does it; listJobs names it",
         });
       }
-      current = { views };
+      current = { views, progress: {} };
       try {
         clear(views);
         await grow(views, options);
@@ -146,12 +150,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
         current = undefined;
       }
     },
-    progress() {
-      const { views = [], progress } = current ?? {};
-      return progress === undefined
-        ? {}
-        : Object.fromEntries(views.map((view) => [view, progress]));
-    },
+    progress: () => ({ ...current?.progress }),
   };
 }
 

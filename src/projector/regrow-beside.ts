@@ -2,6 +2,9 @@
  * Regrowing beside: views are brought from the first record to near the head of a log that goes on,
  * while others of the same names are in use, whose place they are to take (replacing.ts).
  *
+ * Views that are made of others are grown when those are near the head, from what is in them then:
+ * each entity is folded once, and they go on together.
+ *
  * What a view cannot take is noted here alone, and told in the end: until the edition is in place it
  * is nobody's concern.
  */
@@ -12,7 +15,7 @@ import type { ChangeLog } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { openParking, type Parked, type ParkingNotes } from "./parking.ts";
 import { isConflict } from "./projector-errors.ts";
-import { createGrower } from "./regrow.ts";
+import { createGrower, type Grower } from "./regrow.ts";
 import type { View } from "./sink.ts";
 
 export interface BesideParts {
@@ -22,7 +25,14 @@ export interface BesideParts {
   readonly notes: Pick<ParkingNotes, "load">;
   /** Taken over: closed in the end, whatever comes of it. */
   readonly views: readonly View[];
-  readonly onProgress: (progress: RegrowProgress) => void;
+  /**
+   * Opens views that are made of those, which are closed by then: `again` are those once more, so
+   * that others can read them while they are written. Taken over, too.
+   */
+  readonly made?:
+    | (() => Promise<{ readonly again: readonly View[]; readonly folded: readonly View[] }>)
+    | undefined;
+  readonly onProgress: (progress: GrowthProgress) => void;
   /** Called when the views are near the head; resolves with where they have to be in the end. */
   readonly onNear: () => Promise<Position>;
   /** Called when the views are in place, if they are before they are closed (Sink.publish). */
@@ -40,6 +50,15 @@ export interface RegrowProgress {
   readonly recordsPerSecond: number;
 }
 
+/** Of the views that are being grown: they come to the head together. */
+export interface GrowthProgress extends RegrowProgress {
+  readonly views: readonly string[];
+  /** Records that views before them were brought to. */
+  readonly before: number;
+  /** How many times the log is gone through after that. */
+  readonly left: number;
+}
+
 /**
  * So many records behind the head is near: a batch or two. So is what does not become much less from
  * turn to turn: where positions count bytes, or writers never rest, the head is not to be come nearer.
@@ -52,45 +71,102 @@ const NEAR = 5_000;
  * with the signal's reason; then none is left.
  */
 export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[]> {
-  const { views, signal } = parts;
+  const { signal, made } = parts;
   const log = patient(parts.log, signal);
-  const begun = performance.now();
+  let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
+  const whole = { ...parts, log };
   try {
-    const parkings = await Promise.all(
-      views.map(({ name }) =>
-        // Notes of its own: what is parked while it grows is told in the end.
-        openParking(name, { load: parts.notes.load, write: async () => {} }, Date.now),
-      ),
-    );
-    for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();
-    const grower = createGrower({
-      ...{ ...parts, log, parkings, from: START },
-      onProgress(position, head) {
-        const recordsPerSecond = position / ((performance.now() - begun) / 1_000);
-        parts.onProgress({ position, head, recordsPerSecond });
-      },
-    });
-    let [left, before] = [Infinity, Infinity];
-    do {
-      before = left;
-      await grower.growTo(await log.head());
-      await grower.tidy();
-      left = (await log.head()) - grower.position();
-    } while (left > NEAR && left < before / 2);
-    await grower.growTo(await parts.onNear());
-    await grower.tidy();
+    const first = await begin(whole, open, { before: 0, left: made === undefined ? 0 : 1 });
+    await growNear(log, first);
+    let all: Growing = first;
+    if (made !== undefined) {
+      await closeAll(open, "keep");
+      open = [];
+      const { again, folded } = await made();
+      open = [...again, ...folded];
+      const told = { before: first.position(), left: 0 };
+      all = together(first.again(again), await begin(whole, folded, told));
+      await growNear(log, all);
+    }
+    await all.growTo(await parts.onNear());
+    await all.tidy();
     signal.throwIfAborted();
     outcome = "keep";
-    const parked = parkings.flatMap((parking) => parking.list());
-    if (views.every(({ sink }) => sink.publish !== undefined)) {
-      await putInPlace(views, async () => grower.growTo(await log.head()));
+    const parked = all.parked();
+    if (open.every(({ sink }) => sink.publish !== undefined)) {
+      await putInPlace(open, async () => all.growTo(await log.head()));
       parts.onInPlace?.(parked);
     }
     return parked;
   } finally {
-    await Promise.all(views.map(({ sink }) => sink.close(outcome)));
+    await closeAll(open, outcome);
   }
+}
+
+interface Growing extends Grower {
+  parked(): readonly Parked[];
+}
+
+/** The views, from nothing. */
+async function begin(
+  { log, decode, notes, signal, rest, batchMax, onProgress }: BesideParts,
+  views: readonly View[],
+  passes: Pick<GrowthProgress, "before" | "left">,
+): Promise<Growing & { again(views: readonly View[]): Growing }> {
+  const parkings = await Promise.all(
+    views.map(({ name }) =>
+      // Notes of its own: what is parked while it grows is told in the end.
+      openParking(name, { load: notes.load, write: async () => {} }, Date.now),
+    ),
+  );
+  for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();
+  const names = views.map(({ name }) => name);
+  const parked = () => parkings.flatMap((parking) => parking.list());
+  const parts = { log, decode, parkings, signal, rest, batchMax };
+  const grower = createGrower({
+    ...{ ...parts, views, from: START },
+    onProgress(position, head, recordsPerSecond) {
+      onProgress({ position, head, recordsPerSecond, views: names, ...passes });
+    },
+  });
+  return {
+    ...{ ...grower, parked },
+    again(same) {
+      return { ...createGrower({ ...parts, views: same, from: grower.position() }), parked };
+    },
+  };
+}
+
+/** The second is made of the first. */
+function together(first: Growing, second: Growing): Growing {
+  return {
+    position: () => (first.position() < second.position() ? first.position() : second.position()),
+    async growTo(head) {
+      await first.growTo(head);
+      await second.growTo(head);
+    },
+    async tidy() {
+      await first.tidy();
+      await second.tidy();
+    },
+    parked: () => [...first.parked(), ...second.parked()],
+  };
+}
+
+async function growNear(log: BesideParts["log"], growing: Growing): Promise<void> {
+  let [left, before] = [Infinity, Infinity];
+  do {
+    before = left;
+    await growing.growTo(await log.head());
+    await growing.tidy();
+    left = (await log.head()) - growing.position();
+  } while (left > NEAR && left < before / 2);
+}
+
+/** Those that are made of others first, which they have open. */
+async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
+  await Promise.all(views.toReversed().map(({ sink }) => sink.close(outcome)));
 }
 
 /** A log that does not answer for a while does not cost what was grown by then. */

@@ -10,7 +10,7 @@ import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { giveWay } from "./give-way.ts";
 import { type Parked, readParking } from "./parking.ts";
-import { type RegrowProgress, regrowBeside } from "./regrow-beside.ts";
+import { type GrowthProgress, regrowBeside } from "./regrow-beside.ts";
 import type { View } from "./sink.ts";
 
 export interface RegrowerData {
@@ -24,9 +24,16 @@ export interface RegrowerData {
 interface RegrowerStores {
   openViews(
     config: unknown,
-    options: { readonly names: readonly string[]; readonly next: true; readonly bulk: true },
+    options: {
+      readonly names: readonly string[];
+      readonly next: true;
+      readonly bulk?: true;
+      readonly beside?: readonly string[];
+    },
   ): Promise<readonly View[]>;
   openLogReader(config: unknown): Promise<ChangeLog>;
+  /** Views that are made of others. */
+  readonly foldedViews: ReadonlySet<string>;
 }
 
 export type ToRegrower =
@@ -36,7 +43,7 @@ export type ToRegrower =
   | { readonly kind: "busy"; readonly busy: boolean };
 
 export type FromRegrower =
-  | { readonly kind: "progress"; readonly progress: RegrowProgress }
+  | { readonly kind: "progress"; readonly progress: GrowthProgress }
   /** The views are near the head of the log. */
   | { readonly kind: "near" }
   /** The views are closed and ready to be put in place, or in place. */
@@ -51,7 +58,7 @@ export type FromRegrower =
 /** As the projector's: less, and a busy machine starves it. */
 const NICENESS = 10;
 /** Beside a busy service, for each millisecond of work. */
-const REST = 1.5;
+const REST = 0.5;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 
@@ -99,11 +106,17 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
     if (!finished) tell({ kind: "finished", parked });
     finished = true;
   }
+  const folded = views.filter((view) => stores.foldedViews.has(view));
+  const first = views.filter((view) => !stores.foldedViews.has(view));
+  const inOneGo = folded.length === 0 || first.length === 0;
   try {
     const parked = await regrowBeside({
       ...{ log, decode: decodeRecord, signal: stopping.signal },
       notes: { load: (view) => readParking(log, view) },
-      views: await stores.openViews(config, { names: views, next: true, bulk: true }),
+      views: await stores.openViews(config, {
+        ...{ names: inOneGo ? views : first, next: true, bulk: true },
+      }),
+      made: inOneGo ? undefined : () => openMade(stores, config, { first, folded }),
       onProgress(progress) {
         if (performance.now() - told < TOLD_MS_MIN) return;
         told = performance.now();
@@ -122,6 +135,22 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
     finish(parked);
   } finally {
     await log.close();
+  }
+}
+
+/** Views that are made of the next editions of others. */
+async function openMade(
+  { openViews }: RegrowerStores,
+  config: unknown,
+  { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
+) {
+  const again = await openViews(config, { names: first, next: true });
+  try {
+    const names = { names: folded, beside: first };
+    return { again, folded: await openViews(config, { ...names, next: true, bulk: true }) };
+  } catch (error) {
+    for (const { sink } of again) await sink.close("discard");
+    throw error;
   }
 }
 

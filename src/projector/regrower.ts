@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
-import type { RegrowProgress } from "./regrow-beside.ts";
+import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
 
 export interface Regrower {
@@ -26,7 +26,7 @@ export function startRegrower(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
-  readonly onProgress: (progress: RegrowProgress) => void;
+  readonly onProgress: (progress: GrowthProgress) => void;
 }): Regrower {
   const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
     resourceLimits: { maxYoungGenerationSizeMb: 16 },

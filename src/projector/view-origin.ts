@@ -10,7 +10,7 @@ import type { Position } from "../core/position.ts";
  * Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be
  * read.
  */
-export type Emptied = "another model" | "another log" | "damaged";
+export type Emptied = "another model" | "another log" | "an older release" | "damaged";
 
 export interface ViewOrigin {
   /** Fingerprint of the model that the writer projects with; kept with the view. */
@@ -27,6 +27,8 @@ export interface ViewOrigin {
    */
   readonly onStale?: ((stale: boolean) => void) | undefined;
   readonly keptFrom?: number | undefined;
+  /** Of a view in a file: what an older release made is left as it is, and not opened. */
+  readonly keepsOlder?: boolean | undefined;
   /** Of a view in a server: whoever opens it has no say in what it is made of. */
   readonly watched?: boolean | undefined;
   /** Regrow from nothing beside the view that is there, and take its place when closed. */

@@ -26,7 +26,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   ingest: benchIngest,
   reads: benchReads,
   regrow: benchRegrow,
-  rebuild: () => benchRebuild(large ? 1_000_000 : 200_000),
+  rebuild: () => benchRebuild(large ? 1_000_000 : 200_000, 1_000_000),
   search: () => benchSearch(large ? 1_000_000 : 100_000),
   together: benchTogether,
   verify: benchVerify,

@@ -1,56 +1,90 @@
 /**
- * What rebuilding all views, and truncating a million events, costs those who read and write
- * meanwhile: rates beside them, held against rates alone, in the same run on the same service.
+ * What rebuilding all views costs, with nothing else to do and beside those who read and write; and
+ * what it and truncating a million events cost them: rates beside them, held against rates alone, in
+ * the same run on the same service. Who asks has the same cores.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readConfig } from "../../src/config/config.ts";
+import { EMPTY_STREAM } from "../../src/core/position.ts";
+import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
+import type { Append } from "../../src/log/change-log.ts";
+import { encodeChange } from "../../src/log/record-codec.ts";
 import { rebuild } from "../../src/offline.ts";
 import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { createClient, encoded, proposal } from "../support/client.ts";
+import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Load, load, median } from "./load.ts";
-import { fill } from "./regrow.ts";
+import { change, fill } from "./regrow.ts";
 import { rate, report } from "./report.ts";
-import { single, urnOf } from "./sample.ts";
+import { profileOf, single, urnOf } from "./sample.ts";
 
 const connections = 32;
-const seconds = 3;
-const readers = 0.7;
-const writers = 0.6;
+const seconds = 2;
+const targets = {
+  recordsPerSecond: 15_000,
+  rebuilding: { reads: 0.7, writes: 0.6 },
+  truncating: { reads: 0.9, writes: 0.6 },
+  truncationSeconds: 30,
+};
+/** Tables of which there are events. */
+const tables = 1_000;
 
-/** `records`: of the log that views are rebuilt from; as many events are truncated. */
-export async function benchRebuild(records: number): Promise<void> {
+/** `records`: of the log that views are rebuilt from; `events`: that are truncated. */
+export async function benchRebuild(records: number, events: number): Promise<void> {
+  await inService(
+    async (config) => fill(await openLog(config), records),
+    async (service, act) => {
+      const begin = () => act("rebuildViews", {});
+      const idle = await ended(act, await begin());
+      const aim = `(target ${targets.recordsPerSecond.toLocaleString("en")})`;
+      const shown = (job: Job) =>
+        `${job.seconds.toFixed(1)} s, ${rate(job.head / job.seconds)} of the log`;
+      report("rebuilding all views of a service at rest", `${shown(idle)} ${aim}`);
+      const job = await beside(service, records / 5, targets.rebuilding, begin, act);
+      report("rebuilding them, read from and written to", shown(job));
+    },
+  );
+  await inService(
+    (config) => fillEvents(config, events),
+    async (service, act) => {
+      const index = { entityType: "dataset", aspect: "datasetprofile", dryRun: false };
+      const all = { endTimeMillis: Number.MAX_SAFE_INTEGER };
+      const begin = () => act("truncateTimeseriesAspect", { ...index, ...all });
+      const job = await beside(service, tables, targets.truncating, begin, act);
+      const what = `truncating ${job.deleted.toLocaleString("en")} events meanwhile`;
+      report(what, `${job.seconds.toFixed(1)} s (target ${targets.truncationSeconds} s)`);
+    },
+  );
+}
+
+type Configured = ReturnType<typeof readConfig>;
+type Act = (action: string, body: object) => ReturnType<typeof JSON.parse>;
+
+/** A service on a log that was filled, and whose views were made of it. */
+async function inService(
+  prepare: (config: Configured) => Promise<void>,
+  use: (service: ServiceProcess, act: Act) => Promise<void>,
+): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
   const config = readConfig({ data: directory.path }, {});
-  await fill(await openLog(config), records);
+  await prepare(config);
   await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
   const service = await startService(directory.path);
   try {
-    const act = operator(service, directory.path);
     await settled(service);
-    await beside("rebuilding all views", service, records / 5, () => act("rebuildViews", {}), act);
-    const index = { entityType: "dataset", aspect: "datasetprofile", dryRun: false };
-    const events = await fillEvents(service, records);
-    await settled(service);
-    const truncate = () => act("truncateTimeseriesAspect", { ...index, ...all });
-    const what = `truncating ${events.toLocaleString("en")} events`;
-    await beside(what, service, records / 5, truncate, act);
+    await use(service, operator(service, directory.path));
   } finally {
     await service.stop();
   }
 }
 
-const all = { endTimeMillis: Number.MAX_SAFE_INTEGER };
-
-type Act = ReturnType<typeof operator>;
-
-function operator({ address }: ServiceProcess, directory: string) {
+function operator({ address }: ServiceProcess, directory: string): Act {
   const token = readFileSync(join(directory, "operator.token"), "utf8").trim();
-  return async (action: string, body: object) => {
+  return async (action, body) => {
     const headers = { Authorization: `Bearer ${token}` };
     const client = createClient(address);
     const reply = await client.call("POST", `/operations?action=${action}`, body, headers);
@@ -59,14 +93,33 @@ function operator({ address }: ServiceProcess, directory: string) {
   };
 }
 
-/** Reads and writes in turn, alone and beside the job, which is begun again when it has ended. */
+interface Job {
+  readonly seconds: number;
+  readonly deleted: number;
+  /** Of the log, when it ended. */
+  readonly head: number;
+}
+
+async function ended(act: Act, id: string): Promise<Job> {
+  for (;;) {
+    const job = await act("getJob", { id });
+    if (job.state === "failed" || job.state === "cancelled") throw new Error(JSON.stringify(job));
+    if (job.state === "done") {
+      const { runNanos, counts, place } = job;
+      return { seconds: runNanos / 1e9, deleted: counts.deleted, head: place?.head ?? 0 };
+    }
+    await pause(50);
+  }
+}
+
+/** Reads and writes in turn, alone and beside the job. */
 async function beside(
-  what: string,
   service: ServiceProcess,
   entities: number,
+  wanted: { readonly reads: number; readonly writes: number },
   begin: () => Promise<string>,
   act: Act,
-): Promise<void> {
+): Promise<Job> {
   const reads = (): Load => ({
     ...{ url: service.address, method: "GET", connections, seconds },
     requests: Array.from({ length: 10_000 }, (_, n) => ({
@@ -84,51 +137,59 @@ async function beside(
       })),
     };
   };
+  const kinds = { reads, writes };
+  const alone = { reads: [] as number[], writes: [] as number[] };
+  const meanwhile = { reads: [] as number[], writes: [] as number[] };
   await load(reads());
   await load(writes());
-  const alone = { reads: [] as number[], writes: [] as number[] };
   for (let round = 0; round < 2; round++) {
-    alone.reads.push((await load(reads())).perSecond);
-    alone.writes.push((await load(writes())).perSecond);
+    for (const kind of ["reads", "writes"] as const) {
+      await settled(service);
+      alone[kind].push((await load(kinds[kind]())).perSecond);
+    }
   }
   await settled(service);
   const id = await begin();
-  const meanwhile = { reads: [] as number[], writes: [] as number[] };
-  let job = await act("getJob", { id });
-  while (job.state === "running") {
-    meanwhile.reads.push((await load(reads())).perSecond);
-    if ((await act("getJob", { id })).state !== "running") meanwhile.reads.pop();
-    else {
-      meanwhile.writes.push((await load(writes())).perSecond);
-      if ((await act("getJob", { id })).state !== "running") meanwhile.writes.pop();
-    }
-    job = await act("getJob", { id });
+  const running = async () => (await act("getJob", { id })).state === "running";
+  for (let turn = 0; await running(); turn++) {
+    const kind = turn % 2 === 0 ? "reads" : "writes";
+    const { perSecond } = await load(kinds[kind]());
+    if (await running()) meanwhile[kind].push(perSecond);
   }
-  if (job.state !== "done") throw new Error(JSON.stringify(job));
-  const took = job.runNanos / 1e9;
-  const shown = `${took.toFixed(1)} s, ${rate(job.counts.total / took)}`;
-  report(`${what}, read from and written to`, shown);
-  if (meanwhile.reads.length === 0) report("it ended before anything was measured", "");
-  for (const [name, target] of [["reads", readers] as const, ["writes", writers] as const]) {
-    const [now, before] = [median(meanwhile[name]), median(alone[name])];
+  for (const kind of ["reads", "writes"] as const) {
+    const [now, before] = [median(meanwhile[kind]), median(alone[kind])];
     if (Number.isNaN(now)) continue;
-    const against = { ratio: now / before, target, of: `${rate(before)} alone` };
-    report(`${name} meanwhile`, rate(now), against);
+    const against = { ratio: now / before, target: wanted[kind], of: `${rate(before)} alone` };
+    report(`${kind} meanwhile`, rate(now), against);
   }
+  return ended(act, id);
 }
 
-/** Profiles of a thousand tables, as many as asked for; how many there are. */
-async function fillEvents({ address }: ServiceProcess, events: number): Promise<number> {
-  const client = createClient(address);
-  const size = 2_000;
-  for (let from = 0; from < events; from += size) {
-    const proposals = Array.from({ length: size }, (_, i) => {
-      const n = from + i;
-      return proposal(urnOf(n % 1_000), "datasetProfile", { timestampMillis: n, rowCount: n });
-    });
-    await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+/** Profiles of some tables, each of which has a key. */
+async function fillEvents(config: Configured, events: number): Promise<void> {
+  const log = await openLog(config);
+  const pending: Promise<unknown>[] = [];
+  let appends: Append[] = [];
+  const flush = async () => {
+    pending.push(log.append(appends));
+    appends = [];
+    if (pending.length > 4) await pending.shift();
+  };
+  for (let n = 0; n < tables; n++) {
+    const key = change(n, "datasetKey", { name: `table_${n}` });
+    const records = [encodeChange({ ...key, system: { ...key.system, version: "1" } })];
+    appends.push({ stream: entityStream(urnOf(n)), expected: EMPTY_STREAM, records });
   }
-  return events;
+  for (let n = 0; n < events; n++) {
+    const table = n % tables;
+    const stream = timeseriesStream(urnOf(table), "datasetProfile");
+    const profile = change(table, "datasetProfile", profileOf(table, n));
+    appends.push({ stream, expected: "any", records: [encodeChange(profile)] });
+    if (appends.length >= 1_000) await flush();
+  }
+  await flush();
+  await Promise.all(pending);
+  await log.close();
 }
 
 /** Until no view is behind. */

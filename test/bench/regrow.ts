@@ -108,7 +108,7 @@ export async function fill(log: ChangeLog, size: number): Promise<void> {
   await log.close();
 }
 
-function change(entity: number, aspect: string, value: object): Change {
+export function change(entity: number, aspect: string, value: object): Change {
   const time = 1_700_000_000_000 + entity;
   return {
     urn: urnOf(entity),

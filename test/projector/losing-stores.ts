@@ -1,8 +1,13 @@
 /** What the thread that grows views opens its stores with in tests: one of them loses an entity. */
 import type { View } from "../../src/projector/sink.ts";
-import { openViews as openAll, openLogReader, type StoresConfig } from "../../src/stores.ts";
+import {
+  foldedViews,
+  openViews as openAll,
+  openLogReader,
+  type StoresConfig,
+} from "../../src/stores.ts";
 
-export { openLogReader };
+export { foldedViews, openLogReader };
 
 export interface LosingStores extends StoresConfig {
   readonly loses: string | undefined;

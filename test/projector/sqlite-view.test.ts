@@ -112,6 +112,56 @@ describe("a view's file", () => {
     }
   });
 
+  describe("that an older release made", () => {
+    const log = { id: "one", head: position(2) };
+    const openNow = (file: Partial<ViewFile>) => {
+      const told: string[] = [];
+      const view = openSqliteView(schema, {
+        path,
+        log,
+        onEmptied: (why) => told.push(why),
+        ...file,
+      });
+      const texts = view.db.prepare("SELECT text FROM mark").all();
+      const found = [texts.length, view.position(), told];
+      view.close("keep");
+      return found;
+    };
+    beforeEach(() => {
+      write("a", 2, { log });
+      const db = new DatabaseSync(path);
+      db.exec("ALTER TABLE mark ADD COLUMN old TEXT; ALTER TABLE mark DROP COLUMN text");
+      db.close();
+    });
+
+    test("begins anew, and says why", () => {
+      const db = new DatabaseSync(path);
+      db.exec("PRAGMA user_version = 2");
+      db.close();
+      expect(openNow({})).toEqual([0, 0, ["an older release"]]);
+      expect(openNow({})).toEqual([0, 0, []]);
+    });
+
+    test("stays as it is where that is wanted, or where the log ends before it", () => {
+      const db = new DatabaseSync(path);
+      db.exec("PRAGMA user_version = 2");
+      db.close();
+      const refused = 'the view "marks" was made by an older release';
+      expect(() => openNow({ keepsOlder: true })).toThrow(refused);
+      expect(() => openNow({ log: { ...log, head: position(1) } })).toThrow(refused);
+      expect(openNow({})).toEqual([0, 0, ["an older release"]]);
+    });
+
+    test("and is of this release's number, but lacks what its tables have, is set aside", () => {
+      expect(openNow({})).toEqual([0, 0, ["damaged"]]);
+      const db = new DatabaseSync(`${path}.damaged`);
+      expect(db.prepare("SELECT count(old) AS n, count(*) AS rows FROM mark").get()).toMatchObject({
+        ...{ n: 0, rows: 1 },
+      });
+      db.close();
+    });
+  });
+
   test("of another view is refused", () => {
     write("a", 1);
     const other = { ...schema, view: "stamps" };

@@ -10,7 +10,8 @@
  * and takes its place when it is closed, made durable. A crash before that leaves the old view. With
  * `next` it is grown in the file that another takes its place by while both are open (editions.ts).
  *
- * A file that cannot even be opened is set aside, and the view begins anew: all of it is in the log.
+ * A file that cannot even be opened, or lacks what the tables have, is set aside; one of an older release
+ * goes. The view begins anew: all of it is in the log.
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -23,7 +24,7 @@ import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } fro
 /** The shape of one kind of view. */
 export interface ViewSchema {
   readonly view: string;
-  /** Raised with every change to `tables`: a file of another version is refused. */
+  /** Raised with every change to `tables`: a file of another version is not read. */
   readonly version: number;
   readonly tables: string;
   /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
@@ -206,12 +207,28 @@ function openOrBegin(path: string, schema: ViewSchema, file: ViewFile): Database
   try {
     return open(path, bulk, schema, file);
   } catch (error) {
-    if (bulk || file.next || !isSqliteError(error) || !damaged(error)) throw error;
-    setAside(path);
-    file.onEmptied?.("damaged");
+    if (bulk || file.next) throw error;
+    const older = error instanceof OlderTables && error.isTold && file.keepsOlder !== true;
+    if (older)
+      for (const old of [...filesOf(fileInPlace(path)), path]) rmSync(old, { force: true });
+    else if (error instanceof LackingTables || (isSqliteError(error) && damaged(error))) {
+      setAside(path);
+    } else throw error;
+    file.onEmptied?.(older ? "an older release" : "damaged");
     return open(path, bulk, schema, file);
   }
 }
+
+/** `isTold`: all that is in the view is in the log, too. */
+class OlderTables extends CatalogError {
+  readonly isTold: boolean;
+  constructor(message: string, { hint, isTold }: { hint: string; isTold: boolean }) {
+    super("unavailable", message, { hint });
+    this.isTold = isTold;
+  }
+}
+
+class LackingTables extends CatalogError {}
 
 function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -230,7 +247,8 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
     if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
       create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
-    checkVersion(db, schema);
+    checkVersion(db, schema, file.log?.head);
+    if (!bulk && file.next !== true) checkTables(db, schema);
     touchTables(db);
     takeOrigin(db, schema, file);
     return db;
@@ -239,6 +257,36 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     throw error;
   }
 }
+
+/** A table that is not there, or lacks a column, could not be written. */
+function checkTables(db: DatabaseSync, schema: ViewSchema): void {
+  const own = columnsOf(db);
+  const expected = new DatabaseSync(":memory:");
+  try {
+    expected.exec(schema.tables);
+    for (const [table, columns] of columnsOf(expected)) {
+      if (own.get(table) === columns) continue;
+      const what = `the table "${table}" of the view "${schema.view}" is not as it was made`;
+      throw new LackingTables("unavailable", what, {
+        hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
+      });
+    }
+  } finally {
+    expected.close();
+  }
+}
+
+const columnsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare(
+        `SELECT made.name AS made, group_concat(info.name) AS columns
+         FROM sqlite_schema AS made JOIN pragma_table_info(made.name) AS info
+         WHERE made.type = 'table' GROUP BY made.name`,
+      )
+      .all()
+      .map(({ made, columns }) => [String(made), String(columns)]),
+  );
 
 /** A table whose first page cannot be read is as good as none. */
 function touchTables(db: DatabaseSync): void {
@@ -290,21 +338,19 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
   db.exec("COMMIT");
 }
 
-function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
+/** `head`: of the log that feeds the view, as far as that is known. */
+function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Position): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
   const hint = `Run: ${ownCommand(`rebuild ${schema.view}`)}`;
   if (version !== schema.version) {
     const release = version > schema.version ? "a newer" : "an older";
-    throw new CatalogError(
-      "unavailable",
-      `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`,
-      {
-        hint:
-          version > schema.version
-            ? `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`
-            : hint,
-      },
-    );
+    const what = `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
+    if (version < schema.version) {
+      throw new OlderTables(what, { hint, isTold: isTold(db, head) });
+    }
+    throw new CatalogError("unavailable", what, {
+      hint: `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`,
+    });
   }
   const name = db.prepare("SELECT name FROM view").get()?.name;
   if (name !== schema.view) {
@@ -315,6 +361,15 @@ function checkVersion(db: DatabaseSync, schema: ViewSchema): void {
         hint,
       },
     );
+  }
+}
+
+function isTold(db: DatabaseSync, head: Position | undefined): boolean {
+  try {
+    return head !== undefined && readPosition(db) <= head;
+  } catch {
+    // It is no view.
+    return false;
   }
 }
 

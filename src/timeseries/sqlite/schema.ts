@@ -6,7 +6,7 @@ import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
 
 export const timeseriesSchema: ViewSchema = {
   view: "timeseries",
-  version: 2,
+  version: 3,
   tables: `
 CREATE TABLE series (
   id INTEGER PRIMARY KEY,
@@ -28,14 +28,14 @@ CREATE TABLE event (
 ) STRICT;
 
 -- Truncations by the position of their records. Readers pass over what those that are not done
--- will take. series: the last one that is done with. deleted: so far.
+-- will take. event: the last one that was looked at. deleted: so far.
 CREATE TABLE truncation (
   position INTEGER PRIMARY KEY,
   entity_type TEXT NOT NULL,
   aspect TEXT NOT NULL,
   before REAL NOT NULL,
   batch_size INTEGER NOT NULL,
-  series INTEGER NOT NULL DEFAULT 0,
+  event INTEGER NOT NULL DEFAULT 0,
   deleted INTEGER NOT NULL DEFAULT 0,
   done INTEGER NOT NULL DEFAULT 0
 ) STRICT;

@@ -6,7 +6,9 @@
  * What a part takes follows from the truncation alone: events told before it, older than its time.
  * So it does not matter when it is done, nor whether an event was told again meanwhile.
  */
+import { LRUCache } from "lru-cache";
 import { entityTypeOf } from "../../core/urn.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { SqliteView } from "../../projector/sqlite/sqlite-view.ts";
 import type { TimeseriesWrite } from "../timeseries-table.ts";
 
@@ -18,10 +20,13 @@ export interface Truncations {
   step(): Promise<boolean>;
 }
 
-/** Numbers of series that one part looks through. */
-const SERIES_MAX = 5_000;
-/** Events that one part takes, however many it may: some ten milliseconds. */
-const EVENTS_MAX = 1_000;
+/**
+ * Events that one part looks at, in the order in which they came: those that came together lie
+ * together, so that a page is written once or twice and not for each of its events. Some ten milliseconds.
+ */
+const EVENTS_MAX = 5_000;
+/** Series of which it is remembered whether they are concerned; some megabytes. */
+const SERIES_MAX = 50_000;
 
 interface Pending {
   readonly position: number;
@@ -29,44 +34,56 @@ interface Pending {
   readonly aspect: string;
   readonly before: number;
   readonly batchSize: number;
-  readonly series: number;
+  readonly event: number;
 }
+
+type Looked = readonly [event: number, series: number, time: number, position: number];
 
 export function createTruncations(view: SqliteView): Truncations {
   const { db } = view;
+  const { arrays } = preparingOn(db);
   const insert = db.prepare(`
     INSERT INTO truncation (position, entity_type, aspect, before, batch_size)
     VALUES (?, ?, ?, ?, ?)`);
   const first = db.prepare(`
-    SELECT position, entity_type AS type, aspect, before, batch_size AS batchSize, series
+    SELECT position, entity_type AS type, aspect, before, batch_size AS batchSize, event
     FROM truncation WHERE done = 0 ORDER BY position LIMIT 1`);
-  const lastSeries = db.prepare("SELECT coalesce(max(id), 0) AS id FROM series");
-  const seriesAfter = db.prepare(
-    "SELECT id, urn FROM series WHERE id > ? AND id <= ? AND aspect = ? ORDER BY id",
-  );
-  const remove = db.prepare(`
-    DELETE FROM event WHERE rowid IN
-      (SELECT rowid FROM event WHERE series = ? AND time < ? AND position < ? LIMIT ?)`);
+  const after = arrays<Looked>(`
+    SELECT rowid, series, time, position FROM event WHERE rowid > ? ORDER BY rowid LIMIT ?`);
+  const seriesOf = db.prepare("SELECT urn, aspect FROM series WHERE id = ?");
+  const remove = db.prepare("DELETE FROM event WHERE rowid = ?");
   const note = db.prepare(`
-    UPDATE truncation SET series = ?, deleted = deleted + ?, done = ? WHERE position = ?`);
+    UPDATE truncation SET event = ?, deleted = deleted + ?, done = ? WHERE position = ?`);
   /** Undefined: not known. */
   let some: boolean | undefined;
+  let concerned = new LRUCache<number, boolean>({ max: SERIES_MAX });
+  let of: number | undefined;
 
-  function part({ position, type, aspect, before, batchSize, series }: Pending): void {
-    const end = Number(lastSeries.get()?.id);
-    const to = Math.min(end, series + SERIES_MAX);
-    const most = Math.min(batchSize, EVENTS_MAX);
-    let left = most;
-    let at = to;
-    for (const { id, urn } of seriesAfter.all(series, to, aspect)) {
-      if (entityTypeOf(String(urn)) !== type) continue;
-      left -= Number(remove.run(Number(id), before, position, left).changes);
-      if (left > 0) continue;
-      // There may be more of this one.
-      at = Number(id) - 1;
-      break;
+  function isConcerned(series: number, { type, aspect }: Pending): boolean {
+    let found = concerned.get(series);
+    if (found === undefined) {
+      const row = seriesOf.get(series);
+      found = row?.aspect === aspect && entityTypeOf(String(row.urn)) === type;
+      concerned.set(series, found);
     }
-    note.run(at, most - left, at === end ? 1 : 0, position);
+    return found;
+  }
+
+  /** An event that is told later, or again, comes after all that the truncation is about. */
+  function part(pending: Pending): void {
+    const { position, before, batchSize } = pending;
+    if (of !== position) concerned = new LRUCache({ max: SERIES_MAX });
+    of = position;
+    const most = Math.min(batchSize, EVENTS_MAX);
+    const events = after.all(pending.event, most);
+    let deleted = 0;
+    for (const [event, series, time, told] of events) {
+      if (time >= before || told >= position || !isConcerned(series, pending)) continue;
+      remove.run(event);
+      deleted++;
+    }
+    const last = events.at(-1)?.[0] ?? pending.event;
+    note.run(last, deleted, events.length < most ? 1 : 0, position);
   }
 
   return {
