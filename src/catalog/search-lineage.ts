@@ -149,7 +149,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const from = startOf(page.start);
     const pageSize = countOf(page.count);
     const exploration = await explore(request);
-    const { plan, among, bare, partial } = exploration;
+    const { plan, among } = exploration;
     const byDistance = nearestFirst(plan);
     const answer = await reader.search({
       ...within(plan, among),
@@ -161,14 +161,17 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const hits = byDistance
       ? await nearest(exploration, { start: from, pageSize })
       : plan.hitsOf(answer);
+    return { from, pageSize, ...(await told(exploration, answer, hits)) };
+  }
+
+  /** What every page tells, whichever hits are on it. */
+  async function told(exploration: Exploration, answer: SearchAnswer, hits: readonly SearchHit[]) {
     return {
-      from,
-      pageSize,
-      total: answer.total + bare.size,
+      total: answer.total + exploration.bare.size,
       hits: withPaths(exploration, hits),
       facets: await facetsOf(exploration, answer),
       position: answer.position,
-      partial,
+      partial: exploration.partial,
     };
   }
 
@@ -177,7 +180,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     asked: ScrollRequest,
   ): Promise<LineageScrollPage> {
     const exploration = await explore(request);
-    const { plan, among, bare, partial } = exploration;
+    const { plan, among, partial } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
       const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
@@ -199,11 +202,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const end = start + hits.length;
     return {
       pageSize,
-      total: answer.total + bare.size,
-      hits: withPaths(exploration, hits),
-      facets: await facetsOf(exploration, answer),
-      position: answer.position,
-      partial,
+      ...(await told(exploration, answer, hits)),
       ...(hits.length === pageSize && pageSize > 0 && { scrollId: writeScrollId([end], request) }),
     };
   }

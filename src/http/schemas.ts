@@ -20,6 +20,18 @@ export const urn: Schema = {
     "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
 };
 
+/** A page of urns; `count` says what is counted. */
+export const urnPage = (count: string): Schema => ({
+  type: "object",
+  required: ["entities", "start", "count", "total"],
+  properties: {
+    entities: { type: "array", items: urn },
+    start: { type: "integer" },
+    count: { type: "integer", description: count },
+    total: { type: "integer", description: "How many there are" },
+  },
+});
+
 export const auditStamp: Schema = {
   type: "object",
   description: "Who and when.",

@@ -7,7 +7,6 @@ import { position } from "../../src/core/position.ts";
 import type {
   Condition,
   DocumentText,
-  Expression,
   SearchDocument,
   SearchQuery,
   SearchReader,
@@ -16,6 +15,7 @@ import type {
 } from "../../src/search/search.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { completing } from "../support/completing.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
@@ -73,26 +73,6 @@ afterAll(async () => {
   await sink.close();
   await place.remove();
 });
-
-const within = "suggested";
-
-/** As the catalog asks for what somebody types. */
-function completing(typed: string): Expression {
-  const words = typed.split(" ");
-  const all = words.map((word, n): Expression => {
-    const whole = { word, prefix: false, weight: 1 };
-    const begun = n === words.length - 1 ? [{ word, prefix: true, weight: 0.5 }] : [];
-    return { kind: "word", within, any: [whole, ...begun] };
-  });
-  return {
-    kind: "prefer",
-    base: { kind: "and", all },
-    preferred: [
-      { weight: 16, when: { kind: "whole", text: typed, prefix: false, within } },
-      { weight: 4, when: { kind: "whole", text: typed, prefix: true, within } },
-    ],
-  };
-}
 
 const notRemoved: Condition = {
   kind: "not",

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import { asBearer, ask } from "../graphql/graphql-client.ts";
-import type { Client } from "../support/client.ts";
+import { type Client, proposal } from "../support/client.ts";
 import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -24,6 +24,19 @@ export async function guardedService(
     operator: tokenOf(service.directory),
     key: Buffer.from(key, "utf8"),
   });
+}
+
+/** Writes an aspect as the operator; the position of the write. */
+export async function writeAsOperator(
+  { client, operator }: GuardedService,
+  urn: string,
+  aspect: string,
+  value: unknown,
+): Promise<number> {
+  const body = { proposal: proposal(urn, aspect, value) };
+  const reply = await client.call("POST", "/aspects?action=ingestProposal", body, operator);
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  return reply.position ?? 0;
 }
 
 /** Who the service takes the bearer of a token for; the status where it does not let them in. */

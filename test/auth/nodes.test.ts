@@ -6,13 +6,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
-import { encoded, proposal } from "../support/client.ts";
+import { encoded } from "../support/client.ts";
 import {
   type EventStoreServer,
   startEventStoreServer,
 } from "../support/eventstoredb-server/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { type GuardedService, guardedService, whoIs } from "./guarded-service.ts";
+import { type GuardedService, guardedService, whoIs, writeAsOperator } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const WAIT_MS_MAX = 15_000;
@@ -45,11 +45,8 @@ afterAll(async () => {
 const eventually = (look: () => Promise<unknown>, expected: unknown): Promise<void> =>
   expect.poll(look, { timeout: WAIT_MS_MAX, interval: 50 }).toEqual(expected);
 
-async function write(urn: string, aspect: string, value: unknown): Promise<void> {
-  const body = { proposal: proposal(urn, aspect, value) };
-  const reply = await one.client.call("POST", "/aspects?action=ingestProposal", body, one.operator);
-  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-}
+const write = (urn: string, aspect: string, value: unknown): Promise<number> =>
+  writeAsOperator(one, urn, aspect, value);
 
 /** A token made on one node that the other believes. */
 async function believed(): Promise<{ token: string; id: string; there: () => Promise<unknown> }> {

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, faultOf, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
-import { type GuardedService, guardedService } from "./guarded-service.ts";
+import { type GuardedService, guardedService, writeAsOperator } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
@@ -21,10 +21,7 @@ const call = (method: string, path: string, body?: unknown, headers = mina) =>
   service.client.call(method, path, body, headers);
 
 async function write(urn: string, aspect: string, value: unknown) {
-  const body = { proposal: proposal(urn, aspect, value) };
-  const reply = await call("POST", "/aspects?action=ingestProposal", body, service.operator);
-  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
-  position = reply.position ?? position;
+  position = await writeAsOperator(service, urn, aspect, value);
 }
 
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** Reads are authorised: what a user may not see is to them as if it were not there. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
-import { encoded, proposal, type Reply } from "../support/client.ts";
-import { type GuardedService, guardedService } from "./guarded-service.ts";
+import { encoded, type Reply } from "../support/client.ts";
+import { type GuardedService, guardedService, writeAsOperator } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
@@ -40,10 +40,7 @@ let position = 0;
 const call = (method: string, path: string, body?: unknown, headers = mina): Promise<Reply> =>
   service.client.call(method, path, body, headers);
 async function write(urn: string, aspect: string, value: unknown) {
-  const body = { proposal: proposal(urn, aspect, value) };
-  const reply = await call("POST", "/aspects?action=ingestProposal", body, service.operator);
-  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
-  position = reply.position ?? position;
+  position = await writeAsOperator(service, urn, aspect, value);
 }
 /** Answered when searches and relationships show all that was written. */
 const current = () => ({ ...mina, "X-Annals-Min-Position": String(position) });

@@ -18,6 +18,7 @@ import type {
 } from "../../src/search/search.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { completing } from "../support/completing.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { median } from "./load.ts";
 import { rate, report } from "./report.ts";
@@ -201,29 +202,6 @@ export function asTyped(typed: string): Expression {
       { weight: 16, when: { kind: "whole", text: typed, prefix: false } },
       { weight: 4, when: { kind: "whole", text: typed, prefix: true } },
       ...(words.length < 2 ? [] : [{ weight: 2, when: { kind: "phrase", words } } as const]),
-    ],
-  };
-}
-
-function completing(typed: string): Expression {
-  const within = "suggested";
-  const words = typed.split(" ");
-  const all = words.map(
-    (word, n): Expression => ({
-      kind: "word",
-      within,
-      any: [
-        { word, prefix: false, weight: 1 },
-        ...(n === words.length - 1 ? [{ word, prefix: true, weight: 0.5 }] : []),
-      ],
-    }),
-  );
-  return {
-    kind: "prefer",
-    base: { kind: "and", all },
-    preferred: [
-      { weight: 16, when: { kind: "whole", text: typed, prefix: false, within } },
-      { weight: 4, when: { kind: "whole", text: typed, prefix: true, within } },
     ],
   };
 }

@@ -210,16 +210,7 @@ const listUrns: Endpoint = {
       },
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["entities", "start", "count", "total"],
-    properties: {
-      entities: { type: "array", items: schemas.urn },
-      start: { type: "integer" },
-      count: { type: "integer", description: "How many this page lists" },
-      total: { type: "integer", description: "How many there are" },
-    },
-  }),
+  reply: valueReply(schemas.urnPage("How many this page lists")),
   reads: "entities",
   example: {
     path: "/entities?action=listUrns",

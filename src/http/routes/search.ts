@@ -241,16 +241,7 @@ const listEntities: Endpoint = {
     required: ["entity", "start", "count"],
     properties: byFilter,
   },
-  reply: valueReply({
-    type: "object",
-    required: ["entities", "start", "count", "total"],
-    properties: {
-      entities: { type: "array", items: schemas.urn },
-      start: { type: "integer" },
-      count: { type: "integer", description: "The count that was applied" },
-      total: { type: "integer", description: "How many there are" },
-    },
-  }),
+  reply: valueReply(schemas.urnPage("The count that was applied")),
   reads: "search",
   example: {
     path: "/entities?action=list",

@@ -5,7 +5,7 @@
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { answersHealthy } from "./cluster-health.ts";
-import { javaHome, mavenPackage } from "./maven-packages.ts";
+import { fromPackage, javaHome } from "./maven-packages.ts";
 import type { ServerKind, ServerPlace } from "./server-kind.ts";
 
 const version = "8.19.0";
@@ -15,22 +15,14 @@ const temporary = ({ folder }: ServerPlace): string => join(folder, "temporary")
 
 export async function elasticsearch(): Promise<ServerKind> {
   return {
+    ...fromPackage({
+      name: "elasticsearch",
+      version,
+      coordinates: [`org.elasticsearch.distribution.integ-test-zip:elasticsearch:${version}:zip`],
+    }),
     version: `${version} core`,
     portCount: 2,
     refusesRoot: true,
-    stopSignal: "SIGKILL",
-
-    program: (signal) =>
-      mavenPackage(
-        {
-          name: "elasticsearch",
-          version,
-          coordinates: [
-            `org.elasticsearch.distribution.integ-test-zip:elasticsearch:${version}:zip`,
-          ],
-        },
-        signal,
-      ),
 
     // A copy, since it writes into its own folder and its user may not read where the original lies.
     async prepare(place) {

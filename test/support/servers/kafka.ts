@@ -1,7 +1,7 @@
 /** Kafka as one node that is broker and controller. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { javaHome, mavenPackage } from "./maven-packages.ts";
+import { fromPackage, javaHome } from "./maven-packages.ts";
 import type { ServerKind, ServerPlace } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
@@ -19,23 +19,15 @@ export async function kafka(): Promise<ServerKind> {
     args: ["-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
   });
   return {
-    version,
+    ...fromPackage({
+      name: "kafka",
+      version,
+      coordinates: [
+        `org.apache.kafka:kafka_2.13:${version}`,
+        ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
+      ],
+    }),
     portCount: 2,
-    refusesRoot: false,
-    stopSignal: "SIGKILL",
-
-    program: (signal) =>
-      mavenPackage(
-        {
-          name: "kafka",
-          version,
-          coordinates: [
-            `org.apache.kafka:kafka_2.13:${version}`,
-            ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
-          ],
-        },
-        signal,
-      ),
 
     async prepare(place) {
       await writeFile(propertiesFile(place), propertiesOf(place));

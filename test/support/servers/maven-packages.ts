@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Unavailable } from "./server-kind.ts";
+import { type ServerKind, Unavailable } from "./server-kind.ts";
 
 const run = promisify(execFile);
 
@@ -26,8 +26,18 @@ export interface MavenPackage {
   readonly coordinates: readonly string[];
 }
 
+/** What servers from packages have in common. */
+export const fromPackage = (
+  wanted: MavenPackage,
+): Pick<ServerKind, "version" | "refusesRoot" | "stopSignal" | "program"> => ({
+  version: wanted.version,
+  refusesRoot: false,
+  stopSignal: "SIGKILL",
+  program: (signal) => mavenPackage(wanted, signal),
+});
+
 /** The folder with the package's jars, or with what was in its zip. */
-export async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
+async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
   await javaHome();
   const cache = process.env.TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
   const place = join(cache, `${wanted.name}-${wanted.version}`);

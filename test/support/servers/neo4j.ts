@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { javaHome, mavenPackage } from "./maven-packages.ts";
+import { fromPackage, javaHome } from "./maven-packages.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
@@ -14,20 +14,12 @@ const opened = ["java.nio", "java.io", "sun.nio.ch", "java.util.concurrent"];
 
 export async function neo4j(): Promise<ServerKind> {
   return {
-    version,
+    ...fromPackage({
+      name: "neo4j",
+      version,
+      coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
+    }),
     portCount: 1,
-    refusesRoot: false,
-    stopSignal: "SIGKILL",
-
-    program: (signal) =>
-      mavenPackage(
-        {
-          name: "neo4j",
-          version,
-          coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
-        },
-        signal,
-      ),
 
     prepare: async () => [],
 

