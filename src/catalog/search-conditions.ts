@@ -17,14 +17,14 @@ export type Asked =
   | { readonly how: "range"; readonly ends: Ends }
   | { readonly how: "exists" };
 
-/** What cannot be asked of a field; without `text`: none of its values is of that kind. */
+/** What cannot be asked of a field. */
 export interface Misfit {
   readonly misfit: true;
   /** The text that no value of the field can be. */
-  readonly text?: string;
+  readonly text: string;
 }
 
-/** Any of the fields; a misfit when no kind of value that they have is like that. */
+/** Any of the fields; a misfit where a text is like no kind of value that they have. */
 export function conditionOn(
   fields: readonly KnownField[],
   asked: Asked,
@@ -34,9 +34,8 @@ export function conditionOn(
     return anyOf(fields.map(({ name }) => ({ kind: "exists", field: name })));
   }
   const answers = fields.flatMap((field) =>
-    [...field.kinds].flatMap((kind) => answerOf(field, { kind, asked, types }) ?? []),
+    [...field.kinds].map((kind) => answerOf(field, { kind, asked, types })),
   );
-  if (answers.length === 0) return { misfit: true };
   const told = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
   const text = told.find((one) => !answers.some(({ read }) => read.has(one)));
   if (text !== undefined) return { misfit: true, text };
@@ -55,15 +54,13 @@ interface Answer {
   readonly read: ReadonlySet<string>;
 }
 
-/** Undefined when values of the kind cannot be asked that. */
-function answerOf(field: KnownField, { kind, asked, types }: Question): Answer | undefined {
+function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
   if (asked.how === "range") return rangeAnswer(field.name, kind, asked.ends);
   if (kind === "text" || kind === "urn" || kind === "path") {
     return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
   }
   if (asked.how === "contains" || asked.how === "starts" || asked.how === "ends") {
-    // The name of an entity type is a text, too.
-    if (kind !== "type") return undefined;
+    // The name of an entity type is a text, too, and other values are as they are told.
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
   const values: FieldValue[] = [];
@@ -77,8 +74,8 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer |
   return { condition: { kind: "equal", field: field.name, values }, read };
 }
 
-function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer | undefined {
-  if (kind === "flag") return undefined;
+function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer {
+  if (kind === "flag") return flagsBetween(field, ends);
   const texts = Object.values<string>({ ...ends });
   if (kind !== "number" && kind !== "time") {
     return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };
@@ -90,6 +87,25 @@ function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer | undef
   );
   const whole = read.size === new Set(texts).size;
   return { condition: whole ? { kind: "range", field, ...numbers } : NOTHING, read };
+}
+
+/** False comes before true. */
+function flagsBetween(field: string, ends: Ends): Answer {
+  const told = Object.entries<string>({ ...ends });
+  const read = new Set(told.flatMap(([, text]) => (flagOf(text) === undefined ? [] : [text])));
+  const holds = {
+    above: (value: boolean, end: boolean) => value > end,
+    from: (value: boolean, end: boolean) => value >= end,
+    to: (value: boolean, end: boolean) => value <= end,
+    below: (value: boolean, end: boolean) => value < end,
+  };
+  const values = [false, true].filter((value) =>
+    told.every(([end, text]) => {
+      const flag = flagOf(text);
+      return flag !== undefined && holds[end as keyof Ends](value, flag);
+    }),
+  );
+  return { condition: { kind: "equal", field, values }, read };
 }
 
 type TextAsked = Extract<Asked, { texts: readonly string[] }>;
@@ -145,10 +161,8 @@ function readValue(
   types: Pick<SearchFields, "entityType">,
 ): FieldValue | undefined {
   switch (kind) {
-    case "flag": {
-      const lower = text.trim().toLowerCase();
-      return lower === "true" ? true : lower === "false" ? false : undefined;
-    }
+    case "flag":
+      return flagOf(text);
     case "number":
       return finite(text);
     case "time":
@@ -158,6 +172,11 @@ function readValue(
     default:
       return text;
   }
+}
+
+function flagOf(text: string): boolean | undefined {
+  const lower = text.trim().toLowerCase();
+  return lower === "true" ? true : lower === "false" ? false : undefined;
 }
 
 function finite(text: string): number | undefined {

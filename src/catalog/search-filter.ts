@@ -171,17 +171,15 @@ const kindNames: Readonly<Record<string, string>> = {
 };
 
 function misfitOf(
-  { field, condition }: CheckedCriterion,
+  { field }: CheckedCriterion,
   known: readonly KnownField[],
-  text: string | undefined,
+  text: string,
 ): CatalogError {
   const kinds = [...new Set(known.flatMap((one) => [...one.kinds]))];
   const what = kinds.map((kind) => kindNames[kind] ?? "text").join(" or ");
   return new CatalogError(
     "malformed",
-    text === undefined
-      ? `the field "${shown(field)}" cannot be asked for ${condition}`
-      : `"${shown(text)}" is no value of the field "${shown(field)}"`,
+    `"${shown(text)}" is no value of the field "${shown(field)}"`,
     { hint: `Its values are ${what}` },
   );
 }

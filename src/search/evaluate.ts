@@ -124,7 +124,7 @@ function testOf(condition: ValueCondition): ValueTest {
     }
     case "like": {
       const isLike = likes[condition.how](condition.texts.map((text) => text.toWellFormed()));
-      return (value) => typeof value === "string" && isLike(value.toWellFormed().toLowerCase());
+      return (value) => isLike(String(value).toWellFormed().toLowerCase());
     }
     case "range":
       return (value) => liesWithin(wellFormed(value), condition);

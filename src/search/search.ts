@@ -114,8 +114,8 @@ export interface WordChoice {
  * What the values of a document must be like. A field without values fulfils none but `not`.
  *
  *   equal       a value is one of `values`: of the same type, texts letter for letter
- *   like        a value is a text that, lower-cased, equals, contains, begins or ends with one of
- *               `texts`, which are lower-case
+ *   like        a value as text (numbers as JSON has them, true, false) and lower-cased equals,
+ *               contains, begins or ends with one of `texts`, which are lower-case
  *   range       a value lies between the ends that are given: numbers with numbers, texts with
  *               texts by UTF-16 code unit; a boolean lies nowhere
  *   exists      there is a value

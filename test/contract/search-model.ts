@@ -292,6 +292,8 @@ const likeText = fc.constantFrom(
     "ß",
     "i\u0307",
     "1",
+    "-",
+    "tru",
     "long long",
     "日",
     "\ud83d",

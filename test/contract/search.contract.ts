@@ -519,20 +519,27 @@ export function searchContract(
         await put(
           documentOf("a", { f: ["Daily_Orders"] }),
           documentOf("b", { f: ["x", "orders"] }),
-          documentOf("c", { f: [1] }),
+          documentOf("c", { f: [1, -20.5] }),
           documentOf("d"),
+          documentOf("e", { f: [true] }),
         );
         const like = (
           how: "equals" | "contains" | "starts" | "ends",
           ...texts: readonly string[]
         ) => fulfilling({ kind: "like", field: "f", how, texts });
-        expect(await like("equals", "daily_orders", "1")).toEqual(["a"]);
+        expect(await like("equals", "daily_orders", "1")).toEqual(["a", "c"]);
+        expect(await like("equals", "-20.5", "tru", "")).toEqual(["c"]);
+        expect(await like("contains", "0.")).toEqual(["c"]);
+        expect(await like("starts", "-2")).toEqual(["c"]);
+        expect(await like("starts", "2", "tr")).toEqual(["e"]);
+        expect(await like("ends", ".5", "5")).toEqual(["c"]);
+        expect(await like("ends", "e", "1")).toEqual(["c", "e"]);
         expect(await like("contains", "order")).toEqual(["a", "b"]);
         expect(await like("contains", "_")).toEqual(["a"]);
         expect(await like("contains", "%")).toEqual([]);
         expect(await like("starts", "order", "da")).toEqual(["a", "b"]);
         expect(await like("ends", "orders")).toEqual(["a", "b"]);
-        expect(await like("ends", "")).toEqual(["a", "b"]);
+        expect(await like("ends", "")).toEqual(["a", "b", "c", "e"]);
         expect(await like("contains")).toEqual([]);
         expect(await like("starts", "Daily")).toEqual([]);
       });

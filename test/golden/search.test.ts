@@ -159,6 +159,26 @@ describe("the interface", () => {
     expect(await found("*", { filter })).toEqual(expected);
   });
 
+  test.each([
+    ["name", "tides"],
+    ["platform", "urn:li:dataPlatform:kafka"],
+    ["createdAt", "1772409600000"],
+    ["numActiveIncidents", "1"],
+    ["hasTags", "true"],
+    ["removed", "false"],
+    ["typeNames", "Table"],
+    ["browsePaths", "/prod"],
+    ["urn", TIDES],
+  ])("rule 1: %s may be asked for each condition", async (field, value) => {
+    const conditions = ["CONTAIN", "END_WITH", "EQUAL", "START_WITH"];
+    const ends = ["GREATER_THAN", "LESS_THAN"].flatMap((end) => [end, `${end}_OR_EQUAL_TO`]);
+    for (const condition of [...conditions, ...ends]) {
+      const filter = { or: [{ and: [{ field, value, condition }] }] };
+      const asked = { entity: "dataset", input: "*", start: 0, count: 10, filter };
+      expect(await act("search", asked), condition).toMatchObject({ status: 200 });
+    }
+  });
+
   test.each<[string, readonly string[]]>([
     ["tags:urn:li:tag:sea", [TIDES]],
     ["tags:urn\\:li\\:tag\\:sea", [TIDES]],

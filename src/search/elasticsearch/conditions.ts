@@ -88,32 +88,49 @@ function equalQuery({ field, values }: Of<"equal">): Query {
 
 /**
  * Texts lie in lower case behind a "t", beside numbers behind an "n"; those that were cut, in pieces,
- * too. The digest of a cut text has nothing that a lower-case text can have.
+ * too, and what is no text as one of its own. The digest of a cut text has nothing that a lower-case text can have.
  */
 function likeQuery({ field, how, texts }: Of<"like">): Query {
   const [order, part] = [fieldNames.order(field), fieldNames.part(field)];
   const asked = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
-  if (how === "equals")
-    return anyOf(
-      terms(
-        order,
-        asked.map((text) => `t${storedText(text)}`),
-      ),
-    );
+  const others = asked
+    .filter(isInNumbers)
+    .map((text) => likeOther(fieldNames.told(field), how, text));
+  if (how === "equals") {
+    const stored = asked.map((text) => `t${storedText(text)}`);
+    return anyOf([...terms(order, stored), ...others]);
+  }
   for (const text of asked) {
     if (how === "starts" ? isTooLong(`t${inUnitOrder(text)}`) : text.length > withinUnitsMax) {
       throw tooLong(text, field);
     }
   }
-  return anyOf(
-    asked.map(inUnitOrder).flatMap((text): readonly Query[] => {
+  return anyOf([
+    ...others,
+    ...asked.map(inUnitOrder).flatMap((text): readonly Query[] => {
       if (how === "starts" || text === "") return [prefix(order, `t${text}`)];
       const pattern = literal(text);
       return how === "contains"
         ? [wildcard(order, `t*${pattern}*`), wildcard(part, `*${pattern}*`)]
         : [wildcard(order, `t*${pattern}`), wildcard(part, `*${pattern}${PART_END}`)];
     }),
-  );
+  ]);
+}
+
+/** What may be a part of a number or of a truth; others need not be looked for among them. */
+const isInNumbers = (text: string): boolean =>
+  /^[-+.e\d]*$/.test(text) || "true".includes(text) || "false".includes(text);
+
+function likeOther(told: string, how: Of<"like">["how"], text: string): Query {
+  if (text === "" && how !== "equals") return exists(told);
+  switch (how) {
+    case "equals":
+      return { term: { [told]: { value: text, boost: 0 } } };
+    case "starts":
+      return prefix(told, text);
+    default:
+      return wildcard(told, how === "contains" ? `*${text}*` : `*${text}`);
+  }
 }
 
 /** What is not is in no lower-case text. */

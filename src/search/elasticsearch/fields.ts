@@ -7,6 +7,7 @@
  *   text.<field>     texts as they are; number.<field>, truth.<field> other values
  *   order.<field>    what sorts: numbers and booleans, then texts in lower case; these are searched, too
  *   part.<field>     pieces of texts that are too long for a term, in lower case
+ *   told.<field>     numbers and booleans as texts
  *   words.<kind>     words of the texts of one boost, suggested or not; whole.<kind> folded texts
  */
 import { createHash } from "node:crypto";
@@ -18,6 +19,7 @@ export const fieldNames = {
   truth: (field: string) => `truth.${encoded(field)}`,
   order: (field: string) => `order.${encoded(field)}`,
   part: (field: string) => `part.${encoded(field)}`,
+  told: (field: string) => `told.${encoded(field)}`,
   words: (kind: Kind) => `words.${kind}`,
   whole: (kind: Kind) => `whole.${kind}`,
 } as const;

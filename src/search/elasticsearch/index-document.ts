@@ -18,10 +18,13 @@ type Lists = Record<string, FieldValue[]>;
 /** JSON text. */
 export function indexDocument(document: SearchDocument, at: Position): string {
   const { urn, values, texts } = document;
-  const [shown, text, number, truth, order, part] = [{}, {}, {}, {}, {}, {}] as Lists[];
+  const [shown, text, number, truth, order, part, told] = Array.from(
+    { length: 7 },
+    () => ({}),
+  ) as Lists[];
   const [words, whole]: Lists[] = [{}, {}];
   const several: string[] = [];
-  const lists = { shown, text, number, truth, order, part };
+  const lists = { shown, text, number, truth, order, part, told };
 
   for (const [name, some] of Object.entries(values)) {
     if (some.length === 0) continue;
@@ -56,7 +59,8 @@ function addValue(
     truth,
     order,
     part,
-  }: Readonly<Record<"shown" | "text" | "number" | "truth" | "order" | "part", Lists>>,
+    told,
+  }: Readonly<Record<"shown" | "text" | "number" | "truth" | "order" | "part" | "told", Lists>>,
   field: string,
   value: FieldValue,
 ): void {
@@ -69,6 +73,7 @@ function addValue(
     return;
   }
   add(shown, field, String(value));
+  add(told, field, String(value));
   add(typeof value === "number" ? number : truth, field, value);
 }
 

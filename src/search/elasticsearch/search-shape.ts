@@ -34,7 +34,7 @@ const FIELDS_MAX = 30_000;
 
 export const searchShape: ViewShape<SearchKept> = {
   view: "search",
-  version: 1,
+  version: 2,
   empty: { kinds: [] },
   index: {
     settings: {
@@ -54,10 +54,9 @@ export const searchShape: ViewShape<SearchKept> = {
         urn: { type: "keyword" },
         several: { type: "keyword", doc_values: false },
         ...Object.fromEntries(
-          ["shown", "text", "number", "truth", "order", "part", "words", "whole"].map((name) => [
-            name,
-            { type: "object", dynamic: true },
-          ]),
+          ["shown", "text", "number", "truth", "order", "part", "told", "words", "whole"].map(
+            (name) => [name, { type: "object", dynamic: true }],
+          ),
         ),
       },
       dynamic_templates: Object.entries({
@@ -67,6 +66,7 @@ export const searchShape: ViewShape<SearchKept> = {
         truth: { type: "boolean", doc_values: false },
         order: { type: "keyword" },
         part: { type: "keyword", doc_values: false },
+        told: { type: "keyword", doc_values: false },
         words: { type: "text", analyzer: "whitespace", norms: false },
         whole: { type: "keyword", doc_values: false },
       } as const).map(([name, mapping]) => ({ [name]: { path_match: `${name}.*`, mapping } })),
