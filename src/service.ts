@@ -5,11 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
+import { builtIns, builtInTime } from "./auth/default-policies.ts";
 import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { sightFields } from "./auth/sights.ts";
+import { builtInStates } from "./catalog/built-in-ports.ts";
 import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
@@ -136,8 +138,11 @@ export async function openService(
       bytesMax: config.urnBytesMax,
       schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
     };
+    const systemActor = `urn:${config.urnNamespace}:corpuser:__datahub_system`;
+    const own = builtIns(config.urnNamespace);
     const plainCatalog = await createCatalog({
       model,
+      builtIns: builtInStates(own, { actor: systemActor, time: builtInTime }),
       patchRules: patchRules(),
       log,
       encode: encodeChange,
@@ -229,10 +234,11 @@ export async function openService(
       requestsPerSecondMax: config.requestsPerSecondMax,
     });
     const judged = judgeCatalog({
-      ...{ catalog, access, model, namespace, required, now: Date.now },
+      ...{ catalog, access, model, namespace, required, now: Date.now, builtIns: own },
       urnOf: createProposalUrns(model, namespace),
       proposalsOf: (snapshots) => proposalsOf(model, snapshots),
-      sightFields: authorizesReads(config, required)
+      patchRules: authorizes("write", config, required) ? patchRules() : undefined,
+      sightFields: authorizes("read", config, required)
         ? sightFields(rules.search.rules, model)
         : undefined,
       lower: createLowering(createHierarchyLookup(readers.search)),
@@ -246,7 +252,7 @@ export async function openService(
 
     const metrics = createMetrics(operations.getStatus);
     const schemaRegistry = createSchemaRegistry({
-      ...{ log, now: Date.now, systemActor: `urn:${namespace}:corpuser:__datahub_system` },
+      ...{ log, now: Date.now, systemActor },
       mayWrite: (actor) => actor !== undefined || !required,
     });
 
@@ -298,13 +304,17 @@ export async function openService(
   }
 }
 
-/** Throws `invalid` where nobody could be told apart, and all would see everything. */
-function authorizesReads({ readAuthorization, host }: Config, required: boolean): boolean {
-  if (readAuthorization === "off") return false;
-  if (required || loopback(host)) return true;
-  throw new CatalogError("invalid", "--read-authorization is on, but nobody is asked for a token", {
-    hint: "Leave --auth on, too",
-  });
+/** Throws `invalid` where nobody could be told apart, and all would see, or write, everything. */
+function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
+  if (config[`${what}Authorization`] === "off") return false;
+  if (required || loopback(config.host)) return true;
+  throw new CatalogError(
+    "invalid",
+    `--${what}-authorization is on, but nobody is asked for a token`,
+    {
+      hint: "Leave --auth on, too",
+    },
+  );
 }
 
 /** Undefined, and nothing is loaded, where no collector is configured. */

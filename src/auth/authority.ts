@@ -1,6 +1,6 @@
 /**
- * May they? The one place where policies are judged: the defaults, with what the log holds in their
- * place or beside them. Policies are read for each question, since the questions are few (tokens,
+ * May they? The one place where policies are judged: those that are stored, and the defaults that
+ * nobody has written. Policies are read for each question, since the questions are few (tokens,
  * policies, users, operations) and an answer from before an edit would be wrong.
  */
 
@@ -32,27 +32,23 @@ export function createAuthority(
   entities: StoredEntities,
   { namespace }: { readonly namespace: string },
 ): Authority {
-  const defaults = new Map(
-    defaultPolicies(namespace).map((policy) => [
-      `urn:${namespace}:dataHubPolicy:${policy.id}`,
-      policy,
-    ]),
-  );
+  const defaults = [...defaultPolicies(namespace)];
+  const urns = defaults.map(([id]) => `urn:${namespace}:dataHubPolicy:${id}`);
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   // Access tokens of a suspended root user are refused like any; the operator's token is not one.
   const alone: Principal = { urn: root, groups: [], roles: [] };
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
 
-  async function policies(): Promise<readonly Policy[]> {
-    const found = new Map<string, Policy>(defaults);
-    for (const [urn, { dataHubPolicyInfo }] of await entities.list("dataHubPolicy")) {
-      if (dataHubPolicyInfo === undefined || defaults.get(urn)?.editable === false) continue;
-      found.set(urn, dataHubPolicyInfo as Policy);
-    }
-    return [...found.values()];
-  }
+  // Whatever somebody may have written under their urns.
+  const always = defaults.flatMap(([, policy]) => (policy.editable ? [] : [policy]));
 
-  const always = [...defaults.values()].filter(({ editable }) => !editable);
+  async function policies(): Promise<readonly Policy[]> {
+    const found: Policy[] = [...always];
+    for (const { dataHubPolicyInfo } of (await entities.list("dataHubPolicy", urns)).values()) {
+      if (dataHubPolicyInfo !== undefined) found.push(dataHubPolicyInfo as Policy);
+    }
+    return found;
+  }
 
   async function principalOf(actor: string): Promise<Principal | undefined> {
     const found = await findPrincipal(entities, actor);

@@ -6,14 +6,18 @@
 import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import type { Eyes } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
+import type { PatchRules } from "../core/patch.ts";
 import type { Model } from "../model/model.ts";
+import { storeBuiltIns } from "./built-in-writes.ts";
+import type { BuiltIn } from "./default-policies.ts";
 import { endTokensWithUsers } from "./ended-users.ts";
-import { guardCatalog } from "./guarded-catalog.ts";
+import { guardCatalog, guarded } from "./guarded-catalog.ts";
 import type { LowerCriteria } from "./hierarchies.ts";
 import type { OpenedAccess } from "./open-access.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import type { SightFields } from "./sights.ts";
 import { withheldNames } from "./withheld.ts";
+import { authorizeWrites } from "./write-authority.ts";
 
 export interface JudgedCatalog {
   /** For who is known to nobody: it sees everything. */
@@ -27,17 +31,21 @@ interface Parts {
     seenThrough(eyes: Eyes): Catalog;
     peek(urn: string): EntityState | undefined;
   };
-  readonly access: Pick<OpenedAccess, "authority" | "tokens">;
+  readonly access: Pick<OpenedAccess, "authority" | "entities" | "tokens">;
   readonly model: Model;
   /** The urn that a proposal is about; undefined where it says none that could be. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** A snapshot is its proposals. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
+  /** What is there before anybody wrote it. */
+  readonly builtIns: readonly BuiltIn[];
   /** Whether tokens are asked for. */
   readonly required: boolean;
   /** Absent: policies do not say who reads what. */
   readonly sightFields?: SightFields | undefined;
+  /** Absent: policies do not say who writes what. */
+  readonly patchRules?: PatchRules | undefined;
   /** With sightFields. */
   readonly lower?: LowerCriteria | undefined;
   readonly now: () => number;
@@ -48,15 +56,33 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
   const ending = { tokens, urnOf, namespace, systemActor };
-  const catalog = endTokensWithUsers(parts.catalog, ending);
+  const own = { builtIns: parts.builtIns, urnOf, proposalsOf, namespace, systemActor };
+  const whole = <C extends Catalog>(one: C): C =>
+    endTokensWithUsers(storeBuiltIns(one, own), ending);
+  const catalog = whole(parts.catalog);
+  const { entities } = access;
+  const ruled = new Set(
+    Object.entries(guarded).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),
+  );
+  const authorized = (one: Catalog): Catalog =>
+    parts.patchRules === undefined
+      ? one
+      : authorizeWrites(one, {
+          ...own,
+          ...{ authority, entities, patchRules: parts.patchRules, ruled },
+        });
   const guard = (one: Catalog): Catalog =>
-    required ? guardCatalog(one, { authority, model, namespace, proposalsOf }) : one;
-  if (!required && sightFields === undefined) return { catalog, catalogFor: undefined };
+    required
+      ? guardCatalog(authorized(one), { authority, model, namespace, proposalsOf })
+      : authorized(one);
+  if (!required && sightFields === undefined && parts.patchRules === undefined) {
+    return { catalog, catalogFor: undefined };
+  }
   const { catalogFor } = createReadAuthority({
     ...{ guard, authority, urnOf, namespace, systemActor, now: parts.now, proposalsOf },
     catalog: {
       ...catalog,
-      seenThrough: (eyes) => endTokensWithUsers(catalog.seenThrough(eyes), ending),
+      seenThrough: (eyes) => whole(catalog.seenThrough(eyes)),
     },
     withheld: required ? withheldNames(model) : undefined,
     ...{ fields: sightFields, lower: parts.lower },

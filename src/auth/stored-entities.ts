@@ -10,8 +10,8 @@ export type Stored = Readonly<Record<string, unknown>>;
 
 export interface StoredEntities {
   find(urn: string): Promise<Stored | undefined>;
-  /** All of a type, by urn. */
-  list(entityType: string): Promise<ReadonlyMap<string, Stored>>;
+  /** All of a type that were written, by urn; and of those `besides` the ones that are there. */
+  list(entityType: string, besides?: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
 }
 
 /** The catalog gives the same text as long as an entity is the same: it is parsed once. */
@@ -40,17 +40,25 @@ export function createStoredEntities(catalog: Read): StoredEntities {
       return parsed(urn, (await catalog.getEntity(urn, undefined)).json);
     },
 
-    async list(entityType) {
+    async list(entityType, besides = []) {
       const found = new Map<string, Stored>();
-      for (let start = 0; ; ) {
-        const page = await catalog.listUrns(entityType, { start, count: pageMax });
-        if (page.entities.length === 0) return found;
-        const { json } = await catalog.getEntities(page.entities, undefined);
+      async function read(urns: readonly string[]): Promise<void> {
+        const { json } = await catalog.getEntities(urns, undefined);
         const { results } = JSON.parse(json) as { results: Record<string, EntityText> };
-        for (const [urn, entity] of Object.entries(results)) found.set(urn, valuesOf(entity));
-        start += page.entities.length;
-        if (start >= page.total) return found;
+        for (const [urn, entity] of Object.entries(results)) {
+          if (stored(entity)) found.set(urn, valuesOf(entity));
+        }
       }
+      let start = 0;
+      let total = 0;
+      do {
+        const page = await catalog.listUrns(entityType, { start, count: pageMax });
+        const urns = start === 0 ? [...new Set([...page.entities, ...besides])] : page.entities;
+        if (urns.length > 0) await read(urns);
+        start += page.entities.length;
+        total = page.entities.length === 0 ? 0 : page.total;
+      } while (start < total);
+      return found;
     },
   };
 }

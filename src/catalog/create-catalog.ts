@@ -20,6 +20,7 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createAddresses } from "./address.ts";
+import { type BuiltInStates, withBuiltIns } from "./built-in-ports.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
@@ -56,6 +57,8 @@ export interface CatalogParts {
   readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
+  /** What is there before anybody wrote it. */
+  readonly builtIns?: BuiltInStates | undefined;
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
   readonly cacheBytesMax: number;
@@ -191,7 +194,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     // Both only grow: another sum is another edition.
     edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
   };
-  const ports: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
+  const stored: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
+  const ports = parts.builtIns === undefined ? stored : withBuiltIns(stored, parts.builtIns);
 
   const shown = createShownPositions({
     sharedLog: parts.sharedLog,

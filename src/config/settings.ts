@@ -196,6 +196,11 @@ export const settings = {
       "Whether policies decide which entities a user may read (View Entity Page and the like); on or off",
     commands: server,
   }),
+  writeAuthorization: setting(choice("when", ["off", "on"]), "off", {
+    about:
+      "Whether policies decide which entities a user may write (Edit Entity and the like); on or off",
+    commands: server,
+  }),
   auditDays: setting(wholeNumber("days", 0, 36_500), "0", {
     about: "How many days back the audit trail is told; 0 for all that the log has",
     commands: server,

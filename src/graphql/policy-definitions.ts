@@ -74,6 +74,8 @@ type ResourceFilter {
   resources: [String!]
   allResources: Boolean
   filter: PolicyMatchFilter
+  "What may be changed of a resource: only tags that fulfil this come and go."
+  privilegeConstraints: PolicyMatchFilter
 }
 
 type PolicyMatchFilter {
@@ -111,6 +113,7 @@ input ResourceFilterInput {
   resources: [String!]
   allResources: Boolean
   filter: PolicyMatchFilterInput
+  privilegeConstraints: PolicyMatchFilterInput
 }
 
 input PolicyMatchFilterInput {

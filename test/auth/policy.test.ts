@@ -161,7 +161,7 @@ describe("constraints", () => {
 });
 
 describe("the defaults", () => {
-  const defaults = defaultPolicies("li");
+  const defaults = [...defaultPolicies("li").values()];
   const root = { urn: "urn:li:corpuser:datahub", groups: [], roles: [] };
 
   test("allow everything to the root user and administrators, nothing to others", () => {

@@ -75,7 +75,9 @@ beforeAll(async () => {
   await write(BEYOND, "upstreamLineage", upstream(HIDDEN));
   await write(TAGGED, "upstreamLineage", upstream(OPEN));
   await write(HIDDEN, "datasetProfile", { timestampMillis: 1_772_409_600_000, rowCount: 7 });
-  await write("urn:li:dataHubPolicy:view-entity-page-all", "dataHubPolicyInfo", all("INACTIVE"));
+  for (const id of ["view-entity-page-all", "asset-owners-metadata-policy"]) {
+    await write(`urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", all("INACTIVE"));
+  }
   const prefix = {
     field: "URN",
     condition: "STARTS_WITH",

@@ -49,6 +49,7 @@ describe("settings", () => {
       signingKeyFile: "",
       tokenDurationMax: "NO_EXPIRY",
       readAuthorization: "off",
+      writeAuthorization: "off",
       auditDays: 0,
       requestsPerSecondMax: 0,
       graphqlExplorer: "off",

@@ -1,0 +1,203 @@
+/**
+ * Where writes are authorised, policies say who changes what: Edit Entity for what is told of an
+ * entity (or the privilege of the aspect, or that of whoever manages its type), Create Entity for what
+ * is only to come into being, Delete Entity to take it away. Constraints of policies say which tags
+ * may come and go. What decides about access has its own rules (guarded-catalog.ts).
+ *
+ * It is judged before the request is looked into; tags by what there is at that moment.
+ */
+import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { jsonObject } from "../core/json.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
+import { entityTypeOf, withNamespace } from "../core/urn.ts";
+import type { Authority, Standing } from "./authority.ts";
+import { meets, type Resource } from "./policy.ts";
+import { findResource } from "./principals.ts";
+import { type Demand, type Privilege, shownDemand } from "./privileges.ts";
+import type { Stored, StoredEntities } from "./stored-entities.ts";
+
+/** Who may write an aspect without editing all of its entity. */
+const aspectPrivileges: Readonly<Record<string, Privilege>> = {
+  globalTags: "EDIT_ENTITY_TAGS",
+  glossaryTerms: "EDIT_ENTITY_GLOSSARY_TERMS",
+  ownership: "EDIT_ENTITY_OWNERS",
+  institutionalMemory: "EDIT_ENTITY_DOC_LINKS",
+  domains: "EDIT_DOMAINS_PRIVILEGE",
+  deprecation: "EDIT_DEPRECATION_PRIVILEGE",
+  status: "EDIT_ENTITY_STATUS",
+  upstreamLineage: "EDIT_LINEAGE",
+};
+
+/** Who manages entities of a type writes them. */
+const managers: Readonly<Record<string, Privilege>> = {
+  corpuser: "MANAGE_USERS_AND_GROUPS",
+  corpGroup: "MANAGE_USERS_AND_GROUPS",
+  domain: "MANAGE_DOMAINS",
+  glossaryTerm: "MANAGE_GLOSSARIES",
+  glossaryNode: "MANAGE_GLOSSARIES",
+  tag: "MANAGE_TAGS",
+  structuredProperty: "MANAGE_STRUCTURED_PROPERTIES",
+  dataHubIngestionSource: "MANAGE_INGESTION",
+  dataHubExecutionRequest: "MANAGE_INGESTION",
+};
+
+const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[] =>
+  Object.hasOwn(table, key) ? [table[key] as T] : [];
+
+/** Any of these, each alone. */
+const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
+
+function demandFor({ changeType, aspectName = "" }: Proposal, entityType: string): Demand {
+  const managing = ofKey(managers, entityType);
+  if (changeType === "DELETE") return any("DELETE_ENTITY", ...managing);
+  if (changeType === "CREATE" || changeType === "CREATE_ENTITY") {
+    return any("CREATE_ENTITY", "EDIT_ENTITY", ...managing);
+  }
+  return any("EDIT_ENTITY", ...ofKey(aspectPrivileges, aspectName), ...managing);
+}
+
+const toDelete = (urn: string): Demand =>
+  any("DELETE_ENTITY", ...ofKey(managers, entityTypeOf(urn)));
+const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
+
+/** Of what nothing is known: only policies without constraints allow its coming and going. */
+const unknownPart: Resource = { owners: [], fields: {} };
+/** Only policies without filters hold what nothing is known of. */
+const unknownResource = undefined;
+
+interface Dependencies {
+  readonly authority: Pick<Authority, "standing">;
+  readonly entities: Pick<StoredEntities, "find">;
+  readonly patchRules: PatchRules;
+  /** The urn that a proposal is about; undefined where it says none that could be. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** A snapshot is its proposals. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  /** Entity types that have rules of their own. */
+  readonly ruled: ReadonlySet<string>;
+  readonly namespace: string;
+  readonly systemActor: string;
+}
+
+export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
+  const { authority, entities, patchRules, urnOf, proposalsOf, ruled } = dependencies;
+  const { namespace, systemActor } = dependencies;
+
+  /** Undefined: who asks may write everything. */
+  async function standingOf({ actor }: Caller): Promise<Standing | undefined> {
+    if (actor === undefined || actor === systemActor) return undefined;
+    const nobody = { principal: { urn: actor, groups: [], roles: [] }, policies: [] };
+    return (await authority.standing(actor)) ?? nobody;
+  }
+
+  async function admit(
+    { principal, policies }: Standing,
+    urn: string,
+    demand: Demand,
+    parts: () => Promise<readonly string[]>,
+  ): Promise<void> {
+    // Whoever may write everything is asked nothing more.
+    if (meets(policies, principal, demand, unknownResource, [unknownPart])) return;
+    const resource = await findResource(entities, urn, entityTypeOf(urn));
+    if (!meets(policies, principal, demand, resource)) {
+      throw new CatalogError("forbidden", `"${urn}" is not yours to write so`, {
+        hint: `It needs the privilege ${shownDemand(demand)}`,
+      });
+    }
+    for (const part of await parts()) {
+      const found = await findResource(entities, part, entityTypeOf(part));
+      if (meets(policies, principal, demand, resource, [found])) continue;
+      throw new CatalogError("forbidden", `"${part}" is not yours to add or remove at "${urn}"`, {
+        hint: "Ask an administrator which tags your policies let come and go",
+      });
+    }
+  }
+
+  /** Tags that come or go. */
+  async function changedTags(urn: string, proposal: Proposal): Promise<readonly string[]> {
+    const { aspectName = "" } = proposal;
+    const tagsIn = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
+    if (tagsIn === undefined) return [];
+    const before = (await entities.find(urn))?.[aspectName];
+    const after = toldBy(proposal, jsonObject(before) ? before : undefined);
+    const known = tagsIn(before as Stored | undefined);
+    const changed = [...known.symmetricDifference(tagsIn(after))];
+    return [...new Set(changed.map((one) => one.slice(one.lastIndexOf(SEPARATOR) + 1)))];
+  }
+
+  /** Undefined for a delete, and for what the catalog refuses. */
+  function toldBy({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
+    try {
+      const told = typeof aspect?.value === "string" ? JSON.parse(aspect.value) : aspect?.value;
+      if (changeType === "PATCH") {
+        const patch = parsePatch(told, patchRules, aspectName);
+        return applyPatch(before, patch, { time: 0, actor: systemActor });
+      }
+      return changeType !== "DELETE" && jsonObject(told) ? told : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    const standing = await standingOf(caller);
+    for (const proposal of standing === undefined ? [] : proposals) {
+      const urn = urnOf(proposal);
+      if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
+      const demand = demandFor(proposal, entityTypeOf(urn));
+      const parts = () => changedTags(urn, proposal);
+      await admit(standing as Standing, urn, demand, parts);
+    }
+    return catalog.ingest(proposals, caller);
+  };
+
+  async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
+    const standing = await standingOf(caller);
+    const urn = withNamespace(text, namespace);
+    if (standing === undefined || ruled.has(entityTypeOf(urn))) return;
+    await admit(standing, urn, demand(urn), async () => []);
+  }
+
+  return {
+    ...catalog,
+    ingest,
+    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
+    async delete(request, caller) {
+      await admitOne(request.urn, toDelete, caller);
+      return catalog.delete(request, caller);
+    },
+    async deleteReferences(request, caller) {
+      await admitOne(request.urn, toDelete, caller);
+      return catalog.deleteReferences(request, caller);
+    },
+    async forgetRelationships(urn, caller) {
+      await admitOne(urn, () => toForget, caller);
+      return catalog.forgetRelationships(urn, caller);
+    },
+  };
+}
+
+/** In no urn and no path. */
+const SEPARATOR = "\u0000";
+
+/** By aspect: each tag after where it hangs. */
+const tagged: Readonly<Record<string, (value: Stored | undefined) => ReadonlySet<string>>> = {
+  globalTags: (value) => tagsOf("", value),
+  schemaMetadata: (value) => tagsOfFields(value?.fields),
+  editableSchemaMetadata: (value) => tagsOfFields(value?.editableSchemaFieldInfo),
+};
+
+function tagsOf(at: string, value: unknown): ReadonlySet<string> {
+  const tags = jsonObject(value) && Array.isArray(value.tags) ? value.tags : [];
+  return new Set(tags.map((one) => at + SEPARATOR + String(jsonObject(one) ? one.tag : one)));
+}
+
+function tagsOfFields(fields: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const field of Array.isArray(fields) ? fields : []) {
+    if (!jsonObject(field)) continue;
+    for (const one of tagsOf(String(field.fieldPath), field.globalTags)) found.add(one);
+  }
+  return found;
+}
