@@ -4,7 +4,14 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { directions, mayOpenAdapters } from "./tidy/house-rules.ts";
-import { checkLinks, checkPackage, checkTopLevel, type SourceFile, tidy } from "./tidy/tidier.ts";
+import {
+  checkLinks,
+  checkMentions,
+  checkPackage,
+  checkTopLevel,
+  type SourceFile,
+  tidy,
+} from "./tidy/tidier.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -46,6 +53,12 @@ describe("the house is tidy", () => {
     const files = sources();
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap(tidy)).toEqual([]);
+  });
+
+  test("in the files that its comments name", () => {
+    const files = sources();
+    const paths = files.map(({ path }) => path);
+    expect(files.flatMap((file) => checkMentions(file, paths))).toEqual([]);
   });
 
   test("in the links of its pages", () => {
@@ -171,6 +184,16 @@ describe("the tidier finds", () => {
     expect(tidy(file)).toEqual([
       'src/core/a.ts:3: imports "src/http/b.ts", which its room may not',
     ]);
+  });
+
+  test("files that are gone in comments", () => {
+    const text =
+      " * As b.ts says (core/c.ts), and not *.d.ts.\n// src/core/e.ts\nconst x = 'f.ts';";
+    const found = checkMentions({ path: "src/core/a.ts", text }, [
+      "src/core/c.ts",
+      "src/http/b.ts",
+    ]);
+    expect(found).toEqual(['src/core/a.ts:2: names "src/core/e.ts", which is not there']);
   });
 
   test("links that lead nowhere", () => {

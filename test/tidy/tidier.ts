@@ -28,6 +28,19 @@ export function tidy(file: SourceFile): readonly Finding[] {
   return [...checkName(file), ...checkShape(file), ...checkText(file), ...checkImports(file)];
 }
 
+/** Files that comments name are among these paths; `core/urn.ts` and `urn.ts` name `src/core/urn.ts`. */
+export function checkMentions(file: SourceFile, paths: readonly string[]): readonly Finding[] {
+  return file.text.split("\n").flatMap((line, n) => {
+    if (!/^\s*(\/\/|\/?\*)/.test(line)) return [];
+    const named = line.matchAll(/(?<![\w*./-])(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.ts\b/g);
+    return [...named].flatMap(([name]) =>
+      paths.some((path) => path === name || path.endsWith(`/${name}`))
+        ? []
+        : [`${file.path}:${n + 1}: names "${name}", which is not there`],
+    );
+  });
+}
+
 /** Links of a page to other pages, and to their headings, as GitHub names these. */
 export function checkLinks(
   page: SourceFile,

@@ -1,7 +1,7 @@
 /**
  * What the fields of an index are called. Names of the documents' fields and boosts become parts of
  * them; any text does. By what a name begins with, the index knows what to do with the field
- * (mapping.ts).
+ * (search-shape.ts).
  *
  *   shown.<field>    values as texts, for facets and folders
  *   text.<field>     texts as they are; number.<field>, truth.<field> other values

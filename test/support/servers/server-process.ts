@@ -1,7 +1,7 @@
 /**
  * One server of a kind on this machine: started on free ports of 127.0.0.1 in a folder of its own,
  * waited for by asking it, killed and started again on the same ports with the same data, and stopped
- * without leaving a process or a file. The caller must see to `stop`; server-keeper.ts does.
+ * without leaving a process or a file. The caller must see to `stop`; store-keeper.ts does.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
