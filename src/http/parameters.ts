@@ -53,6 +53,13 @@ function read(query: Query, { name, type, required }: Parameter): unknown {
   return flag === "true";
 }
 
+/** Names of the model, which has no commas and no blanks in any: `a,b` is told, and `List(a, b)`. */
+export const namesIn = (told: readonly string[]): readonly string[] =>
+  told
+    .flatMap((names) => names.split(","))
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
 const mistyped = (name: string, text: string, type: string): CatalogError =>
   new CatalogError(
     "malformed",

@@ -347,10 +347,12 @@ describe("/entities", () => {
     await app.inject("/entities/urn%3Ali%3Atag%3Aa?aspects=List(status)");
     await app.inject("/entities?ids=List(a,b)");
     await app.inject("/entities?ids=a&ids=b&aspects=status&aspects=ownership");
+    await app.inject("/entities/b?aspects=status,ownership");
     expect(asked()).toEqual([
       ["getSnapshot", "urn:li:tag:a", ["status"]],
       ["getSnapshots", ["a", "b"], undefined],
       ["getSnapshots", ["a", "b"], ["status", "ownership"]],
+      ["getSnapshot", "b", ["status", "ownership"]],
     ]);
   });
 });
@@ -360,6 +362,12 @@ describe("/entitiesV2", () => {
     ["/entitiesV2/u", ["getEntity", "u", undefined]],
     ["/entitiesV2/u?aspects=List(status,ownership)", ["getEntity", "u", ["status", "ownership"]]],
     ["/entitiesV2/u?aspects=List()", ["getEntity", "u", []]],
+    ["/entitiesV2/u?aspects=", ["getEntity", "u", []]],
+    ["/entitiesV2/u?aspects=status,ownership", ["getEntity", "u", ["status", "ownership"]]],
+    [
+      "/entitiesV2?ids=u&aspects=List(status,%20ownership)",
+      ["getEntities", ["u"], ["status", "ownership"]],
+    ],
     ["/entitiesV2/u?alwaysIncludeKeyAspect=true&aspects=status", ["getEntity", "u", ["status"]]],
     ["/entitiesV2?ids=List(u,v)", ["getEntities", ["u", "v"], undefined]],
     ["/entitiesV2/?ids=List()", ["getEntities", [], undefined]],

@@ -1,6 +1,7 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
 import type { Endpoint, Parameter, Resource } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
+import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
 import { orders, ordersEntity, ordersKey } from "./samples.ts";
 
@@ -48,7 +49,7 @@ const getEntity: Endpoint = {
   ],
   handle(ask, { catalog }) {
     const { aspects } = ask.parameters as { aspects?: readonly string[] };
-    return catalog.getEntity(ask.key, aspects);
+    return catalog.getEntity(ask.key, aspects && namesIn(aspects));
   },
 };
 
@@ -84,7 +85,7 @@ const getEntities: Endpoint = {
       ids: readonly string[];
       aspects?: readonly string[];
     };
-    return catalog.getEntities(ids, aspects);
+    return catalog.getEntities(ids, aspects && namesIn(aspects));
   },
 };
 

@@ -10,6 +10,7 @@ import {
   valueReply,
 } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
+import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
 import { openSystemMetadata } from "../system-metadata.ts";
 import { orders, ordersKey, ordersSnapshot, ordersSnapshotReply } from "./samples.ts";
@@ -354,5 +355,7 @@ export const entityRoutes: readonly Endpoint[] = [
 
 const written = ({ position }: Pick<Answer, "position">): Answer => ({ position });
 
-const wanted = (parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined =>
-  (parameters as { aspects?: readonly string[] }).aspects;
+function wanted(parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { aspects } = parameters as { aspects?: readonly string[] };
+  return aspects && namesIn(aspects);
+}

@@ -7,6 +7,7 @@ import {
   valueAnswer,
   valueReply,
 } from "../endpoint.ts";
+import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
 import { orders, ordersKey } from "./samples.ts";
 
@@ -138,10 +139,6 @@ type Query = {
   readonly start?: number;
   readonly count?: number;
 };
-
-/** No name of the model has a comma. */
-const namesIn = (types: readonly string[]): readonly string[] =>
-  types.flatMap((type) => type.split(",")).filter((type) => type !== "");
 
 const deleteRelationships: Endpoint = {
   method: "DELETE",
