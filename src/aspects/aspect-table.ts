@@ -68,6 +68,7 @@ export interface AspectReader {
   /** How many entities have the aspect now, optionally only urns LIKE a pattern (% and _). */
   countAspect(aspect: string, urnLike?: string): Promise<number>;
 
+  /** May be said twice; later calls are `unavailable`. */
   close(): Promise<void>;
 }
 

@@ -46,7 +46,9 @@ export interface AccessTokens {
    * a longer life than tokens may have.
    */
   create(request: NewToken, owner: string): Promise<MadeToken>;
+  /** All that are not revoked, expired ones too. */
   list(): Promise<readonly TokenRecord[]>;
+  /** Undefined where there is none, or it was revoked. */
   find(id: string): Promise<TokenRecord | undefined>;
   /** Its record, if it is a valid token of this service. */
   read(token: string): Promise<TokenRecord | undefined>;

@@ -214,15 +214,21 @@ export interface BrowseV2Page {
 
 /** The part of the catalog that searches. */
 export interface SearchCatalog {
+  /** A page of what is found, with totals and facets of all of it. */
   search(request: SearchRequest, page: PageRequest): Promise<SearchPage>;
+  /** The same page after page, however far. */
   scroll(request: SearchRequest, scroll: ScrollRequest): Promise<ScrollPage>;
   /** Urns that fulfil a filter, by urn unless sorted otherwise; no facets but the filter's own. */
   filter(request: SearchRequest, page: PageRequest): Promise<SearchPage>;
   /** Nearest first when nothing in particular is looked for and no sort is asked. */
   searchLineage(request: LineageSearchRequest, page: PageRequest): Promise<LineagePage>;
+  /** The same page after page. */
   scrollLineage(request: LineageSearchRequest, scroll: ScrollRequest): Promise<LineageScrollPage>;
+  /** Names and urns that what was typed may become, best first. */
   autocomplete(request: AutocompleteRequest): Promise<AutocompleteAnswer>;
+  /** Folders and entities at a path of browsePaths. */
   browse(request: BrowseRequest): Promise<BrowsePage>;
+  /** Folders at a path of browsePathsV2, among what a search finds. */
   browseV2(request: BrowseV2Request): Promise<BrowseV2Page>;
   /** The paths of the entity's own browsePaths aspect; none without one. */
   getBrowsePaths(urn: string): Promise<readonly string[]>;

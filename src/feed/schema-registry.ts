@@ -26,6 +26,7 @@ export interface RegisteredSchema {
 
 /** Methods reject with RegistryError for what is not there or cannot be. */
 export interface SchemaRegistry {
+  /** By name. */
   subjects(): Promise<readonly string[]>;
   /** All versions of a subject, in their order. */
   versions(subject: string): Promise<readonly RegisteredSchema[]>;
@@ -45,6 +46,7 @@ export interface SchemaRegistry {
   check(subject: string, schema: string, version?: string): Promise<readonly string[]>;
   /** The level that holds for a subject, or for all that have none of their own. */
   compatibility(subject?: string): Promise<Level>;
+  /** Of a subject, or undefined: of all that have no level of their own. */
   setCompatibility(subject: string | undefined, level: string, actor?: string): Promise<Level>;
 }
 

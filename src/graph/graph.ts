@@ -131,6 +131,7 @@ export interface GraphReader {
   /** In the order of the pairs; undefined for one that no edge has (any more). */
   stamps(pairs: readonly Pair[]): Promise<readonly (Stamps | undefined)[]>;
 
+  /** May be said twice; later calls are `unavailable`. */
   close(): Promise<void>;
 }
 

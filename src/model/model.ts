@@ -110,7 +110,9 @@ export interface Model {
   findAspectOf(entity: Entity, aspect: string): Aspect | undefined;
   /** By full record name under any prefix: `com.linkedin.pegasus2avro.common.Status` too. */
   findAspectByRecord(record: string): Aspect | undefined;
+  /** By full record name under any prefix, likewise. */
   findSnapshotByRecord(record: string): Snapshot | undefined;
+  /** The legacy snapshot of an entity type; newer types have none. */
   findSnapshotOf(entity: string): Snapshot | undefined;
 
   /**

@@ -77,6 +77,7 @@ export interface Jobs {
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
   /** Resolves when it has ended; throws `conflict` when it cannot be cancelled. */
   cancel(id: string): Promise<Ended>;
+  /** How many run here now. */
   running(): number;
   /** Jobs that run end here and go on with the next start. */
   close(): Promise<void>;

@@ -124,6 +124,7 @@ export interface Operations {
   verifyViews(request: VerifyRequest, caller: Caller): Promise<Outcome>;
   /** What was found last. Throws `invalid` for a view that cannot be verified. */
   listDifferences(query: DifferencesQuery): Promise<DifferencesPage>;
+  /** What each timeseries aspect of each entity type takes. */
   getIndexSizes(): Promise<readonly IndexSize[]>;
   /** In the order of the log. Throws `invalid` for a view that there is not. */
   listParked(query: {

@@ -230,10 +230,13 @@ export interface FolderAnswer {
 }
 
 export interface SearchReader {
+  /** A page of what fulfils the query, in its order; totals and facets are of all that does. */
   search(query: SearchQuery): Promise<SearchAnswer>;
+  /** The folders in one folder; none where there is no such one. */
   folders(query: FolderQuery): Promise<FolderAnswer>;
   /** In the order of the urns; undefined for one without a document. */
   documents(urns: readonly string[]): Promise<readonly (SearchDocument | undefined)[]>;
+  /** May be said twice; later calls are `unavailable`. */
   close(): Promise<void>;
 }
 

@@ -105,6 +105,7 @@ export interface TimeseriesReader {
    */
   findTask?(id: string): Promise<StoreTask | undefined>;
 
+  /** May be said twice; later calls are `unavailable`. */
   close(): Promise<void>;
 }
 
