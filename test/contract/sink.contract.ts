@@ -54,7 +54,8 @@ export function sinkContract<W extends Placed, Row>(
   const time = slow ? { timeout: 120_000 } : {};
   let places: ViewPlace<W, Row>[];
   let opened: { close(): Promise<void> }[];
-  const [history = []] = fc.sample(histories(1_200, 1_200), { numRuns: 1, seed: 7 });
+  const length = slow ? 400 : 1_200;
+  const [history = []] = fc.sample(histories(length, length), { numRuns: 1, seed: 7 });
   const upTo = position(lastOf(history) + 3);
   /** What a place that was given the whole history has, which the batches make no difference to. */
   let whole: Promise<readonly Row[]> | undefined;

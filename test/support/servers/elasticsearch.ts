@@ -6,7 +6,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { answersHealthy } from "./cluster-health.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import type { ServerKind, ServerPlace } from "./server-kind.ts";
+import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
 
 const version = "8.19.0";
 
@@ -47,7 +47,7 @@ export async function elasticsearch(): Promise<ServerKind> {
         args: Object.entries(settings).flatMap(([key, value]) => ["-E", `${key}=${value}`]),
         environment: {
           ES_JAVA_HOME: await javaHome(),
-          ES_JAVA_OPTS: "-Xms512m -Xmx512m",
+          ES_JAVA_OPTS: ["-Xms512m", "-Xmx512m", "-XX:-UseG1GC", ...shortLived].join(" "),
           ES_TMPDIR: temporary(place),
         },
       };

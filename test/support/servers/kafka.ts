@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import type { ServerKind, ServerPlace } from "./server-kind.ts";
+import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "4.2.1";
@@ -16,7 +16,7 @@ const propertiesFile = ({ folder }: ServerPlace): string => join(folder, "server
 export async function kafka(): Promise<ServerKind> {
   const java = async (program: string, ...args: readonly string[]) => ({
     file: join(await javaHome(), "bin", "java"),
-    args: ["-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
+    args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
   });
   return {
     ...fromPackage({

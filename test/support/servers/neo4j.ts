@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import type { ServerKind } from "./server-kind.ts";
+import { type ServerKind, shortLived } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "5.26.25";
@@ -27,7 +27,7 @@ export async function neo4j(): Promise<ServerKind> {
       return {
         file: join(await javaHome(), "bin", "java"),
         args: [
-          ...["-Xms256m", "-Xmx768m", "-XX:+UseSerialGC"],
+          ...[...shortLived, "-Xms256m", "-Xmx768m"],
           ...opened.map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
           ...[
             "-cp",

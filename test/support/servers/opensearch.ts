@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answersHealthy } from "./cluster-health.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import type { ServerKind } from "./server-kind.ts";
+import { type ServerKind, shortLived } from "./server-kind.ts";
 
 const version = "2.19.1";
 const launcher = fileURLToPath(new URL("OpenSearchServer.java", import.meta.url));
@@ -23,7 +23,7 @@ export async function opensearch(): Promise<ServerKind> {
       return {
         file: join(await javaHome(), "bin", "java"),
         args: [
-          ...["-Xms512m", "-Xmx512m", "-cp", join(program, "*"), launcher],
+          ...[...shortLived, "-Xms512m", "-Xmx512m", "-cp", join(program, "*"), launcher],
           ...[join(folder, "node"), ...ports.map(String)],
         ],
       };

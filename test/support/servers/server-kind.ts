@@ -35,5 +35,11 @@ export interface ServerKind {
   url(place: ServerPlace): string;
 }
 
+/**
+ * For servers in Java, which live for minutes: what compiles best and collects beside the program
+ * would take more of the processor than it gives back.
+ */
+export const shortLived: readonly string[] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 /** A server that cannot be had on this machine; the message is the end of a sentence. */
 export class Unavailable extends Error {}
