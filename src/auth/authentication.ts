@@ -23,6 +23,8 @@ export interface Shown {
   readonly authorization: string;
   /** Address of the other end of the connection. */
   readonly address: string;
+  /** The connection itself: most show the same token again and again. */
+  readonly connection?: object | undefined;
 }
 
 export interface Authentication {
@@ -78,6 +80,8 @@ interface Verified {
   readonly claims: TokenClaims;
   record?: EntityState;
   user?: EntityState;
+  /** By these states it is believed until then, in epoch milliseconds. */
+  until?: number;
   /** From where it was last told that it is used, and when that is to be told again. */
   address?: string;
   toNoteAt?: number;
@@ -107,6 +111,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
   const verified = new LRUCache<string, Verified>({ max: verifiedMax });
+  /** What each connection showed last: comparing a token costs a hundredth of looking it up. */
+  const shownLast = new WeakMap<object, { readonly text: string; readonly known: Verified }>();
 
   function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
     failures.count(address);
@@ -138,10 +144,30 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   }
 
   /** Also of a token that was made while more was allowed. */
-  function olderThanAllowed({ dataHubAccessTokenInfo }: Stored): boolean {
-    if (dependencies.lifeMax === undefined) return false;
+  const olderThanAllowed = (record: Stored): boolean => oldAt(record) <= now();
+
+  /** When the token is older than tokens may be; one that does not say when it was made always is. */
+  function oldAt({ dataHubAccessTokenInfo }: Stored): number {
+    if (dependencies.lifeMax === undefined) return Number.POSITIVE_INFINITY;
     const { createdAt } = (dataHubAccessTokenInfo ?? {}) as { readonly createdAt?: number };
-    return createdAt === undefined || createdAt + dependencies.lifeMax <= now();
+    return createdAt === undefined ? Number.NEGATIVE_INFINITY : createdAt + dependencies.lifeMax;
+  }
+
+  function knownAs(text: string, connection: object | undefined): Verified | undefined {
+    const last = connection && shownLast.get(connection);
+    if (last?.text === text) return last.known;
+    if (!text.startsWith("Bearer ")) return undefined;
+    const known = verified.get(text.slice("Bearer ".length));
+    if (known !== undefined && connection !== undefined) shownLast.set(connection, { text, known });
+    return known;
+  }
+
+  /** Until when these states let the token in; undefined: they do not. */
+  function untilOf({ claims }: Verified, record: EntityState, user: EntityState) {
+    if (!isStored(record) || !isStored(user)) return undefined;
+    if (standingOf(storedState(user)) !== "active") return undefined;
+    const { expiresAt = Number.POSITIVE_INFINITY } = claims;
+    return Math.min(expiresAt, oldAt(storedState(record)));
   }
 
   return {
@@ -172,23 +198,23 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       throw refuse(why, address, claims.actor);
     },
 
-    authenticateNow({ authorization, address }) {
-      if (!authorization.startsWith("Bearer ")) return undefined;
-      const known = verified.get(authorization.slice("Bearer ".length));
+    authenticateNow({ authorization, address, connection }) {
+      const known = knownAs(authorization, connection);
       if (known === undefined) return undefined;
-      const { actor, expiresAt } = known.claims;
-      const time = now();
-      if (expiresAt !== undefined && expiresAt <= time) return undefined;
+      const { actor } = known.claims;
       const record = peek(known.urn);
       const user = peek(actor);
       if (record === undefined || user === undefined) return undefined;
       // States do not change, others take their place: what was judged of these holds.
-      if (record !== known.record || user !== known.user || dependencies.lifeMax !== undefined) {
-        if (!isStored(record) || olderThanAllowed(storedState(record))) return undefined;
-        if (!isStored(user) || standingOf(storedState(user)) !== "active") return undefined;
+      if (record !== known.record || user !== known.user) {
+        const until = untilOf(known, record, user);
+        if (until === undefined) return undefined;
+        known.until = until;
         known.record = record;
         known.user = user;
       }
+      const time = now();
+      if (time >= (known.until ?? 0)) return undefined;
       if (address !== known.address || time >= (known.toNoteAt ?? 0)) {
         known.address = address;
         known.toNoteAt = time + noteMs;

@@ -54,6 +54,7 @@ const usersMax = 500;
 const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup)$/i;
 /** What others lie in. */
 const HOLDS_OTHERS = /^(?:domain|container|glossarynode|glossaryterm)$/i;
+const holdsOthers = ({ entityType }: Proposal): boolean => HOLDS_OTHERS.test(entityType);
 type Bearing = "decides" | "moves";
 
 const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
@@ -63,7 +64,8 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const sights = createKnown(compile, now);
   const clearances = createKnown(clearanceOf, now);
   const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
-  const catalogs = new LRUCache<string, Catalog>({ max: usersMax });
+  /** Asked for with each request; the oldest go first. */
+  const catalogs = new Map<string, Catalog>();
   /** The last write here that may have moved something in a hierarchy. */
   let moved: Position = START;
   /** Whether any user's policies have asked for what lies in something. */
@@ -102,7 +104,11 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
 
   function look(actor: string): Promise<Sight> | Sight {
     const found = sights.get(actor);
-    return found instanceof Promise ? found.then(({ sight }) => sight) : found.sight;
+    if (!(found instanceof Promise)) return found.sight;
+    const sight = found.then((compiled) => compiled.sight);
+    // Who only asks whether it is known by now does not wait for it, nor for why it is not.
+    sight.catch(() => {});
+    return sight;
   }
 
   /** Nothing is asked of who is shown nothing by what it lies in. */
@@ -150,6 +156,10 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
             ? seen
             : { ...seen, ...seenWrites(seen, () => look(actor), movesOf(actor), dependencies) },
         );
+        for (const oldest of catalogs.keys()) {
+          if (catalogs.size < usersMax) break;
+          catalogs.delete(oldest);
+        }
         catalogs.set(actor, own);
       }
       return own;
@@ -225,13 +235,15 @@ function seenWrites(
 ): Pick<Catalog, (typeof seenWriting)[number]> {
   const all = { includeSoftDelete: true };
 
-  /** Whether all are in memory, and are seen. */
-  function seenNow(urns: readonly string[]): boolean {
+  /** Whether all that they are about is in memory, and is seen. */
+  function seenNow(proposals: readonly Proposal[]): boolean {
     const sight = look();
     if (sight instanceof Promise) return false;
-    return urns.every((urn) => {
-      const state = whole.peek(urn);
-      return state !== undefined && (sight.everything || sight.sees(state));
+    return proposals.every((proposal) => {
+      const urn = urnOf(proposal);
+      const state = urn === undefined ? undefined : whole.peek(urn);
+      if (state === undefined) return urn === undefined;
+      return sight.everything || sight.sees(state);
     });
   }
 
@@ -248,19 +260,22 @@ function seenWrites(
     }
   }
 
-  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+  const ingestSeen: Catalog["ingest"] = async (proposals, caller) => {
     const urns = [...new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []))];
-    const hidden = seenNow(urns) ? undefined : await hiddenAmong(urns);
+    const hidden = await hiddenAmong(urns);
     if (hidden === undefined) {
-      if (proposals.some(({ entityType }) => HOLDS_OTHERS.test(entityType))) {
-        await moves.admit(proposals, caller);
-      }
+      if (proposals.some(holdsOthers)) await moves.admit(proposals, caller);
       return whole.ingest(proposals, caller);
     }
     throw new CatalogError("forbidden", `"${hidden}" is not yours to write`, {
       hint: "Who may not see an entity may not write it: ask an administrator for View Entity Page",
     });
   };
+
+  const ingest: Catalog["ingest"] = (proposals, caller) =>
+    seenNow(proposals) && !proposals.some(holdsOthers)
+      ? whole.ingest(proposals, caller)
+      : ingestSeen(proposals, caller);
 
   return {
     ingest,
@@ -300,7 +315,7 @@ function forgettingWrites(
 
   function bearingOf(proposals: readonly Proposal[]): Bearing | undefined {
     if (proposals.some(({ entityType }) => DECIDES.test(entityType))) return "decides";
-    return proposals.some(({ entityType }) => HOLDS_OTHERS.test(entityType)) ? "moves" : undefined;
+    return proposals.some(holdsOthers) ? "moves" : undefined;
   }
 
   async function after<T extends Written>(writing: Promise<T>, bearing: Bearing): Promise<T> {

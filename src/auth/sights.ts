@@ -126,29 +126,59 @@ export function sightOf(
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
     perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
-    sees: remembering((state) => {
-      if (state.urn === principal.urn) return true;
-      const resource = resourceOf(storedState(state), state.urn, entityTypeOf(state.urn));
-      return rules.some(
+    sees: seenBy(rules, principal),
+  };
+}
+
+/** Types that are told apart; what edges lead to may be of any. */
+const typesMax = 1_000;
+
+/** Mostly the type decides; only where rules ask for more is the entity itself looked into. */
+function seenBy(rules: readonly Rule[], principal: Principal): Sight["sees"] {
+  const byType = new Map<string, boolean | readonly Rule[]>();
+  function rulesFor(type: string): boolean | readonly Rule[] {
+    let left = byType.get(type);
+    if (left === undefined) {
+      left = rulesLeft(rules, type);
+      if (byType.size < typesMax) byType.set(type, left);
+    }
+    return left;
+  }
+  /** An entity's state never changes: there is another when it is written. */
+  const judged = new WeakMap<EntityState, boolean>();
+  function looked(state: EntityState, type: string, left: readonly Rule[]): boolean {
+    let verdict = judged.get(state);
+    if (verdict === undefined) {
+      const resource = resourceOf(storedState(state), state.urn, type);
+      verdict = left.some(
         ({ policy }) =>
           holdsActor(policy.actors, principal, resource) &&
           (policy.type === "PLATFORM" || holdsResource(policy.resources, resource)),
       );
-    }),
-  };
-}
-
-/** An entity's state never changes: there is another when it is written. */
-function remembering(judge: (state: EntityState) => boolean): (state: EntityState) => boolean {
-  const judged = new WeakMap<EntityState, boolean>();
-  return (state) => {
-    let verdict = judged.get(state);
-    if (verdict === undefined) {
-      verdict = judge(state);
       judged.set(state, verdict);
     }
     return verdict;
+  }
+  return (state) => {
+    const type = entityTypeOf(state.urn);
+    const left = rulesFor(type);
+    if (left === true || state.urn === principal.urn) return true;
+    return left === false ? false : looked(state, type, left);
   };
+}
+
+/** What has to be asked of entities of a type: true if all of them are seen, false if none is. */
+function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rule[] {
+  const left: Rule[] = [];
+  for (const rule of rules) {
+    const all = criteriaOfPolicy(rule.policy);
+    const criteria = all.filter(({ field }) => criterionField(field) === "TYPE");
+    const ofType = { owners: [], fields: { TYPE: [type] } };
+    if (!holdsResource({ filter: { criteria } }, ofType)) continue;
+    if (!rule.owned && criteria.length === all.length) return true;
+    left.push(rule);
+  }
+  return left.length > 0 && left;
 }
 
 function ruleOf(policy: Policy, principal: Principal): Rule | undefined {

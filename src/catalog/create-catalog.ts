@@ -270,7 +270,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   return {
     ...catalog,
-    peek: states.peek,
+    peek: states.glance,
     seenThrough(eyes) {
       const own = {
         ...{ ...catalog, ...createSeenReading(tools, ports, eyes) },

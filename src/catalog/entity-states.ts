@@ -30,6 +30,8 @@ export interface EntityStates {
   read(urns: readonly string[]): Promise<readonly EntityState[]>;
   /** One entity for reading, without a promise when it is at hand and settled. */
   peek(urn: string): EntityState | undefined;
+  /** The same without counting as a use: who asks is looked at with each request. */
+  glance(urn: string): EntityState | undefined;
   /**
    * A decision was made: `next` is what the entities are if `appending` succeeds; it gives each
    * one's last position. Must be called in the turn in which the entries were read.
@@ -128,6 +130,9 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     const entry = pinned.get(urn) ?? kept.get(urn);
     return entry?.state === undefined ? undefined : entry;
   };
+
+  const settled = (entry: Entry | undefined): EntityState | undefined =>
+    entry?.appending === undefined ? entry?.state : undefined;
 
   async function load(urns: readonly string[]): Promise<readonly Entry[]> {
     const missing = urns.filter((urn) => find(urn) === undefined);
@@ -269,10 +274,8 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   return {
     load,
     decided,
-    peek(urn) {
-      const entry = find(urn);
-      return entry?.appending === undefined ? entry?.state : undefined;
-    },
+    peek: (urn) => settled(find(urn)),
+    glance: (urn) => settled(pinned.get(urn) ?? kept.peek(urn)),
     async read(urns) {
       const entries = await load(urns);
       const found = entries.map((entry) => (entry.appending ? undefined : entry.state));

@@ -87,7 +87,9 @@ export function entityTypeOf(urn: string): string {
 /** Gives every urn in the text, nested ones too, the namespace. */
 export function withNamespace(text: string, namespace: string): string {
   const prefix = `urn:${namespace}:`;
-  if (text.startsWith(prefix) && text.indexOf("urn:", 4) < 0) return text;
+  let at = text.indexOf("urn:");
+  while (at >= 0 && text.startsWith(prefix, at)) at = text.indexOf("urn:", at + prefix.length);
+  if (at < 0) return text;
   return text.replace(NESTED, prefix);
 }
 

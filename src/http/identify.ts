@@ -55,7 +55,11 @@ function whoAsks(
   refuseTwice(request.rawHeaders);
   const known =
     demandOf(endpoint, authentication.required) === undefined
-      ? authentication.authenticateNow({ authorization, address: addressOf(request) })
+      ? authentication.authenticateNow({
+          authorization,
+          address: addressOf(request),
+          connection: request.socket,
+        })
       : undefined;
   if (known !== undefined) return known;
   return admitted(request, authorization, endpoint, access);

@@ -5,11 +5,14 @@ import { createAuthentication } from "../../src/auth/authentication.ts";
 import { createFailureLimit } from "../../src/auth/failure-limit.ts";
 import { openSigningKeys } from "../../src/auth/signing-keys.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/token-format.ts";
+import type { EntityState } from "../../src/core/entity-state.ts";
+import { stateOf } from "../projections/search-state.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { resigned } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
+const OTTO = "urn:li:corpuser:otto";
 const claims = { type: "PERSONAL", actor: MINA } as const;
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -21,13 +24,17 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
-function open() {
+function open(lifeMax?: number) {
   const keys = openSigningKeys({
     ...{ data: directory.path, given: "", logger: { warn: () => {} } },
   });
   const format = createTokenFormat(keys, { namespace: "li" });
   const stored = new Map<string, Record<string, unknown>>([[MINA, {}]]);
+  /** Entities in memory. */
+  const states = new Map<string, EntityState>();
   const authentication = createAuthentication({
+    peek: (urn) => states.get(urn),
+    lifeMax,
     required: true,
     operatorToken: { admits: () => false },
     format,
@@ -41,6 +48,11 @@ function open() {
     key: keys.current.secret,
     format,
     stored,
+    states,
+    showNow: (token: string, connection?: object) =>
+      authentication.authenticateNow({
+        ...{ authorization: `Bearer ${token}`, address: "192.0.2.1", connection },
+      }),
     show: (token: string) =>
       authentication.authenticate({ authorization: `Bearer ${token}`, address: "192.0.2.1" }),
   };
@@ -119,5 +131,74 @@ describe("a token that was let in before", () => {
     await expect(show(token)).rejects.toMatchObject(refused(message));
     stored.set(MINA, {});
     expect(await show(token)).toBe(MINA);
+  });
+});
+
+describe("a connection that showed a token before", () => {
+  const connection = {};
+  async function shownOn(life?: number, lifeMax?: number) {
+    const door = open(lifeMax);
+    const expiresAt = life === undefined ? undefined : now + life;
+    const make = async (actor: string) => {
+      const token = await door.format.sign({ ...claims, actor, expiresAt }, now);
+      const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
+      const info = {
+        ...{ name: "t", actorUrn: actor, ownerUrn: actor, createdAt: now },
+      };
+      door.stored.set(urn, { dataHubAccessTokenInfo: info }).set(actor, {});
+      door.states.set(urn, stateOf(urn, { dataHubAccessTokenInfo: info }));
+      door.states.set(actor, stateOf(actor));
+      expect(await door.show(token)).toBe(actor);
+      return { token, urn };
+    };
+    const [mine, others] = [await make(MINA), await make(OTTO)];
+    expect(door.showNow(mine.token, connection)).toBe(MINA);
+    return { ...door, ...mine, others };
+  }
+
+  test("is whose the token is that it shows now", async () => {
+    const { showNow, token, others } = await shownOn();
+    expect(showNow(others.token, connection)).toBe(OTTO);
+    expect(showNow(token, connection)).toBe(MINA);
+    expect(showNow(`${token}x`, connection)).toBeUndefined();
+    expect(showNow(token.slice(0, -1), connection)).toBeUndefined();
+    expect(showNow("", connection)).toBeUndefined();
+    expect(showNow(others.token)).toBe(OTTO);
+  });
+
+  test("is asked anew when the token was revoked, or waits for its record", async () => {
+    const { showNow, token, urn, states } = await shownOn();
+    const record = states.get(urn) as EntityState;
+    states.delete(urn);
+    expect(showNow(token, connection)).toBeUndefined();
+    states.set(urn, { ...record, aspects: new Map() });
+    expect(showNow(token, connection)).toBeUndefined();
+    states.set(urn, record);
+    expect(showNow(token, connection)).toBe(MINA);
+  });
+
+  test.each([
+    ["removed", { status: { removed: true } }],
+    [
+      "suspended",
+      { corpUserStatus: { status: "SUSPENDED", lastModified: { time: 1, actor: OTTO } } },
+    ],
+  ])("is asked anew when its user is %s", async (_, aspects) => {
+    const { showNow, token, states } = await shownOn();
+    states.set(MINA, stateOf(MINA, aspects));
+    expect(showNow(token, connection)).toBeUndefined();
+    states.set(MINA, stateOf(MINA));
+    expect(showNow(token, connection)).toBe(MINA);
+  });
+
+  test.each([
+    ["expires", 1_000, undefined],
+    ["is as old as tokens may be", undefined, 1_000],
+  ])("is asked anew from the millisecond at which the token %s", async (_, life, lifeMax) => {
+    const { showNow, token } = await shownOn(life, lifeMax);
+    now += 999;
+    expect(showNow(token, connection)).toBe(MINA);
+    now += 1;
+    expect(showNow(token, connection)).toBeUndefined();
   });
 });

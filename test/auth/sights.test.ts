@@ -4,10 +4,12 @@
  */
 import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
+import { meets, type Policy, type PolicyCriterion, type Principal } from "../../src/auth/policy.ts";
 import { resourceOf } from "../../src/auth/principals.ts";
 import { toRead } from "../../src/auth/privileges.ts";
 import { sightFields, sightOf } from "../../src/auth/sights.ts";
+import type { EntityState } from "../../src/core/entity-state.ts";
+import { revision } from "../../src/core/position.ts";
 import { holds } from "../../src/search/evaluate.ts";
 import { defaultModel } from "../model/default-model.ts";
 import { documentOf, rules, stateOf } from "../projections/search-state.ts";
@@ -200,5 +202,29 @@ describe("a sight", () => {
     expect(sight.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
     expect(holds(sight.condition, documentOf(MINA))).toBe(true);
     expect(holds(sight.condition, documentOf("urn:li:corpuser:otto"))).toBe(false);
+  });
+
+  test("looks into no entity whose type decides", () => {
+    const closed = (urn: string): EntityState => ({
+      ...{ urn, revision: revision(0) },
+      get aspects(): never {
+        throw new Error("it was looked into");
+      },
+    });
+    const allowed = (criteria: PolicyCriterion[]): Policy => ({
+      ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+      ...{ actors: { allUsers: true }, resources: { filter: { criteria } } },
+    });
+    const ofType = { field: "TYPE", values: ["dataset"] };
+    const tagged = { field: "TAG", values: tags };
+    const sight = sightOf(
+      [allowed([ofType]), allowed([{ field: "RESOURCE_TYPE", values: ["chart"] }, tagged])],
+      principal,
+      fields,
+    );
+    const [dataset = "", , chart = ""] = urns;
+    expect(sight.sees(closed(dataset))).toBe(true);
+    expect(sight.sees(closed("urn:li:dashboard:(looker,a)"))).toBe(false);
+    expect(() => sight.sees(closed(chart))).toThrow("it was looked into");
   });
 });

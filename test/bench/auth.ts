@@ -2,53 +2,88 @@
  * What it costs to say who asks: the same requests with an access token, to a service that asks for
  * one, against those without, to one that does not; and where policies decide who reads what.
  *
- * The kinds take turns of some hundred milliseconds, so that whatever else the machine does falls on
+ * The services are in one process, so that none has the better code or heap, and the turns of a round
+ * are in an order that reads the same backwards, so that whatever the machine does meanwhile falls on
  * all alike. What is compared is the CPU time of the thread that answers: it is what bounds the rate,
  * and does not depend on what is left for it by the client that asks.
  */
-import autocannon from "autocannon";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { tokenOf } from "../support/operator.ts";
-import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import type { Opened } from "./auth-services.ts";
+import { type Connections, openConnections, requestText } from "./connections.ts";
 import { mainThreadTime } from "./cpu.ts";
 import { median } from "./load.ts";
 import { rate, report } from "./report.ts";
 import { batch, single, urnOf } from "./sample.ts";
 
 const connections = 64;
-/** Of one turn, and turns of each kind; the first ones warm up. */
-const amount = 2_000;
-const rounds = 15;
-const warmUps = 6;
+/** Requests of one turn, and rounds with two turns of each kind; the first ones warm up. */
+const amount = 500;
+const rounds = 60;
+const warmUps = 15;
 const entities = 5_000;
 /** Of the rate without tokens. */
 const target = 0.9;
 const OPENLY = "without tokens";
+const JUDGED = "with tokens, reads by policy";
 const READER = "urn:li:corpuser:reader";
 
+const kinds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [OPENLY]: {},
+  "with tokens": { auth: "on" },
+  [JUDGED]: { auth: "on", readAuthorization: "on" },
+};
+
 interface Side {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly pid: number;
-  readonly stop: () => Promise<unknown>;
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: Connections;
 }
 
-/** A service with the entities, and headers of a user who may read them. */
-async function open(path: string, args: readonly string[]): Promise<Side> {
-  const service = await startService(path, { args: [...args] });
-  const client = createClient(service.address);
-  const operator = args.includes("on") ? tokenOf(path) : {};
-  for (let first = 0; first < entities; first += 250) {
-    const body = batch(first, 500, 0);
-    await client.call("POST", "/aspects?action=ingestProposalBatch", body, operator);
+/** What a kind of request took of the thread, in microseconds each, and how many came a second. */
+interface Spent {
+  readonly us: number;
+  readonly perSecond: number;
+}
+
+export async function benchAuth(): Promise<void> {
+  using directory = temporaryDirectory("annals-bench");
+  const flags = Object.fromEntries(
+    Object.entries(kinds).map(([name, own]) => [name, { ...own, data: dataOf(name) }]),
+  );
+  function dataOf(name: string): string {
+    return join(directory.path, name.replaceAll(/\W+/g, "-"));
   }
-  const token = args.includes("on")
-    ? (await makeToken(client, { actorUrn: READER }, operator)).token
-    : undefined;
-  const headers = token === undefined ? {} : asBearer(token);
-  return { url: service.address, headers, pid: service.pid, stop: () => service.stop() };
+  const script = fileURLToPath(new URL("auth-services.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(flags)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const opened: Opened = JSON.parse(line);
+  const sides: Side[] = [];
+  for (const [name, url] of Object.entries(opened)) {
+    sides.push(await fill(name, url, name === OPENLY ? undefined : tokenOf(dataOf(name))));
+  }
+  const pid = child.pid ?? 0;
+  await compare("entity reads", pid, sides, (n, headers) =>
+    requestText({ method: "GET", path: `/entitiesV2/${encoded(urnOf(n))}`, headers }),
+  );
+  // What is there already, so that each costs the same however often it is told.
+  const path = "/aspects?action=ingestProposal";
+  await compare("writes", pid, sides, (n, headers) =>
+    requestText({ method: "POST", path, headers, body: single(n, 0) }),
+  );
+  for (const side of sides) side.connections.close();
+  child.kill();
+  await ended;
 }
 
 /** Everything may be read, said by a criterion that each entity is asked. */
@@ -59,89 +94,82 @@ const everyDataset = {
   resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
 };
 
-export async function benchAuth(): Promise<void> {
-  using openly = temporaryDirectory("annals-bench");
-  using guarded = temporaryDirectory("annals-bench");
-  using judged = temporaryDirectory("annals-bench");
-  const sides = {
-    [OPENLY]: await open(openly.path, []),
-    "with tokens": await open(guarded.path, ["--auth", "on"]),
-    "with tokens, reads by policy": await open(judged.path, [
-      ...["--auth", "on", "--read-authorization", "on"],
-    ]),
-  };
-  const client = createClient(sides["with tokens, reads by policy"].url);
-  for (const [id, value] of [
-    ["view-entity-page-all", { ...everyDataset, state: "INACTIVE" }],
-    ["bench", everyDataset],
-  ] as const) {
+/** The entities, and a user who may read them where that is asked. */
+async function fill(
+  name: string,
+  url: string,
+  operator: Record<string, string> | undefined,
+): Promise<Side> {
+  const client = createClient(url);
+  async function post(action: string, body: string | object): Promise<void> {
+    const reply = await client.call("POST", `/aspects?action=${action}`, body, operator);
+    if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  }
+  for (let first = 0; first < entities; first += 250) {
+    await post("ingestProposalBatch", batch(first, 500, 0));
+  }
+  const policies = { "view-entity-page-all": { ...everyDataset, state: "INACTIVE" } };
+  for (const [id, value] of Object.entries({ ...policies, bench: everyDataset })) {
+    if (name !== JUDGED) break;
     const aspect = { value: JSON.stringify(value), contentType: "application/json" };
     const proposal = {
       ...{ entityType: "dataHubPolicy", entityUrn: `urn:li:dataHubPolicy:${id}` },
       ...{ changeType: "UPSERT", aspectName: "dataHubPolicyInfo", aspect },
     };
-    const path = "/aspects?action=ingestProposal";
-    await client.call("POST", path, { proposal }, tokenOf(judged.path));
+    await post("ingestProposal", { proposal });
   }
+  const headers =
+    operator === undefined
+      ? {}
+      : asBearer((await makeToken(client, { actorUrn: READER }, operator)).token);
+  return { name, headers, connections: await openConnections(url, connections) };
+}
 
-  const reads = Array.from({ length: entities }, (_, n) => ({
-    path: `/entitiesV2/${encoded(urnOf(n))}`,
-  }));
-  const writes = Array.from({ length: entities }, (_, n) => ({
-    path: "/aspects?action=ingestProposal",
-    // What is there already, so that each costs the same however often it is told.
-    body: single(n, 0),
-  }));
-  for (const [what, method, requests] of [
-    ["entity reads", "GET", reads],
-    ["writes", "POST", writes],
-  ] as const) {
-    const seen = new Map<string, number[]>();
-    const spent = new Map<string, number[]>();
-    for (let round = 0; round < rounds + warmUps; round++) {
-      const turns = Object.entries(sides);
-      turns.push(...turns.splice(0, round % turns.length));
-      for (const [name, { url, headers, pid }] of turns) {
-        const before = mainThreadTime(pid);
-        const perSecond = await take({ url, method, requests, headers });
-        const after = mainThreadTime(pid);
-        if (round < warmUps) continue;
-        seen.set(name, [...(seen.get(name) ?? []), perSecond]);
-        const us = before === undefined ? 1e6 / perSecond : ((after ?? 0) - before) / amount;
-        spent.set(name, [...(spent.get(name) ?? []), us]);
-      }
+async function compare(
+  what: string,
+  pid: number,
+  sides: readonly Side[],
+  request: (n: number, headers: Side["headers"]) => Buffer,
+): Promise<void> {
+  const spent = new Map<Side, Spent[]>(sides.map((side) => [side, []]));
+  const requests = new Map(
+    sides.map((side) => [
+      side,
+      Array.from({ length: entities }, (_, n) => request(n, side.headers)),
+    ]),
+  );
+  for (let round = 0; round < warmUps + rounds; round++) {
+    // Another begins each round.
+    const order = sides.map((_, i) => sides[(i + round) % sides.length] as Side);
+    const taken = new Map<Side, Spent[]>();
+    for (const side of [...order, ...order.toReversed()]) {
+      const all = requests.get(side) ?? [];
+      const first = (round * amount) % entities;
+      const turn = [...all.slice(first), ...all.slice(0, first)].slice(0, amount);
+      taken.set(side, [...(taken.get(side) ?? []), await take(pid, side.connections, turn)]);
     }
-    for (const [name, all] of seen) {
-      const us = (of: string): number => median(spent.get(of) ?? []);
-      const ratio = us(OPENLY) / us(name);
-      const against = name === OPENLY ? undefined : { ratio, target, of: "those without" };
-      report(`${what} ${name}`, `${us(name).toFixed(1)} us each`, against);
-      report("  as the client saw it", rate(median(all)));
-    }
+    if (round < warmUps) continue;
+    for (const [side, turns] of taken) spent.get(side)?.push(meanOf(turns));
   }
-  for (const { stop } of Object.values(sides)) await stop();
+  const open = spent.get(sides[0] as Side) ?? [];
+  for (const [{ name }, own] of spent) {
+    const ratio = median(own.map(({ us }, i) => (open[i]?.us ?? Number.NaN) / us));
+    const us = median(own.map((one) => one.us)).toFixed(1);
+    const seen = rate(median(own.map(({ perSecond }) => perSecond)));
+    const against = name === OPENLY ? undefined : { ratio, target, of: "those without" };
+    report(`${what} ${name}`, `${us} us, ${seen}`, against);
+  }
 }
 
-interface Turn {
-  readonly url: string;
-  readonly method: "GET" | "POST";
-  readonly requests: readonly { readonly path: string; readonly body?: string }[];
-  readonly headers: Readonly<Record<string, string>>;
+async function take(pid: number, to: Connections, requests: readonly Buffer[]): Promise<Spent> {
+  const [begun, before] = [performance.now(), mainThreadTime(pid)];
+  await to.send(requests);
+  const seconds = (performance.now() - begun) / 1_000;
+  const us = before === undefined ? seconds * 1e6 : (mainThreadTime(pid) ?? 0) - before;
+  return { us: us / requests.length, perSecond: requests.length / seconds };
 }
 
-/** Sends `amount` requests; gives how many were answered a second. */
-async function take({ url, method, requests, headers }: Turn): Promise<number> {
-  const all = requests.map(({ path, body }) => ({
-    ...{ method, path, body },
-    headers: { "content-type": "application/json", ...headers },
-  }));
-  const size = Math.floor(all.length / connections);
-  let next = 0;
-  const result = await autocannon({
-    ...{ url, connections, amount },
-    setupClient: (client) => client.setRequests(all.slice(size * next, size * ++next)),
-  });
-  const { non2xx, errors, duration } = result;
-  if (non2xx + errors > 0) throw new Error(`${non2xx} no success, ${errors} errors, at ${url}`);
-  return result["2xx"] / duration;
-}
+const meanOf = (turns: readonly Spent[]): Spent => ({
+  us: turns.reduce((sum, { us }) => sum + us, 0) / turns.length,
+  perSecond: turns.reduce((sum, { perSecond }) => sum + perSecond, 0) / turns.length,
+});
