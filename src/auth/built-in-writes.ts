@@ -53,17 +53,12 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
     if (proposals.length > 0) await catalog.ingest(proposals, { actor: systemActor });
   }
 
-  const about = (proposals: readonly Proposal[]): ReadonlySet<string> =>
-    new Set(
-      proposals
-        .filter(({ entityType }) => types.has(entityType.toLowerCase()))
-        .flatMap((proposal) => urnOf(proposal) ?? []),
-    );
+  const touches = ({ entityType }: Proposal): boolean => types.has(entityType.toLowerCase());
 
   const ingest: Catalog["ingest"] = (proposals, caller) => {
-    const urns = about(proposals);
-    if (urns.size === 0) return catalog.ingest(proposals, caller);
-    return prepare(urns).then(() => catalog.ingest(proposals, caller));
+    if (!proposals.some(touches)) return catalog.ingest(proposals, caller);
+    const urns = proposals.filter(touches).flatMap((proposal) => urnOf(proposal) ?? []);
+    return prepare(new Set(urns)).then(() => catalog.ingest(proposals, caller));
   };
 
   return {

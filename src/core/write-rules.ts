@@ -26,6 +26,7 @@ interface WriteRule {
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
   ["domains", { apply: withDomainsInStep, looksBack: true }],
+  ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   ["structuredProperties", { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties }],
 ]);
 
@@ -60,6 +61,28 @@ function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObj
   }
   const listed = [...ownerTypes].map(([type, owners]) => [type, [...owners]] as const);
   return { ...value, ownerTypes: Object.fromEntries(listed) };
+}
+
+/** What policies may ask of a resource; the first two have other names since. */
+export const policyFields: readonly string[] = [
+  ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
+  ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
+];
+
+/** A criterion about anything else would hold for nothing, and nobody would know why. */
+function withKnownCriteria(value: JsonObject): JsonObject {
+  const resources = jsonObject(value.resources) ? value.resources : {};
+  for (const name of ["filter", "privilegeConstraints"]) {
+    const filter = resources[name];
+    for (const { field } of members(jsonObject(filter) ? filter.criteria : [])) {
+      if (policyFields.includes(String(field).toUpperCase())) continue;
+      const shown = String(field).slice(0, 120);
+      throw new CatalogError("invalid", `a criterion of the policy's ${name} is on "${shown}"`, {
+        hint: `Use ${policyFields.slice(2).join(", ")}`,
+      });
+    }
+  }
+  return value;
 }
 
 /**

@@ -148,6 +148,15 @@ describe("a default policy", () => {
     }
   });
 
+  test("asks for what policies can ask for, and is told when it does not", async () => {
+    const criteria = [{ field: "COLOUR", values: ["red"] }];
+    const told = await read(policyUrn("1"));
+    const asked = { ...told, editable: true, resources: { filter: { criteria } } };
+    const { status, body } = await propose(policyUrn("odd"), asked);
+    expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid" });
+    expect(body.message).toContain('on "COLOUR"');
+  });
+
   test("is written by those alone who manage policies", async () => {
     const told = await read(policyUrn("view-entity-page-all"));
     const { status } = await call(

@@ -1,4 +1,4 @@
-/** What a write adds to ownership, domains and structuredProperties. */
+/** What a write adds to ownership, domains and structuredProperties, and refuses of policies. */
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -170,4 +170,24 @@ describe("structuredProperties", () => {
 test("every other aspect is written as it is", () => {
   const value = { removed: false };
   expect(written("status", value)).toBe(value);
+});
+
+describe("dataHubPolicyInfo", () => {
+  const policy = (filter: string, ...fields: readonly string[]) => ({
+    resources: { [filter]: { criteria: fields.map((field) => ({ field, values: ["x"] })) } },
+  });
+
+  test.each(["filter", "privilegeConstraints"])("has known fields in its %s", (filter) => {
+    const known = policy(filter, "TYPE", "RESOURCE_URN", "glossary", "DOMAIN");
+    expect(written("dataHubPolicyInfo", known)).toBe(known);
+    expect(() => written("dataHubPolicyInfo", policy(filter, "TYPE", "COLOUR"))).toThrow(
+      expect.objectContaining({ code: "invalid", message: expect.stringContaining('"COLOUR"') }),
+    );
+  });
+
+  test("needs no filter", () => {
+    for (const value of [{}, { resources: { type: "dataset" } }]) {
+      expect(written("dataHubPolicyInfo", value)).toBe(value);
+    }
+  });
 });
