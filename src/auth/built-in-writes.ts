@@ -35,11 +35,11 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
     const { aspects } = JSON.parse(json) as {
       readonly aspects: Readonly<Record<string, { readonly created?: { readonly time: number } }>>;
     };
-    return aspects[`${entityType}Info`]?.created?.time !== builtInTime;
+    return aspects[infoOf(entityType)]?.created?.time !== builtInTime;
   }
 
   async function prepare(urns: ReadonlySet<string>): Promise<void> {
-    const proposals: Proposal[] = [];
+    const missing: BuiltIn[] = [];
     for (const urn of urns) {
       const one = byUrn.get(urn);
       if (one === undefined) continue;
@@ -48,9 +48,18 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
           hint: "Make a policy of your own",
         });
       }
-      if (!(await stored(one))) proposals.push(...proposalsFor(one));
+      if (!(await stored(one))) missing.push(one);
     }
-    if (proposals.length > 0) await catalog.ingest(proposals, { actor: systemActor });
+    for (const one of missing) await store(one);
+  }
+
+  async function store(one: BuiltIn): Promise<void> {
+    try {
+      await catalog.ingest([creationOf(one)], { actor: systemActor });
+    } catch (error) {
+      // Somebody was faster, here or on another node: it is stored, and theirs.
+      if (!(error instanceof CatalogError && error.code === "invalid")) throw error;
+    }
   }
 
   const touches = ({ entityType }: Proposal): boolean => types.has(entityType.toLowerCase());
@@ -72,8 +81,14 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
   };
 }
 
-const proposalsFor = ({ urn, entityType, aspects }: BuiltIn): readonly Proposal[] =>
-  Object.entries(aspects).map(([aspectName, value]) => ({
-    ...{ entityType, entityUrn: urn, changeType: "UPSERT", aspectName },
-    aspect: { value: JSON.stringify(value), contentType: "application/json" },
-  }));
+/** Its key follows from the urn. */
+const creationOf = ({ urn, entityType, aspects }: BuiltIn): Proposal => ({
+  ...{ entityType, entityUrn: urn, changeType: "CREATE", aspectName: infoOf(entityType) },
+  aspect: {
+    value: JSON.stringify(aspects[infoOf(entityType)]),
+    contentType: "application/json",
+  },
+});
+
+/** The aspect that tells it. */
+const infoOf = (entityType: string): string => `${entityType}Info`;

@@ -133,6 +133,23 @@ describe("a default policy", () => {
     expect(await read(owners)).toMatchObject({ state: "INACTIVE", displayName: "Owners" });
   });
 
+  test("that several write at once is stored once, and has all of theirs", async () => {
+    const editors = policyUrn("editor-metadata-policy");
+    const added = Array.from({ length: 6 }, (_, n) => `X_${n}`);
+    const answers = await Promise.all(
+      added.map((value) =>
+        propose(
+          editors,
+          { patch: [{ op: "add", path: "/privileges/-", value }] },
+          { changeType: "PATCH" },
+        ),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(added.map(() => 200));
+    const { privileges } = await read(editors);
+    expect(privileges).toEqual(expect.arrayContaining(["EDIT_ENTITY_TAGS", ...added]));
+  });
+
   test("of the root user and of administrators stays as it is", async () => {
     for (const id of ["0", "1", "admin-platform-policy", "admin-metadata-policy"]) {
       const told = await read(policyUrn(id));
