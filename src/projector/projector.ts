@@ -222,6 +222,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       if (follower.view.sink.tidy === undefined) continue;
       try {
         if (await follower.view.sink.tidy()) more = true;
+        if (follower.view.costly === true) sharing.took(0, true);
       } catch (error) {
         fail(follower, error);
         told();
@@ -284,13 +285,16 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const [first] = group;
     if (first === undefined) return false;
     const after = first.position;
+    const costly = first.view.costly === true;
     const end = endOf(group, ahead, followers);
     if (end !== undefined && end <= after) return false;
     let batch: Batch<PlacedChange>;
     try {
-      const limit = sharing.recordsOf(batchMax);
+      const behind = costly && end !== undefined ? end - after : undefined;
+      const limit = sharing.recordsOf(batchMax, behind);
       const page = await log.readAll(after, { limit });
-      if (page.length === limit) sharing.full();
+      const near = behind !== undefined && behind < sharing.recordsOf(batchMax);
+      if (page.length === limit && !near) sharing.full();
       batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {
         for (const follower of group) failing.heal(follower);
@@ -312,7 +316,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
     if (own.length === 0) return false;
     await Promise.all(own.map((follower) => feed(follower, batch)));
-    sharing.took(batch.items.length, first.view.costly === true);
+    sharing.took(batch.items.length, costly);
     told();
     return own.some(({ position }) => position > after);
   }

@@ -9,9 +9,15 @@ import type { Position } from "../core/position.ts";
 export interface Sharing {
   /** A turn begins. */
   begin(): void;
-  /** How many records of a batch the turn takes. */
-  recordsOf(batchMax: number): number;
-  /** Some views of the turn took so many records; `costly`: those that have turns of their own. */
+  /**
+   * How many records of a batch the turn takes. `costlyBehind`: it is for views that have turns of
+   * their own, and they are so many records behind.
+   */
+  recordsOf(batchMax: number, costlyBehind?: number): number;
+  /**
+   * Some views of the turn took so many records, or none and did what they had put off; `costly`:
+   * those that have turns of their own.
+   */
   took(records: number, costly: boolean): void;
   /** There was more to do than a batch of the turn took. */
   full(): void;
@@ -45,6 +51,13 @@ const LEFT_MS_MAX = 500;
 const PART = 1 / 8;
 /** Shorter turns tell nothing. */
 const TOLD_MS_MIN = 5;
+/**
+ * What was just written waits for the batch in hand and for its own. So costly views that are no more
+ * than some batches behind take what they can in so many milliseconds; farther, whole batches cost less.
+ */
+const COSTLY_MS = 40;
+const COSTLY_RECORDS_MIN = 50;
+const NEAR_BATCHES = 4;
 
 /** It has its core for itself. */
 export const unshared: Sharing = {
@@ -101,7 +114,13 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       counted = computed;
       behind = false;
     },
-    recordsOf: (batchMax) => (contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax),
+    recordsOf(batchMax, costlyBehind) {
+      const most = contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax;
+      const cost = costs.costly.value();
+      if (costlyBehind === undefined || costlyBehind > batchMax * NEAR_BATCHES || cost === 0)
+        return most;
+      return Math.min(most, Math.max(COSTLY_RECORDS_MIN, Math.floor(COSTLY_MS / cost)));
+    },
     took(records, costly) {
       const now = computedMs();
       // Small batches cost more than those that are taken where nothing is left to others.

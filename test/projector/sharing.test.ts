@@ -40,6 +40,9 @@ function open() {
       return ended;
     },
     begin,
+    compute(ms: number) {
+      computed += ms;
+    },
   };
 }
 
@@ -85,6 +88,27 @@ test("far behind, where writers want the core, it takes less at once and leaves 
   expect(sharing.recordsOf(2_000)).toBe(2_000);
   expect(await turn(100, 30)).toBe(240);
   expect(await turn(32, 30)).toBe(0);
+});
+
+test("costly views that are near take what they can in a moment, and whole batches farther behind", async () => {
+  const { sharing, turn } = open();
+  expect(sharing.recordsOf(2_000, 500)).toBe(2_000);
+  // A thirtieth of a millisecond for each record of those.
+  for (let n = 0; n < 5; n++) await turn(30, 30, { behind: false, written: 1 });
+  expect(sharing.recordsOf(2_000, 500)).toBe(1_200);
+  expect(sharing.recordsOf(2_000, 8_001)).toBe(2_000);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
+  expect(sharing.recordsOf(20, 20)).toBe(20);
+});
+
+test("what costly views put off counts with what their batches cost", async () => {
+  const { sharing, turn, compute } = open();
+  for (let n = 0; n < 5; n++) await turn(30, 30, { behind: false, written: 1 });
+  for (let n = 0; n < 100; n++) {
+    compute(1_000);
+    sharing.took(0, true);
+  }
+  expect(sharing.recordsOf(2_000, 500)).toBe(50);
 });
 
 test("a turn that was over at once tells nothing of the core", async () => {

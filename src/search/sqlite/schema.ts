@@ -17,7 +17,7 @@ const HASH_BYTES = 8 * 1024 * 1024;
 /** A leaf of the index on a page of the view (sqlite-view.ts), with room for its row. */
 const LEAF_BYTES = 8_000;
 /** Segments of one size that are merged: fewer mean quicker questions and slower changes. */
-const MERGED_SEGMENTS = 8;
+export const MERGED_SEGMENTS = 8;
 const SEGMENTS_MAX = 32;
 /**
  * Part of a segment that is out of use when it is merged for that reason alone, in percent. At the

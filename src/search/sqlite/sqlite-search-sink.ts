@@ -16,6 +16,7 @@ import {
 import type { SearchSink, SearchWrite } from "../search.ts";
 import { encodeDocument } from "../stored-document.ts";
 import { createDocumentTokens } from "./document-tokens.ts";
+import { createMerging } from "./merging.ts";
 import { searchSchema, touchedMax } from "./schema.ts";
 import {
   beginning,
@@ -31,14 +32,12 @@ import {
 /** Fields and boosts are the model's; the fields of structured properties have no end. */
 const FIELDS_MAX = 10_000;
 
-/** Pages in the write-ahead log that start a checkpoint: changes go all over the file. */
-const WAL_PAGES_MAX = 8_000;
-
 export function openSqliteSearchSink(file: ViewFile): SearchSink {
   const view = openSqliteView(searchSchema, file);
-  const writer = openWriter(view, file.bulk === true);
+  const { writer, merging } = openWriter(view, file.bulk === true);
   return {
     ...createSqliteSink(view, writer),
+    ...(merging !== undefined && { tidy: merging.step }),
     async amend(writes) {
       try {
         await view.mend(async () => writer.write(writes, START));
@@ -60,8 +59,9 @@ const closed = (): CatalogError => new CatalogError("unavailable", 'the view "se
 function openWriter(view: SqliteView, bulk: boolean) {
   try {
     return translated(searchSchema, "opened", () => {
-      view.db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
-      return createWriter(view, bulk);
+      // Nobody waits for one that is grown from nothing: there FTS5 merges as it goes.
+      const merging = bulk ? undefined : createMerging(view);
+      return { writer: createWriter(view, bulk, () => merging?.grown()), merging };
     });
   } catch (error) {
     view.close("discard");
@@ -82,7 +82,7 @@ interface Last {
   readonly write: SearchWrite;
 }
 
-function createWriter({ db }: SqliteView, bulk: boolean) {
+function createWriter({ db }: SqliteView, bulk: boolean, onGrown: () => void) {
   const entities = createEntities(db);
   const documents = createDocuments(db);
   const touched = createTouched(db);
@@ -122,6 +122,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
     write(writes: readonly SearchWrite[], checkpoint: Position): void {
       for (const last of lastOnes(writes, checkpoint)) apply(last);
       touched.trim();
+      onGrown();
     },
     /** Whatever the index and the documents have of the entity goes first. */
     async restore(
@@ -137,6 +138,7 @@ function createWriter({ db }: SqliteView, bulk: boolean) {
       for (const last of lastOnes(told, START)) apply(last);
       if (before !== undefined && !bulk) touched.add(before.id);
       touched.trim();
+      onGrown();
     },
     holding: (entityType: string, names: readonly string[], from: string | undefined) =>
       holders.page(entityType, names.map(fields.numberOf), from),
