@@ -3,11 +3,10 @@
  * batches by an idempotent producer that waits for all copies. The feed makes its messages from changes
  * and brings each batch to its end in a transaction with its checkpoint: all of that counts.
  */
-import type { Message, Producer } from "kafkajs";
+import { type Message, Partitioners, type Producer } from "kafkajs";
 import { lastOf, position, type Revision } from "../../src/core/position.ts";
 import type { ChangeEvent } from "../../src/feed/change-event.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
-import { producerSettings } from "../../src/feed/kafka/kafka-client.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import { createKafkaSpace, type KafkaSpace } from "../adapter/kafka-place.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
@@ -39,7 +38,10 @@ export async function benchKafka(): Promise<void> {
 async function benchFeed(space: KafkaSpace): Promise<void> {
   const log = { id: "00000000-0000-4000-8000-000000000000", head: position(10 ** 9) };
   const sink = await openKafkaFeedSink({ url: space.url, name: "bench", codec, log });
-  const raw = space.kafka.producer({ ...producerSettings, idempotent: true });
+  const raw = space.kafka.producer({
+    ...{ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false },
+    idempotent: true,
+  });
   const admin = space.kafka.admin();
   await Promise.all([raw.connect(), admin.connect()]);
   const topic = space.prefix + RAW_TOPIC;

@@ -3,16 +3,10 @@
  * and with no topics made by accident.
  */
 import { rootCertificates } from "node:tls";
-import {
-  type Admin,
-  Kafka,
-  logLevel,
-  Partitioners,
-  type ProducerConfig,
-  type SASLOptions,
-} from "kafkajs";
+import { type Admin, Kafka, logLevel, type ProducerConfig, type SASLOptions } from "kafkajs";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
+import { createKeyPartitioner } from "./key-partitioner.ts";
 
 export interface KafkaClient {
   readonly address: KafkaAddress;
@@ -60,7 +54,7 @@ export function createKafkaClient(
 
 /** As Java's clients place keys: what others write under a urn lies in the same partition. */
 export const producerSettings = {
-  createPartitioner: Partitioners.DefaultPartitioner,
+  createPartitioner: createKeyPartitioner,
   allowAutoTopicCreation: false,
 } as const satisfies ProducerConfig;
 

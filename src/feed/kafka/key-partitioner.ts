@@ -1,0 +1,36 @@
+/**
+ * Places keys as Java's clients and the driver do: the same key comes to the same partition whoever
+ * writes it. The driver reckons in 64-bit integers of its own, which took a quarter of the feed's time.
+ */
+import { type ICustomPartitioner, Partitioners } from "kafkajs";
+
+/** What has no key, or names its partition, is placed by the driver. */
+export const createKeyPartitioner: ICustomPartitioner = () => {
+  const others = Partitioners.DefaultPartitioner();
+  return (place) => {
+    const { key, partition } = place.message;
+    if (partition !== undefined || key === undefined || key === null) return others(place);
+    return (hashOf(Buffer.from(key)) & 0x7fffffff) % place.partitionMetadata.length;
+  };
+};
+
+const FACTOR = 0x5bd1e995;
+const SEED = 0x9747b28c;
+
+/** MurmurHash2 of 32 bits. */
+function hashOf(bytes: Buffer): number {
+  const whole = bytes.length & ~3;
+  let hash = SEED ^ bytes.length;
+  for (let at = 0; at < whole; at += 4) {
+    const word = Math.imul(bytes.readInt32LE(at), FACTOR);
+    hash = Math.imul(hash, FACTOR) ^ Math.imul(word ^ (word >>> 24), FACTOR);
+  }
+  if (whole < bytes.length) {
+    for (let at = bytes.length - 1; at >= whole; at--) {
+      hash ^= (bytes[at] ?? 0) << (8 * (at - whole));
+    }
+    hash = Math.imul(hash, FACTOR);
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), FACTOR);
+  return hash ^ (hash >>> 15);
+}
