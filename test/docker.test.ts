@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingKeys, settings, variableOf } from "../src/config/settings.ts";
+import { parseAddress } from "../src/log/eventstoredb/address.ts";
 import { images } from "./support/servers/images.ts";
 
 interface Service {
@@ -106,6 +107,15 @@ describe("the cluster profile", () => {
       .filter((image) => !image.startsWith("annals:"));
     const { opensearch: _, ...expected } = images;
     expect(used.sort()).toEqual(Object.values(expected).sort());
+  });
+
+  test("sends the log's server as much at once as it is set to take", () => {
+    const { api, worker, eventstoredb } = cluster.services;
+    const taken = Number(eventstoredb?.environment?.EVENTSTORE_MAX_APPEND_SIZE);
+    for (const node of [api, worker]) {
+      const { appendBytesMax } = parseAddress(node?.environment?.ANNALS_LOG ?? "");
+      expect(appendBytesMax).toBe(taken);
+    }
   });
 
   test("has two nodes that answer and one that feeds views and Kafka", () => {
