@@ -6,8 +6,8 @@
  */
 
 import { benchAuth } from "./auth.ts";
-import { benchElasticsearchSearch } from "./elasticsearch.ts";
-import { benchElasticsearchTimeseries } from "./elasticsearch-timeseries.ts";
+import { benchSearchOn } from "./elasticsearch.ts";
+import { benchTimeseriesOn } from "./elasticsearch-timeseries.ts";
 import { benchEventStore } from "./eventstoredb.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKafka } from "./kafka.ts";
@@ -36,8 +36,10 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
 const servers: Readonly<Record<string, () => Promise<void>>> = {
   eventstoredb: benchEventStore,
   postgres: benchPostgres,
-  "elasticsearch-search": benchElasticsearchSearch,
-  "elasticsearch-timeseries": benchElasticsearchTimeseries,
+  "elasticsearch-search": () => benchSearchOn("elasticsearch"),
+  "elasticsearch-timeseries": () => benchTimeseriesOn("elasticsearch"),
+  "opensearch-search": () => benchSearchOn("opensearch"),
+  "opensearch-timeseries": () => benchTimeseriesOn("opensearch"),
   neo4j: benchNeo4j,
   kafka: benchKafka,
   sizes: benchSizes,

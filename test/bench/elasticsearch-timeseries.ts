@@ -14,7 +14,7 @@ import {
 import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
-import { reachStore, type StoreName, storeTitle } from "../support/stores.ts";
+import { reachStore, storeTitle } from "../support/stores.ts";
 import { called, compareByTurns } from "./by-turns.ts";
 import { report } from "./report.ts";
 
@@ -31,21 +31,15 @@ const TARGET = 0.7;
 const aspect = "datasetProfile";
 const urnOf = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,db.table${n},PROD)`;
 
-export async function benchElasticsearchTimeseries(): Promise<void> {
-  for (const name of ["elasticsearch", "opensearch"] as const) {
-    const store = await reachStore(name);
-    const title = storeTitle(name, store);
-    if ("skipped" in store) report(title, "left out");
-    else await benchOn(title, name, store.url);
-  }
+export async function benchTimeseriesOn(name: "elasticsearch" | "opensearch"): Promise<void> {
+  const store = await reachStore(name);
+  const title = storeTitle(name, store);
+  if ("skipped" in store) report(title, "left out");
+  else await benchOn(title, addressOf(name, store.url));
 }
 
-async function benchOn(
-  title: string,
-  name: StoreName & ("elasticsearch" | "opensearch"),
-  url: string,
-) {
-  const place = await createElasticsearchPlace(addressOf(name, url), {
+async function benchOn(title: string, url: string): Promise<void> {
+  const place = await createElasticsearchPlace(url, {
     openSink: openElasticsearchTimeseriesSink,
     openReader: openElasticsearchTimeseriesReader,
     change: async () => {},

@@ -8,8 +8,8 @@ import type { GraphWrite, Pair } from "../graph.ts";
 import type { Columns, Parameters, Transaction } from "./connection.ts";
 import {
   aroundQuery,
-  createColumns,
   createQuery,
+  createRows,
   type EdgeRow,
   removeLeadingQuery,
   removeQuery,
@@ -98,7 +98,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     }
     if (ends.length > 0) run(nodes, { nodes: ends.map((urn) => [urn, entityTypeOf(urn)]) });
     for (const [type, rows] of Map.groupBy(created, (row) => row.type)) {
-      note(type, run(createQuery(label, type), { rows: rows.map(createColumns) }));
+      note(type, run(createQuery(label, type), { rows: createRows(rows) }));
     }
     await Promise.all(sent);
     return several;

@@ -134,22 +134,32 @@ export const aroundQuery = (label: string): string =>
   `UNWIND $urns AS urn MATCH (n:\`${label}\` {urn: urn})-[r]-()
    WHERE r.aspect IS NOT NULL WITH DISTINCT r, startNode(r) AS s, endNode(r) AS d ${COLLECTED}`;
 
-/** Makes edges of a type, all leading; tells the pairs of ends that then have several. */
+/**
+ * Makes edges of a type, all leading; tells the pairs of ends that then have several. $rows: of each
+ * source its urn and its edges, so that it is looked up once.
+ */
 export function createQuery(label: string, type: string): string {
   const relationship = relationshipOf(type);
-  const kept = DETAILS.map((name, i) => `${name}: row[${i + 6}]`).join(", ");
-  return `UNWIND $rows AS row
-    MATCH (s:\`${label}\` {urn: row[0]}) MATCH (d:\`${label}\` {urn: row[1]})
+  const kept = DETAILS.map((name, i) => `${name}: row[${i + 5}]`).join(", ");
+  return `UNWIND $rows AS told
+    MATCH (s:\`${label}\` {urn: told[0]})
+    UNWIND told[1] AS row MATCH (d:\`${label}\` {urn: row[0]})
     CREATE (s)-[r:\`${relationship}\` {
-      entity: row[2], aspect: row[3], position: row[4], ordinal: row[5], ${kept}}]->(d)
+      entity: row[1], aspect: row[2], position: row[3], ordinal: row[4], ${kept}}]->(d)
     WITH s, d, r
     WHERE EXISTS {
       MATCH (s)-[other:\`${relationship}\`|\`${alsoOf(relationship)}\`]->(d) WHERE other <> r }
     RETURN DISTINCT s.urn, d.urn`;
 }
 
-export const createColumns = (row: EdgeRow): readonly unknown[] => [
-  row.source,
+/** For the query that creates edges. */
+export const createRows = (rows: readonly EdgeRow[]): readonly unknown[] =>
+  Array.from(
+    Map.groupBy(rows, (row) => row.source),
+    ([source, edges]) => [source, edges.map(createColumns)],
+  );
+
+const createColumns = (row: EdgeRow): readonly unknown[] => [
   row.destination,
   row.entity === row.source ? null : row.entity,
   row.aspect,
