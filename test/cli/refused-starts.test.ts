@@ -138,10 +138,12 @@ test("a service for all asks for tokens by default", async () => {
   await service.stop();
 });
 
-test("a service that is told of no keys, or of unfit ones, does not start", async () => {
+test("a service that is told of no keys, or to judge whom it does not know, does not start", async () => {
   for (const args of [
     ["--signing-key-file", join(data, "none")],
     ["--auth", "maybe"],
+    ["--auth", "off", "--write-authorization", "on"],
+    ["--host", "0.0.0.0", "--auth", "off", "--read-authorization", "on"],
   ]) {
     await expect(startService(data, { args })).rejects.toThrow("ended with 2");
   }
