@@ -82,6 +82,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
         now.forEach((count, n) => void expect(count).toBeGreaterThanOrEqual(least[n] ?? 0));
         least = now;
         reads++;
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     })();
     reading.catch(() => {});

@@ -184,12 +184,11 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
       }
     }
     await cluster.damageAspects("UPDATE {entity} SET living = NOT living WHERE id % 5 = 0");
-    const found = await verify(api);
+    const found = await verify(api, "aspects");
     expect(found.code).toBe(1);
     expect(found.stdout).toMatch(/aspects: \d+ differences/);
     const mended = await verify(api, "--repair");
     expect(mended.code, `${mended.stdout}${mended.stderr}`).toBe(0);
-    expect((await verify(next)).code).toBe(0);
     expect(await cluster.differences()).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../s
 const stores = await reachCluster();
 
 // Two nodes need stores that they share; what is missing is told at the end of the run.
-describe.skipIf("skipped" in stores)("nodes whose views stand still", () => {
+describe.skipIf("skipped" in stores)("nodes whose views stand still", { concurrent: true }, () => {
   let cluster: Cluster;
   let one: ClusterNode;
   let other: ClusterNode;
