@@ -8,6 +8,7 @@ import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
+import { clearEditions } from "./edition-readers.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { copyLog } from "./log/copy-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
@@ -16,19 +17,24 @@ import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
 import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { noteParking, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
+import { requireEqual } from "./projector/verify/verify-editions.ts";
 import {
   foldedViews,
   lockData,
   openLog,
   openLogReader,
   openViews,
+  putInPlaceAtRest,
   requireLog,
+  type StoresConfig,
+  sharedView,
   sourcePosition,
   storesConfig,
   type ViewName,
   viewNames,
   viewRules,
 } from "./stores.ts";
+import { verifyStoredViews } from "./verified-views.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -87,12 +93,21 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const rules = viewRules(loadModel(modelOptions(config)));
       const stores = await storesConfig(config, rules, log);
       const rebuilt: Rebuilt[] = [];
-      for (const names of await rounds(config, log, views)) {
-        const opened = await openViews(stores, { names, bulk: true });
-        const records = await regrow({
-          ...{ log, views: opened, decode: decodeRecord, notes, onProgress },
-        });
-        rebuilt.push(...names.map((view) => ({ view, records })));
+      const grown: ViewName[] = [];
+      try {
+        for (const names of await rounds(config, log, views)) {
+          const beside = { beside: grown, next: true, bulk: true };
+          const opened = await openViews(stores, { names, ...beside });
+          const records = await regrow({
+            ...{ log, views: opened, decode: decodeRecord, notes, onProgress },
+          });
+          rebuilt.push(...names.map((view) => ({ view, records })));
+          grown.push(...names.filter((name) => !sharedView(config, name)));
+        }
+        await requireGrown(stores, grown);
+        putInPlaceAtRest(config, grown);
+      } finally {
+        clearEditions(config, grown);
       }
       return rebuilt;
     } finally {
@@ -102,6 +117,14 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     lock.release();
   }
 };
+
+/** They are closed, and take the places of others when they are what the log says. */
+async function requireGrown(stores: StoresConfig, views: readonly ViewName[]): Promise<void> {
+  if (views.length === 0) return;
+  const asked = { views, grade: "full", next: true, threads: 0 } as const;
+  // What they pass over is noted in the log by now.
+  requireEqual(await verifyStoredViews(stores, asked), []);
+}
 
 /** What this command does to a directory, a service that has it does itself. */
 function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {

@@ -41,7 +41,7 @@ import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
-import { fileInPlace, nextEdition, putNextInPlace } from "./projector/sqlite/editions.ts";
+import { fileInPlace, nextEdition, putNextInPlace, replace } from "./projector/sqlite/editions.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
@@ -392,4 +392,9 @@ export async function putInPlace(
   return async () => {
     for (const file of needless) rmSync(file, { force: true });
   };
+}
+
+/** The same where nobody has the views open, and all of them are in the data directory. */
+export function putInPlaceAtRest(config: Places, names: readonly ViewName[]): void {
+  for (const name of names) replace(fileOf(config, name), nextEdition(fileOf(config, name)));
 }

@@ -16,7 +16,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries
 import { countEnded } from "./ended-jobs.ts";
 import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
 import { openHandingOver } from "./handing-over.ts";
-import { type JobsParts, openJobs, unknownJob } from "./jobs.ts";
+import { type Jobs, type JobsParts, openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
@@ -115,7 +115,11 @@ export async function openOperations(
     rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
   });
   const verifications = createVerifications({ ...parts.verifying, restoration, logger });
-  const scavenges = createScavenges({ log, project: parts.projectTimeseries, caughtUp, logger });
+  let shared: Jobs | undefined;
+  const scavenges = createScavenges({
+    ...{ log, project: parts.projectTimeseries, caughtUp, logger },
+    growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
+  });
   const ended = countEnded();
   const jobs = await openJobs({
     ...{ log, onEnded: ended.note, around: parts.aroundJob },
@@ -129,6 +133,8 @@ export async function openOperations(
     },
     ...{ systemActor, now, onAppended, logger },
   });
+
+  if (handing !== undefined) shared = jobs;
 
   const endVerifying = verifications.watch();
   const staleness = await watchStale({
@@ -213,6 +219,15 @@ export async function openOperations(
       await others?.close();
     },
   };
+}
+
+/** How many of the newest jobs are looked through for one of another node. */
+const JOBS_MAX = 100;
+
+/** Whether any node that shares the log rebuilds views. */
+async function isRebuilt({ list }: Jobs): Promise<boolean> {
+  const { jobs } = await list({ start: 0, count: JOBS_MAX });
+  return jobs.some(({ kind, state }) => kind === "rebuild" && state === "running");
 }
 
 const madeElsewhere = (view: string, actor: string): AuditNote => ({

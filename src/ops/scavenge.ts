@@ -34,12 +34,16 @@ interface Dependencies {
   readonly project: Projection<TimeseriesWrite>;
   /** Waits until the view of timeseries has every record that there is now. */
   readonly caughtUp: () => Promise<void>;
+  /** Whether views are being grown anew. */
+  readonly growing: () => Promise<boolean>;
   readonly logger: { info(fields: object, message: string): void };
 }
 
 /** Records read at once: some milliseconds. */
 const PAGE_MAX = 200;
 const NAMES_MAX = 500;
+/** How often it is looked whether views are still being grown. */
+const GROWING_LOOK_MS = 100;
 /** Others have their turn for as long as a page took, and for so much longer while there are any. */
 const BUSY_PARTS = 2;
 const BUSY_SHARE_MIN = 0.3;
@@ -60,7 +64,7 @@ interface Found {
   readonly bytes: number;
 }
 
-export function createScavenges({ log, project, caughtUp, logger }: Dependencies) {
+export function createScavenges({ log, project, caughtUp, growing, logger }: Dependencies) {
   let counting: Promise<Found> | undefined;
 
   async function readCover(): Promise<Cover> {
@@ -162,6 +166,9 @@ export function createScavenges({ log, project, caughtUp, logger }: Dependencies
     // Whatever reads the view knows of the truncations by then.
     await caughtUp();
     const cover = await readCover();
+    // They may have read events and not have come to the truncation: compared with a log that lacks
+    // the events already they would seem to be wrong. Those that begin later come to it.
+    while (await growing()) await delay(GROWING_LOOK_MS, undefined, { signal: run.signal });
     const start = position((run.place as { position: number } | undefined)?.position ?? START);
     const counts = {
       ...run.counts,

@@ -132,7 +132,7 @@ const TAKE_OVER_MS = 3_000;
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /** Deleting a million rows must leave the disk and the cores to those who read and write. */
-const TIDY_PAUSE_MS_MAX = 10;
+const TIDY_PAUSE_MS_MAX = 100;
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
@@ -211,7 +211,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** A part of what each view put off, and then nothing of it for half as long. */
+  /** A part of what each view put off, and then nothing of it for as long, or nearly. */
   async function tidy(): Promise<void> {
     const begun = performance.now();
     if (begun < tidyAt) return;
@@ -229,7 +229,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
     }
     const now = performance.now();
-    tidyAt = more ? now + Math.min((now - begun) / 2, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
+    tidyAt = more ? now + Math.min(now - begun, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
   }
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { Change } from "../../src/core/change.ts";
@@ -51,11 +52,13 @@ const truncate = (before: number, aspect = "datasetProfile") =>
   );
 
 const jobs = {} as Jobs;
+let growing = false;
 const scavenges = (over: Partial<ChangeLog> = {}) =>
   createScavenges({
     log: { ...log, ...over },
     project: createTimeseriesProjection(() => "datasetKey"),
     caughtUp: async () => {},
+    growing: async () => growing,
     logger: { info: () => {} },
   });
 
@@ -161,6 +164,20 @@ describe("a job that scavenges", () => {
     const second = await run({ place });
     await second.ended;
     expect(second.counts()).toMatchObject({ deleted: many - done });
+    expect(await valueless()).toHaveLength(many);
+  });
+
+  test("waits for views that are being grown: they may have read what it takes", async () => {
+    growing = true;
+    let ended = false;
+    const job = await run();
+    void job.ended.then(() => {
+      ended = true;
+    });
+    await pause(300);
+    expect([ended, (await valueless()).length]).toEqual([false, 0]);
+    growing = false;
+    await job.ended;
     expect(await valueless()).toHaveLength(many);
   });
 

@@ -23,7 +23,7 @@ import { orders } from "./samples.ts";
 
 const unverifiable: ErrorCase = {
   code: "invalid",
-  when: "there is no such view, or its store cannot be read in this way",
+  when: "there is no such view",
 };
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");

@@ -22,9 +22,9 @@ export interface Truncations {
 
 /**
  * Events that one part looks at, in the order in which they came: those that came together lie
- * together, so that a page is written once or twice and not for each of its events. Some ten milliseconds.
+ * together, so that a page is written once or twice and not for each of its events. A tenth of a second.
  */
-const EVENTS_MAX = 5_000;
+const EVENTS_MAX = 10_000;
 /** Series of which it is remembered whether they are concerned; some megabytes. */
 const SERIES_MAX = 50_000;
 
