@@ -34,7 +34,49 @@ test("the documented example, copied on a fresh start, is answered as documented
   expect((await ask(client, body.query, body.variables, asActor(actor))).body).toEqual(reply.body);
 });
 
+/** The audit trail is written behind answers, so that the log may go on after what they tell. */
+async function lastChange(client: RunningService["client"]): Promise<number> {
+  const { body } = await client.get("/changes?from=start&limit=1000");
+  return body.changes.at(-1).position;
+}
+
 const revoke = (id: string) => `revokeAccessToken(tokenId: "${id}")`;
+
+test("a mutation's answer says where the log holds what it wrote, a query's what it shows", async () => {
+  const { client } = service;
+  const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
+  const create = `createAccessToken(input: ${input}) { accessToken metadata { id } }`;
+  const begun = await logHead(client);
+  const made = await ask(client, `mutation { ${create} }`);
+  expect(made.position).toBe(await lastChange(client));
+  expect(made.position).toBeGreaterThan(begun);
+
+  const { id } = made.body.data.createAccessToken.metadata;
+  const gone = await ask(client, `mutation { ${revoke(id)} }`);
+  expect(gone.body.data).toEqual({ revokeAccessToken: true });
+  expect(gone.position).toBe(await lastChange(client));
+  expect(gone.position).toBeGreaterThan(Number(made.position));
+
+  const several = await ask(client, `mutation { a: ${create} b: ${create} }`);
+  expect(several.position).toBe(await lastChange(client));
+
+  const again = await ask(client, `mutation { ${revoke(id)} }`);
+  expect(faultOf(again).message).toContain("Failed to revoke access token");
+  const asked = await ask(client, "{ me { corpUser { urn } } }");
+  const head = await logHead(client);
+  for (const { position = -1 } of [again, asked]) {
+    expect(position).toBeGreaterThanOrEqual(0);
+    expect(position).toBeLessThanOrEqual(head);
+  }
+});
+
+test("what was written before a mutation of the same request failed has its position", async () => {
+  const { client } = service;
+  const { id } = await makeToken(client);
+  const reply = await ask(client, `mutation { a: ${revoke(id)} b: ${revoke("another")} }`);
+  expect(faultOf(reply).path).toEqual(["b"]);
+  expect(reply.position).toBe(await lastChange(client));
+});
 
 test("a subscription is answered with an error", async () => {
   const { client } = service;
@@ -55,40 +97,4 @@ test("an Idempotency-Key is refused with mutations, which would be done again", 
   expect({ status, ...body }).toMatchObject({ status: 400, code: "malformed" });
   expect(body.message).toContain("Idempotency-Key");
   expect((await ask(client, "{ __typename }", {}, key)).body.data).toEqual({ __typename: "Query" });
-});
-
-test("a mutation's answer says where the log holds what it wrote, a query's what it shows", async () => {
-  const { client } = service;
-  const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
-  const create = `createAccessToken(input: ${input}) { accessToken metadata { id } }`;
-  const begun = await logHead(client);
-  const made = await ask(client, `mutation { ${create} }`);
-  expect(made.position).toBe(await logHead(client));
-  expect(made.position).toBeGreaterThan(begun);
-
-  const { id } = made.body.data.createAccessToken.metadata;
-  const gone = await ask(client, `mutation { ${revoke(id)} }`);
-  expect(gone.body.data).toEqual({ revokeAccessToken: true });
-  expect(gone.position).toBe(await logHead(client));
-  expect(gone.position).toBeGreaterThan(Number(made.position));
-
-  const several = await ask(client, `mutation { a: ${create} b: ${create} }`);
-  expect(several.position).toBe(await logHead(client));
-
-  const again = await ask(client, `mutation { ${revoke(id)} }`);
-  expect(faultOf(again).message).toContain("Failed to revoke access token");
-  const asked = await ask(client, "{ me { corpUser { urn } } }");
-  const head = await logHead(client);
-  for (const { position = -1 } of [again, asked]) {
-    expect(position).toBeGreaterThanOrEqual(0);
-    expect(position).toBeLessThanOrEqual(head);
-  }
-});
-
-test("what was written before a mutation of the same request failed has its position", async () => {
-  const { client } = service;
-  const { id } = await makeToken(client);
-  const reply = await ask(client, `mutation { a: ${revoke(id)} b: ${revoke("another")} }`);
-  expect(faultOf(reply).path).toEqual(["b"]);
-  expect(reply.position).toBe(await logHead(client));
 });
