@@ -35,8 +35,11 @@ export interface Clocks {
 
 /** A turn that took so many times as long as it computed had to wait for its core. */
 const CONTENDED_TIMES = 1.5;
-/** Of a core: to follow what writers bring is no more than that, or they are too many. */
-const FOLLOWED_MAX = 0.5;
+/**
+ * Of a core: to follow what writers bring is no more than that, or they are too many. Half of what they
+ * can bring at most takes up to half a core: there it must not give way.
+ */
+const FOLLOWED_MAX = 0.6;
 /**
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
  * many turns: a store puts work off and does it at once now and then.
