@@ -3,7 +3,8 @@
  * documents for the projection, made findable after each batch where the sink does that; the same
  * requests for questions. What the raw client sends is made beforehand.
  */
-import type { Client } from "@elastic/elasticsearch";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Client, errors } from "@elastic/elasticsearch";
 import { position } from "../../src/core/position.ts";
 import { openElasticsearchSearchReader } from "../../src/search/elasticsearch/elasticsearch-search-reader.ts";
 import { openElasticsearchSearchSink } from "../../src/search/elasticsearch/elasticsearch-search-sink.ts";
@@ -28,6 +29,8 @@ const PROJECTION_ROUNDS = 9;
 const QUESTIONS_PER_ROUND = 100;
 const CALLERS = 4;
 const TARGET = 0.7;
+const TRIES_MAX = 5;
+const PAUSE_MS = 200;
 
 export async function benchSearchOn(name: "elasticsearch" | "opensearch"): Promise<void> {
   const store = await reachStore(name);
@@ -111,10 +114,25 @@ async function bulkRaw(client: Client, index: string, operations: Prepared): Pro
   const half = operations.length / 2;
   await Promise.all(
     [operations.slice(0, half), operations.slice(half)].map(async (some) => {
-      const { errors } = await client.bulk<unknown, unknown>({ index, operations: [...some] });
-      if (errors) throw new Error("the raw client's bulk had errors");
+      const answer = await patiently(() =>
+        client.bulk<unknown, unknown>({ index, operations: [...some] }),
+      );
+      if (answer.errors) throw new Error("the raw client's bulk had errors");
     }),
   );
+}
+
+/** A server that is too busy for the moment is asked again, as the sink does. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const busy = error instanceof errors.ResponseError && error.statusCode === 429;
+      if (!busy || tries === TRIES_MAX) throw error;
+      await pause(PAUSE_MS * tries);
+    }
+  }
 }
 
 async function benchQuestions(
