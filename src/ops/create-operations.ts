@@ -1,10 +1,6 @@
 /** The operations over a log, its views and its projector, put together from their parts. */
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { AuditNote, AuditTrail } from "../auth/audit.ts";
-import { keepText } from "../config/kept-text.ts";
 import type { Change } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
@@ -17,6 +13,7 @@ import { countEnded } from "./ended-jobs.ts";
 import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
 import { openHandingOver } from "./handing-over.ts";
 import { type Jobs, type JobsParts, openJobs, unknownJob } from "./jobs.ts";
+import { nodeId } from "./node-id.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
@@ -76,9 +73,6 @@ export interface OperationsParts {
 }
 
 const TIMESERIES = "timeseries";
-/** Of a node's id: 22 characters, as long as those that clients know. */
-const NODE_ID_BYTES = 16;
-const NODE_ID = /^[\w-]{1,100}$/;
 
 /** Takes up the jobs that the last process left. */
 export async function openOperations(
@@ -234,13 +228,3 @@ const madeElsewhere = (view: string, actor: string): AuditNote => ({
   ...{ action: "modelChange", outcome: "allowed", actor },
   detail: `the view "${view}" was made by another model than this node has`,
 });
-
-/** Names the directory's jobs for ever; a copy of the directory is the same node. */
-function nodeId(data: string): string {
-  const file = join(data, "node.id");
-  const { text } = keepText(file, () => randomBytes(NODE_ID_BYTES).toString("base64url"));
-  if (NODE_ID.test(text)) return text;
-  throw new CatalogError("invalid", `the file "${file}" holds no id of a node`, {
-    hint: "It holds letters, digits, - and _; without the file, the next start makes one",
-  });
-}
