@@ -34,7 +34,7 @@ import {
   viewNames,
   viewRules,
 } from "./stores.ts";
-import { verifyStoredViews } from "./verified-views.ts";
+import { type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -100,6 +100,13 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
           const opened = await openViews(stores, { names, ...beside });
           const records = await regrow({
             ...{ log, views: opened, decode: decodeRecord, notes, onProgress },
+            // Those in servers take the places of others as they are closed.
+            onGrown: (places) =>
+              requireGrown(
+                stores,
+                names.filter((name) => name in places),
+                places,
+              ),
           });
           rebuilt.push(...names.map((view) => ({ view, records })));
           grown.push(...names.filter((name) => !sharedView(config, name)));
@@ -118,10 +125,17 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
   }
 };
 
-/** They are closed, and take the places of others when they are what the log says. */
-async function requireGrown(stores: StoresConfig, views: readonly ViewName[]): Promise<void> {
+/**
+ * They are closed, or stand still in servers, and take the places of others when they are what the
+ * log says.
+ */
+async function requireGrown(
+  stores: StoresConfig,
+  views: readonly ViewName[],
+  grown?: VerifyOptions["grown"],
+): Promise<void> {
   if (views.length === 0) return;
-  const asked = { views, grade: "full", next: true, threads: 0 } as const;
+  const asked = { views, grown, grade: "full", next: true, threads: 0 } as const;
   // What they pass over is noted in the log by now.
   requireEqual(await verifyStoredViews(stores, asked), []);
 }

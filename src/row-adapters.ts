@@ -5,21 +5,28 @@
 import { openSqliteAspectRows } from "./aspects/sqlite/sqlite-aspect-rows.ts";
 import { openSqliteGraphRows } from "./graph/sqlite/sqlite-graph-rows.ts";
 import { type Places, placeOf, sharedView, type ViewName, viewFile } from "./places.ts";
+import type { Grown } from "./projector/sink.ts";
 import { nextEdition } from "./projector/sqlite/editions.ts";
 import type { ViewRows } from "./projector/verify/view-rows.ts";
 import type { ServerPlace } from "./projector/view-origin.ts";
 import { openSqliteSearchRows } from "./search/sqlite/sqlite-search-rows.ts";
 import { openSqliteTimeseriesRows } from "./timeseries/sqlite/sqlite-timeseries-rows.ts";
 
+/** The editions beside those in place. */
+export interface Beside {
+  readonly next?: boolean | undefined;
+  /** Where those are that lie in servers (Sink.grown), by view. */
+  readonly grown?: Readonly<Record<string, Grown>> | undefined;
+}
+
 /** Throws `unavailable` for an embedded view that is not there; one in a server has no rows then. */
 export async function openViewRows(
   config: Places,
   name: ViewName,
-  /** Of an embedded view the edition beside the one in place. */
-  next = false,
+  { next, grown }: Beside = {},
 ): Promise<ViewRows> {
   return sharedView(config, name)
-    ? inServers[name](placeOf(config, name))
+    ? inServers[name](placeOf(config, name), grown?.[name])
     : embedded[name](next ? nextEdition(viewFile(config, name)) : viewFile(config, name));
 }
 
@@ -34,25 +41,27 @@ const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
   search: openSqliteSearchRows,
 };
 
-const inServers: Readonly<Record<ViewName, (place: ServerPlace) => Promise<ViewRows>>> = {
-  async aspects(place) {
+type OpenInServer = (place: ServerPlace, grown: Grown | undefined) => Promise<ViewRows>;
+
+const inServers: Readonly<Record<ViewName, OpenInServer>> = {
+  async aspects(place, grown) {
     const { openPostgresAspectRows } = await import("./aspects/postgres/postgres-aspect-rows.ts");
-    return openPostgresAspectRows(place);
+    return openPostgresAspectRows(place, grown);
   },
-  async timeseries(place) {
+  async timeseries(place, grown) {
     const { openElasticsearchTimeseriesRows } = await import(
       "./timeseries/elasticsearch/elasticsearch-timeseries-rows.ts"
     );
-    return openElasticsearchTimeseriesRows(place);
+    return openElasticsearchTimeseriesRows(place, grown);
   },
-  async graph(place) {
+  async graph(place, grown) {
     const { openNeo4jGraphRows } = await import("./graph/neo4j/neo4j-graph-rows.ts");
-    return openNeo4jGraphRows(place);
+    return openNeo4jGraphRows(place, grown);
   },
-  async search(place) {
+  async search(place, grown) {
     const { openElasticsearchSearchRows } = await import(
       "./search/elasticsearch/elasticsearch-search-rows.ts"
     );
-    return openElasticsearchSearchRows(place);
+    return openElasticsearchSearchRows(place, grown);
   },
 };

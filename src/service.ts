@@ -182,7 +182,7 @@ export async function openService(
         rebuilding: createRebuilding({
           ...{ replacement: projector, readers: editions.editions },
           isShared: (view) => sharedView(config, view as ViewName),
-          startRegrower: (views, onProgress) => startRegrower({ stores, views, onProgress }),
+          startRegrower: (views, told) => startRegrower({ stores, views, ...told }),
           verify: (grown, signal) =>
             verifyEditions({ ...verifyModule, config: stores }, grown, signal),
           clear: (views) => clearEditions(config, views),

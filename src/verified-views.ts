@@ -21,7 +21,7 @@ import {
 } from "./projector/verify/verification.ts";
 import type { VerifiedState } from "./projector/verify/verified-state.ts";
 import type { VerifiedView } from "./projector/verify/view-rows.ts";
-import { openViewRows, readInParts } from "./row-adapters.ts";
+import { type Beside, openViewRows, readInParts } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
 import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
@@ -35,11 +35,11 @@ export const verifyModule = { module: import.meta.url };
 export async function openVerifiedViews(
   config: StoresConfig,
   names: readonly ViewName[],
-  next = false,
+  beside: Beside = {},
 ): Promise<readonly VerifiedView[]> {
   const opened: VerifiedView[] = [];
   try {
-    for (const name of names) opened.push(await openVerifiedView(config, name, next));
+    for (const name of names) opened.push(await openVerifiedView(config, name, beside));
     return opened;
   } catch (error) {
     for (const { rows } of opened) await rows.close();
@@ -50,11 +50,11 @@ export async function openVerifiedViews(
 async function openVerifiedView(
   config: StoresConfig,
   name: ViewName,
-  next: boolean,
+  beside: Beside,
 ): Promise<VerifiedView> {
   const { keyAspects, graph, search } = config.rules;
   const keyAspectOf = (type: string) => keyAspects[type];
-  const rows = await openViewRows(config, name, next);
+  const rows = await openViewRows(config, name, beside);
   switch (name) {
     case "aspects": {
       const fold = foldAspectRows(createAspectProjection(keyAspectOf));
@@ -103,13 +103,12 @@ export function openVerifiedState(config: StoresConfig): VerifiedState {
 const releaseOf = (): string =>
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
-export interface VerifyOptions {
+/** With `next`: the editions beside those in place, of which nothing is known and nothing remembered. */
+export interface VerifyOptions extends Beside {
   readonly views: readonly ViewName[];
   readonly grade: Grade;
   /** Entities to look at in any case. */
   readonly urns?: readonly string[] | undefined;
-  /** The editions beside those in place, of which nothing is known and nothing is remembered. */
-  readonly next?: boolean | undefined;
   /** Threads beside this one, which know those in place alone. */
   readonly threads: number;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
@@ -119,13 +118,13 @@ export interface VerifyOptions {
 /** Verifies views, and remembers what was found. */
 export async function verifyStoredViews(
   config: StoresConfig,
-  { views: names, grade, urns, next, threads, onProgress, signal }: VerifyOptions,
+  { views: names, grade, urns, next, grown, threads, onProgress, signal }: VerifyOptions,
 ): Promise<VerificationResult> {
   const closing: (() => unknown)[] = [];
   try {
     const log = await openLogReader(config);
     closing.push(() => log.close());
-    const views = await openVerifiedViews(config, names, next);
+    const views = await openVerifiedViews(config, names, { next, grown });
     closing.push(
       ...views.map(
         ({ rows }) =>
@@ -138,7 +137,8 @@ export async function verifyStoredViews(
     const others = Array.from({ length: threads }, () => ({
       ...{ module: import.meta.url, config, views: names },
     }));
-    const inParts = new Set(names.filter((name) => readInParts(config, name)));
+    // Nothing is written to those that are beside.
+    const inParts = new Set(names.filter((name) => !next && readInParts(config, name)));
     const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
     const before = state?.load() ?? {};

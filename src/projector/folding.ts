@@ -222,6 +222,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         folded.clear();
         await sink.reset();
       },
+      ...(sink.grown !== undefined && { grown: sink.grown }),
       ...(sink.publish && { publish: () => sink.publish?.() ?? Promise.resolve() }),
       async close(outcome) {
         await sink.close(outcome);

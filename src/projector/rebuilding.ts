@@ -7,7 +7,8 @@
  *   2. the projector brings them to where the views are, and feeds nothing meanwhile
  *   3. readers are given them, and the projector goes on with them
  *
- * A view in a server changes its edition as that is closed: it is held before, and not compared.
+ * A view in a server changes its edition as that is closed: it is held before, and compared while it
+ * is open, near the head.
  *
  * Nothing is older after a step than before it: what a reader was shown it is shown again, and no
  * position is told that the readers' edition does not have. Until the third step is done, whatever
@@ -19,7 +20,7 @@ import { START } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { Replacement } from "./progress.ts";
 import type { GrowthProgress, RegrowProgress } from "./regrow-beside.ts";
-import type { Regrower } from "./regrower.ts";
+import type { GrownViews, Regrower, startRegrower } from "./regrower.ts";
 
 /** How long views are held so that what was asked of them is answered; long lists go on longer. */
 const ANSWERS_MS_MAX = 500;
@@ -28,13 +29,21 @@ export interface RebuildingParts {
   readonly replacement: Replacement;
   /** Whether a view is in a server. They are not rebuilt together with others. */
   isShared(view: string): boolean;
-  startRegrower(views: readonly string[], onProgress: (progress: GrowthProgress) => void): Regrower;
+  startRegrower(
+    views: readonly string[],
+    options: Pick<Parameters<typeof startRegrower>[0], "onProgress" | "compare">,
+  ): Regrower;
   /**
-   * Compares the next editions, which are closed, with the log. Rejects when they are not to be taken:
+   * Compares the next editions, which are closed or stand still, with the log. Rejects when they are not to be taken:
    * then nothing has changed.
    */
   verify(
-    editions: { readonly views: readonly string[]; readonly parked: readonly Parked[] },
+    editions: {
+      readonly views: readonly string[];
+      readonly parked: readonly Parked[];
+      /** Where those are that lie in servers. */
+      readonly grown?: GrownViews["grown"];
+    },
     signal: AbortSignal,
   ): Promise<void>;
   /** The readers of the views. */
@@ -70,7 +79,7 @@ export interface Rebuilding {
 }
 
 export function createRebuilding(parts: RebuildingParts): Rebuilding {
-  const { replacement, readers, clear, startRegrower } = parts;
+  const { replacement, readers, clear } = parts;
   let current:
     | { readonly views: readonly string[]; readonly progress: Record<string, RegrowProgress> }
     | undefined;
@@ -80,10 +89,13 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
   ): Promise<void> {
     const told = current?.progress ?? {};
-    const regrower = startRegrower(views, (progress) => {
-      const { position, head, recordsPerSecond } = progress;
-      for (const view of progress.views) told[view] = { position, head, recordsPerSecond };
-      onProgress(progress);
+    const regrower = parts.startRegrower(views, {
+      onProgress(progress) {
+        const { position, head, recordsPerSecond } = progress;
+        for (const view of progress.views) told[view] = { position, head, recordsPerSecond };
+        onProgress(progress);
+      },
+      compare: (found) => parts.verify({ ...found, views: Object.keys(found.grown) }, signal),
     });
     try {
       await orAborted(regrower.near, signal);

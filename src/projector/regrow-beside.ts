@@ -5,6 +5,9 @@
  * Views that are made of others are grown when those are near the head, from what is in them then:
  * each entity is folded once, and they go on together.
  *
+ * Views in servers are compared with the log where they are then, and brought near once more. Those
+ * in files are compared when they are closed (rebuilding.ts).
+ *
  * What a view cannot take is noted here alone, and told in the end: until the edition is in place it
  * is nobody's concern.
  */
@@ -15,8 +18,8 @@ import type { ChangeLog } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { openParking, type Parked, type ParkingNotes } from "./parking.ts";
 import { isConflict } from "./projector-errors.ts";
-import { createGrower, type Grower } from "./regrow.ts";
-import type { View } from "./sink.ts";
+import { createGrower, type Grower, grownOf } from "./regrow.ts";
+import type { Grown, View } from "./sink.ts";
 
 export interface BesideParts {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
@@ -33,6 +36,13 @@ export interface BesideParts {
     | (() => Promise<{ readonly again: readonly View[]; readonly folded: readonly View[] }>)
     | undefined;
   readonly onProgress: (progress: GrowthProgress) => void;
+  /**
+   * Compares views in servers, by name, with the log; `parked`: what they pass over. When it rejects,
+   * so does the growing, and none is left.
+   */
+  readonly onGrown?:
+    | ((grown: Readonly<Record<string, Grown>>, parked: readonly Parked[]) => Promise<void>)
+    | undefined;
   /** Called when the views are near the head; resolves with where they have to be in the end. */
   readonly onNear: () => Promise<Position>;
   /** Called when the views are in place, if they are before they are closed (Sink.publish). */
@@ -87,6 +97,11 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
       open = [...again, ...folded];
       const told = { before: first.position(), left: 0 };
       all = together(first.again(again), await begin(whole, folded, told));
+      await growNear(log, all);
+    }
+    const grown = await grownOf(open);
+    if (Object.keys(grown).length > 0 && parts.onGrown !== undefined) {
+      await parts.onGrown(grown, all.parked());
       await growNear(log, all);
     }
     await all.growTo(await parts.onNear());

@@ -10,7 +10,7 @@ import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
 import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
-import type { View } from "./sink.ts";
+import type { Grown, View } from "./sink.ts";
 
 export interface RegrowParts {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
@@ -25,6 +25,11 @@ export interface RegrowParts {
     | undefined;
   /** Records of a batch; 5,000 when absent. */
   readonly batchMax?: number | undefined;
+  /**
+   * Called when all is grown, with where those are that lie in servers, by view. When it rejects,
+   * nothing takes the place of anything.
+   */
+  readonly onGrown?: ((grown: Readonly<Record<string, Grown>>) => Promise<void>) | undefined;
 }
 
 /** Many small rows of random keys touch each page of an index once per batch: the more the better. */
@@ -40,11 +45,21 @@ export async function regrow(parts: RegrowParts): Promise<Position> {
   let outcome: "keep" | "discard" = "discard";
   try {
     const head = await grow(parts);
+    if (parts.onGrown !== undefined) await parts.onGrown(await grownOf(views));
     outcome = "keep";
     return head;
   } finally {
     for (const { sink } of views) await sink.close(outcome);
   }
+}
+
+/** Of those that lie in servers. */
+export async function grownOf(views: readonly View[]): Promise<Readonly<Record<string, Grown>>> {
+  const grown: Record<string, Grown> = {};
+  for (const { name, sink } of views) {
+    if (sink.grown !== undefined) grown[name] = await sink.grown();
+  }
+  return grown;
 }
 
 async function grow(parts: RegrowParts): Promise<Position> {
@@ -71,7 +86,7 @@ export interface Grower {
 }
 
 export function createGrower(
-  parts: Omit<RegrowParts, "notes"> & {
+  parts: Omit<RegrowParts, "notes" | "onGrown"> & {
     /** Of each view; undefined: what it cannot take ends the growing. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;

@@ -11,7 +11,7 @@ import { decodeRecord } from "../log/record-codec.ts";
 import { giveWay } from "./give-way.ts";
 import { type Parked, readParking } from "./parking.ts";
 import { type GrowthProgress, regrowBeside } from "./regrow-beside.ts";
-import type { View } from "./sink.ts";
+import type { Grown, View } from "./sink.ts";
 
 export interface RegrowerData {
   /** Address of the module that opens the stores; src/stores.ts when absent. */
@@ -37,6 +37,8 @@ interface RegrowerStores {
 }
 
 export type ToRegrower =
+  /** What "grown" told of is what the log says. */
+  | { readonly kind: "compared" }
   | { readonly kind: "finish"; readonly upTo: Position }
   | { readonly kind: "discard" }
   /** Whether the service has much else to do. */
@@ -44,6 +46,12 @@ export type ToRegrower =
 
 export type FromRegrower =
   | { readonly kind: "progress"; readonly progress: GrowthProgress }
+  /** Views in servers stand still, to be compared with the log. */
+  | {
+      readonly kind: "grown";
+      readonly grown: Readonly<Record<string, Grown>>;
+      readonly parked: readonly Parked[];
+    }
   /** The views are near the head of the log. */
   | { readonly kind: "near" }
   /** The views are closed and ready to be put in place, or in place. */
@@ -80,20 +88,22 @@ try {
 
 async function work({ module, config, views }: RegrowerData): Promise<void> {
   const asked = Promise.withResolvers<Position>();
+  const compared = Promise.withResolvers<void>();
   // Growing may end before anybody asks.
-  asked.promise.catch(() => {});
+  for (const { promise } of [asked, compared]) promise.catch(() => {});
   parentPort?.on("message", (message: ToRegrower) => {
     if (message.kind === "finish") {
       // Views may be held until it is done.
       awaited = true;
       return asked.resolve(message.upTo);
     }
+    if (message.kind === "compared") return compared.resolve();
     if (message.kind === "busy") {
       busy = message.busy;
       return;
     }
     const reason = new CatalogError("unavailable", "the regrowing was given up");
-    asked.reject(reason);
+    for (const one of [asked, compared]) one.reject(reason);
     stopping.abort(reason);
   });
   const stores: RegrowerStores = await import(
@@ -125,6 +135,10 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
       // At a lower priority it still takes of memory and disk what others want.
       async rest(workedMs) {
         if (busy && !awaited) await delay(workedMs * REST, undefined, { signal: stopping.signal });
+      },
+      onGrown(grown, parked) {
+        tell({ kind: "grown", grown, parked });
+        return compared.promise;
       },
       onNear() {
         tell({ kind: "near" });

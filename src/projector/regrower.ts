@@ -5,9 +5,16 @@ import type { Position } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
+import type { Grown } from "./sink.ts";
+
+/** Views in servers that stand still beside those in use, by name, and what they pass over. */
+export interface GrownViews {
+  readonly grown: Readonly<Record<string, Grown>>;
+  readonly parked: readonly Parked[];
+}
 
 export interface Regrower {
-  /** Resolves when the views are near the head of the log. */
+  /** Resolves when the views are near the head of the log, and compared where they are in servers. */
   readonly near: Promise<void>;
   /** Brings them to the position at least, closed and durable; the entities that they pass over. */
   finish(upTo: Position): Promise<readonly Parked[]>;
@@ -27,6 +34,8 @@ export function startRegrower(options: {
   readonly module?: URL | undefined;
   readonly views: readonly string[];
   readonly onProgress: (progress: GrowthProgress) => void;
+  /** Compares views in servers with the log; when it rejects, the regrowing has failed. */
+  readonly compare: (views: GrownViews) => Promise<void>;
 }): Regrower {
   const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
@@ -47,7 +56,9 @@ export function startRegrower(options: {
 
   worker.on("message", (message: FromRegrower) => {
     if (message.kind === "progress") options.onProgress(message.progress);
-    else if (message.kind === "near") near.resolve();
+    else if (message.kind === "grown") {
+      options.compare(message).then(() => send({ kind: "compared" }), fail);
+    } else if (message.kind === "near") near.resolve();
     else if (message.kind === "finished") finished.resolve(message.parked);
     else fail(errorOf(message));
   });

@@ -8,6 +8,14 @@ import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 
+/**
+ * A generation in a server that was grown beside the one in use, and how far. What else it takes to
+ * read it, only its adapter knows; plain data, so that a thread can be given it.
+ */
+export interface Grown {
+  readonly position: Position;
+}
+
 export interface Sink<W> {
   /**
    * Applies writes in order, then moves the checkpoint to `upTo`, in one transaction where the
@@ -34,6 +42,12 @@ export interface Sink<W> {
 
   /** Empties the view; its checkpoint is START again. */
   reset(): Promise<void>;
+
+  /**
+   * Of one that is regrown beside another in a server: all that was applied can be read from now on,
+   * by whoever is given this (verify/view-rows.ts), until more is. Absent of views in files.
+   */
+  grown?(): Promise<Grown>;
 
   /**
    * Of one that was regrown beside another in a server: it takes that one's place now. What is done

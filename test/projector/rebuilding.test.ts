@@ -51,8 +51,8 @@ describe("views that are grown beside those in use", () => {
         release: step("release"),
       },
       isShared: () => false,
-      startRegrower: (views, onProgress) =>
-        startRegrower({ stores: { ...stores, loses }, module, views, onProgress }),
+      startRegrower: (views, told) =>
+        startRegrower({ stores: { ...stores, loses }, module, views, ...told }),
       verify: (grown, signal) => verifyEditions({ ...verifyModule, config: stores }, grown, signal),
       readers: {
         prepare: async () => ({ take: step("take"), drop: step("drop") }),

@@ -72,3 +72,38 @@ test("is in place before what it replaces is cleared away, and never behind that
   });
   expect(told).toEqual(["publish at 100", "publish at 120", "in place", "close: keep"]);
 });
+
+test("is compared where it stands still, and comes near once more", async () => {
+  const log = createArrayLog(100);
+  const view = createRecordingView("graph");
+  const told: string[] = [];
+  const sink = {
+    ...view.sink,
+    grown: async () => ({ position: position(view.at) }),
+    publish: async () => void told.push(`publish at ${view.at}`),
+  };
+  const whole = { ...parts, log, views: [{ ...view, sink } as unknown as View] };
+  await regrowBeside({
+    ...whole,
+    async onGrown(grown) {
+      told.push(`compare at ${grown.graph?.position}`);
+      log.grow(20);
+    },
+    async onNear() {
+      told.push(`near at ${view.at}`);
+      return log.head();
+    },
+  });
+  expect(told).toEqual(["compare at 100", "near at 120", "publish at 120"]);
+  expect(view.closed).toBe("keep");
+
+  told.length = 0;
+  const growing = regrowBeside({
+    ...whole,
+    onGrown: () => Promise.reject(new CatalogError("internal", "it lacks a row")),
+    onNear: () => Promise.reject(new Error("nothing is to be replaced")),
+  });
+  await expect(growing).rejects.toThrow("it lacks a row");
+  expect(told).toEqual([]);
+  expect(view.closed).toBe("discard");
+});

@@ -6,6 +6,7 @@
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { createFitting } from "../../projector/fitting.ts";
+import type { Grown } from "../../projector/sink.ts";
 import type { HeldRows, Row as ViewRow, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { entityRow } from "../folded-rows.ts";
@@ -42,8 +43,12 @@ SET enable_mergejoin = off;`;
 /** What counts or compares all there is goes through all there is. */
 const WHOLLY = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
 
-/** Connects with the first question. A view that is not there has no rows. */
-export async function openPostgresAspectRows(place: ServerPlace): Promise<ViewRows> {
+/**
+ * Connects with the first question. A view that is not there has no rows. `grown`: of one that nobody
+ * is led to yet.
+ */
+export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
+  const beside = grown as Edition | undefined;
   const connections = openConnections(place, {
     most: 2,
     timeoutMs: STATEMENT_MS_MAX,
@@ -61,7 +66,7 @@ export async function openPostgresAspectRows(place: ServerPlace): Promise<ViewRo
       try {
         return await retrying(() =>
           connections.transaction(async (connection) => {
-            const live = await lookForLive(connection, place.name);
+            const live = beside ?? (await lookForLive(connection, place.name));
             return live === undefined ? none : await question(connection, live);
           }),
         );

@@ -166,6 +166,8 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         );
       }),
 
+    grown: () => inTurn(async () => place()),
+
     publish: () =>
       inTurn(async () => {
         if (view.bulk) dropOld ??= await publish(connections, view, place());

@@ -7,11 +7,13 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { createFitting } from "../../projector/fitting.ts";
+import type { Grown } from "../../projector/sink.ts";
 import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
 import { alsoOf, namesOf, TELLS, VIEW } from "./schema.ts";
+import type { GrownGraph } from "./view.ts";
 import { checkVersion } from "./view-node.ts";
 
 const URNS_MAX = 200;
@@ -27,14 +29,21 @@ interface Live {
   readonly position: Position;
 }
 
-/** Connects with the first question. A view that is not there has no rows. */
-export async function openNeo4jGraphRows(place: ServerPlace): Promise<ViewRows> {
+/**
+ * Connects with the first question. A view that is not there has no rows. `grown`: of one that nobody
+ * is led to yet.
+ */
+export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
   const server = connectNeo4j(place);
   const names = namesOf(place.name);
   const fitting = createFitting(URNS_MAX);
 
   async function find(): Promise<Live | undefined> {
     server.usable();
+    if (grown !== undefined) {
+      const { generation, position } = grown as GrownGraph;
+      return { label: names.label(generation), position };
+    }
     const [columns] = await server.ask({
       text: `MATCH (v:\`${names.view}\` {part: 'live'}) RETURN v.generation, v.version, v.position`,
     });

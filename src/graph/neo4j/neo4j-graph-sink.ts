@@ -70,6 +70,7 @@ function createSink(server: Server, view: View): GraphSink {
     position: () => view.position(),
     reset: () => view.reset(),
 
+    grown: async () => view.grown(),
     publish: () => view.publish(),
 
     async close(outcome = "keep") {

@@ -30,6 +30,9 @@ const EMPTIED_IN_PLACE_MAX = 20_000;
  */
 export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
 
+/** A generation, as its writer knows it (Sink.grown). */
+export type GrownGraph = Pick<ViewState, "generation" | "position">;
+
 export interface View {
   /** The label of the generation that is written. */
   readonly label: string;
@@ -42,6 +45,8 @@ export interface View {
   known(): Position;
   /** Begins the next generation, empty. */
   reset(): Promise<void>;
+  /** Which generation it is, and how far. */
+  grown(): GrownGraph;
   /** Takes the place of the one that it was grown beside. */
   publish(): Promise<void>;
   close(outcome: "keep" | "discard"): Promise<void>;
@@ -178,6 +183,11 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       state = await server.write((transaction) => stateIn(transaction, part));
       await generations.constrain(generation);
       await generations.clear();
+    },
+
+    grown() {
+      const { generation, position } = known();
+      return { generation, position };
     },
 
     publish,

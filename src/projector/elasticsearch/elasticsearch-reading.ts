@@ -33,12 +33,15 @@ export function openElasticsearchReading<Kept>(
   shape: ViewShape<Kept>,
   place: ServerPlace,
   asker: Asker,
+  /** A generation of this release that is read in the place of the one that counts. */
+  grown?: ViewState<Kept>,
 ): ElasticsearchReading<Kept> {
   const server = connect(place, asker);
   const metadata = createMetadata<Kept>(server, shape, place);
-  let checked = false;
+  let checked = grown !== undefined;
 
   async function state(): Promise<ViewState<Kept> | undefined> {
+    if (grown !== undefined) return grown;
     const found = await metadata.find();
     if (found === undefined) return undefined;
     checkVersion(shape, found.state);

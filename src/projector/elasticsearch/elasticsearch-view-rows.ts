@@ -5,7 +5,7 @@
  *
  * A batch can be found before the checkpoint moves past it, and a part of it before the rest. So
  * rows are of the checkpoint that was read before them or of some later moment, and never of an
- * exact one.
+ * exact one; but for those of a generation that was grown beside another, which stands still.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
@@ -64,11 +64,17 @@ const FAULTS = { looksMax: 5, afterMs: 250 };
 
 /** Connects with the first question. A view that is not there has no rows. */
 export function openElasticsearchViewRows<Source extends { readonly urn: string }, Kept>(
-  of: { readonly shape: ViewShape<Kept>; readonly place: ServerPlace; readonly asker: Asker },
+  of: {
+    readonly shape: ViewShape<Kept>;
+    readonly place: ServerPlace;
+    readonly asker: Asker;
+    /** A generation that is read in the place of the one that counts. */
+    readonly grown?: ViewState<Kept> | undefined;
+  },
   queries: RowQueries<Source, Kept>,
 ): ViewRows {
-  const { shape } = of;
-  const reading = openElasticsearchReading(shape, of.place, of.asker);
+  const { shape, grown } = of;
+  const reading = openElasticsearchReading(shape, of.place, of.asker, grown);
   const documents = createDocuments(reading, queries);
   const generations = createGenerations(reading.server, shape, reading.names);
   const fitting = createFitting(URNS_MAX);
@@ -84,7 +90,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
       const state = await find();
       if (state === undefined) return { from: START, to: START, rows: urns.map(() => []) };
       const rows = await documents.ofUrns(state, urns);
-      if (sees(state, await find())) return { from: state.position, to: undefined, rows };
+      if (sees(state, await find())) return { from: state.position, to: grown?.position, rows };
       if (tries === TRIES_MAX) throw replaced(shape.view);
     }
   }
@@ -96,10 +102,13 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     const there = new Set(own.map(({ place }) => place));
     const told = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
     const shown = (place: string) => shape.visible?.(place, state.kept) !== undefined;
+    const gone = state.places
+      .filter((place) => !there.has(place))
+      .map((place) => `the index of "${place}" is gone`);
+    // Readers are not led there yet.
+    if (grown !== undefined) return gone;
     return [
-      ...state.places
-        .filter((place) => !there.has(place))
-        .map((place) => `the index of "${place}" is gone`),
+      ...gone,
       ...own.filter(({ live }) => !live).map(told("readers are not led to the index")),
       ...own
         .filter(({ live, filtered, place }) => live && filtered !== shown(place))

@@ -52,6 +52,8 @@ export interface ElasticsearchView<Kept> {
   move(to: { readonly position?: Position; readonly kept?: Kept }): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
+  /** Where it is, when all that was written can be found (Sink.grown). */
+  grown(): Promise<ViewState<Kept>>;
   /** Takes the place of the one that it was grown beside. */
   publish(): Promise<void>;
   /** May be called twice. */
@@ -174,6 +176,11 @@ function viewOf<Kept>(
       const own = ownModel(view) ?? model;
       await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
       await generations.drop((one) => one.generation === generation);
+    },
+    async grown() {
+      const state = await stateNow();
+      await generations.refresh(state.generation);
+      return state;
     },
     publish: () => standing.publish(),
     async close(outcome) {

@@ -1,9 +1,10 @@
 /**
  * Comparing the next editions of views with the log before they take the place of others: wholly, in a
- * thread of its own. They are closed then, and nobody else knows of them.
+ * thread of its own. They are closed then, or stand still in a server, and nobody else knows of them.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking.ts";
+import type { Grown } from "../sink.ts";
 import type { VerificationResult } from "./verification.ts";
 import { verifyInThread } from "./verifying.ts";
 
@@ -17,11 +18,14 @@ export async function verifyEditions(
     readonly views: readonly string[];
     /** What they pass over: it is settled when they take their places. */
     readonly parked: readonly Parked[];
+    /** Where those are that lie in servers, by view. */
+    readonly grown?: Readonly<Record<string, Grown>> | undefined;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { views, parked } = editions;
-  const asked = { views, grade: "full", urns: [], next: true, niceness: NICENESS } as const;
+  const { views, parked, grown } = editions;
+  const how = { grade: "full", urns: [], next: true, niceness: NICENESS } as const;
+  const asked = { views, grown, ...how };
   const found = await verifyInThread({ ...stores, ...asked }, { onProgress: () => {}, signal });
   requireEqual(found, parked);
 }
@@ -42,7 +46,7 @@ export function requireEqual(
       "internal",
       `the view "${view}" was grown anew and is not what the log says: ${count - settled} differences, the first: ${where}`,
       {
-        hint: "Nothing was replaced: the view is as it was. Look at disk and memory, then rebuild again",
+        hint: "It did not take the place of the view in use, which is as it was. Look at disk and memory, then rebuild again",
       },
     );
   }

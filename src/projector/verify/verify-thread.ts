@@ -5,6 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { giveWay } from "../give-way.ts";
+import type { Grown } from "../sink.ts";
 import type { Grade, VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
@@ -16,6 +17,8 @@ export interface VerifyThreadData {
   readonly urns: readonly string[];
   /** The editions beside those in place (verify-editions.ts); nothing is remembered of them. */
   readonly next?: boolean | undefined;
+  /** Where those are that lie in servers, by view. */
+  readonly grown?: Readonly<Record<string, Grown>> | undefined;
   /** 19 when absent: whatever else there is to do comes first. */
   readonly niceness?: number | undefined;
 }
@@ -29,6 +32,7 @@ export interface VerifyModule {
       readonly grade: Grade;
       readonly urns: readonly string[];
       readonly next?: boolean | undefined;
+      readonly grown?: Readonly<Record<string, Grown>> | undefined;
       readonly threads: number;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;

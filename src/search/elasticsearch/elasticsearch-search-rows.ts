@@ -4,6 +4,8 @@
  * when somebody changes a document behind the view's back, since its source has none.
  */
 import { openElasticsearchViewRows } from "../../projector/elasticsearch/elasticsearch-view-rows.ts";
+import type { ViewState } from "../../projector/elasticsearch/view-metadata.ts";
+import type { Grown } from "../../projector/sink.ts";
 import type { ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { encoded } from "./fields.ts";
@@ -21,10 +23,16 @@ const INDEXED = "indexed";
 /** Every document has its urn among its values. */
 const URN_TEXT = `text.${encoded("urn")}`;
 
-/** Connects with the first question. */
-export async function openElasticsearchSearchRows(place: ServerPlace): Promise<ViewRows> {
+/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+export async function openElasticsearchSearchRows(
+  place: ServerPlace,
+  grown?: Grown,
+): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredSource, SearchKept>(
-    { shape: searchShape, place, asker: searchAsker },
+    {
+      ...{ shape: searchShape, place, asker: searchAsker },
+      grown: grown as ViewState<SearchKept> | undefined,
+    },
     {
       term: (urn) => inUnitOrder(urn.toWellFormed()),
       urn: fromUnitOrder,

@@ -100,6 +100,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       await view.reset();
     },
 
+    grown: () => view.grown(),
     publish: () => view.publish(),
 
     async close(outcome = "keep") {

@@ -3,6 +3,8 @@
  * readers see them, without those that truncations will take yet.
  */
 import { openElasticsearchViewRows } from "../../projector/elasticsearch/elasticsearch-view-rows.ts";
+import type { ViewState } from "../../projector/elasticsearch/view-metadata.ts";
+import type { Grown } from "../../projector/sink.ts";
 import type { Cell, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { TimeseriesRow } from "../timeseries-table.ts";
@@ -17,10 +19,16 @@ import {
   timeseriesShape,
 } from "./documents.ts";
 
-/** Connects with the first question. */
-export async function openElasticsearchTimeseriesRows(place: ServerPlace): Promise<ViewRows> {
+/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+export async function openElasticsearchTimeseriesRows(
+  place: ServerPlace,
+  grown?: Grown,
+): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredEvent, Kept>(
-    { shape: timeseriesShape, place, asker: timeseriesAsker },
+    {
+      ...{ shape: timeseriesShape, place, asker: timeseriesAsker },
+      grown: grown as ViewState<Kept> | undefined,
+    },
     {
       term: (urn) => urn.toWellFormed(),
       urn: (term) => term,

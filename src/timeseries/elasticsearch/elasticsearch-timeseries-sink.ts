@@ -74,6 +74,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
     tidy: () => truncations.step(),
     position: () => view.position(),
     reset: () => view.reset(),
+    grown: () => view.grown(),
     publish: () => view.publish(),
     close: (outcome = "keep") => view.close(outcome),
   };

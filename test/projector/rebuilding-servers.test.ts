@@ -1,0 +1,186 @@
+/** That nothing in a server takes the place of a view either that is not what the log says. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Config, readConfig } from "../../src/config/config.ts";
+import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
+import { encodeChange } from "../../src/log/record-codec.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { rebuild } from "../../src/offline.ts";
+import { createRebuilding } from "../../src/projector/rebuilding.ts";
+import { startRegrower } from "../../src/projector/regrower.ts";
+import type { Grown } from "../../src/projector/sink.ts";
+import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
+import { openViewRows } from "../../src/row-adapters.ts";
+import * as stores from "../../src/stores.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { verifyModule, verifyStoredViews } from "../../src/verified-views.ts";
+import { elasticsearchViews, neo4jViews, postgresViews } from "../adapter/view-rows-places.ts";
+import { change, fill } from "../bench/regrow.ts";
+import { ownershipOf, profileOf, urnOf } from "../bench/sample.ts";
+import { reachStore } from "../support/stores.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import * as losingStores from "./losing-stores.ts";
+
+vi.mock(import("../../src/stores.ts"), { spy: true });
+
+const { viewNames } = stores;
+type ViewName = stores.ViewName;
+
+const module = new URL("losing-stores.ts", import.meta.url);
+const signal = new AbortController().signal;
+const offline = { onProgress: () => {}, logger: createLogger("silent") };
+const differing = (view: string) =>
+  `the view "${view}" was grown anew and is not what the log says: \\d+ differences?, the first: (missing|different) urn:li:`;
+
+const names = ["postgres", "neo4j", "elasticsearch"] as const;
+const reached = await Promise.all(names.map((name) => reachStore(name)));
+const urls = reached.flatMap((store) => ("skipped" in store ? [] : [store.url]));
+
+// Without the servers nothing is to be rebuilt; what is missing is told at the end of the run.
+describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_000 }, () => {
+  const directory = temporaryDirectory("annals-rebuilding");
+  const removals: (() => Promise<void>)[] = [() => Promise.resolve(directory[Symbol.dispose]())];
+  let config: Config;
+  let settings: stores.StoresConfig;
+
+  beforeAll(async () => {
+    const [aspects = "", graph = "", search = ""] = urls;
+    const tables = await postgresViews(aspects);
+    const storeName = tables.place.name;
+    const others = await Promise.all([
+      neo4jViews(graph, storeName),
+      elasticsearchViews(search, storeName, "search"),
+    ]);
+    removals.push(...[tables, ...others].map(({ remove }) => remove));
+    const where = { data: directory.path, aspects, graph, search, timeseries: search, storeName };
+    config = readConfig(where, {});
+    await fill(await stores.openLog(config), 600);
+    await rebuild(config, { views: [], ...offline });
+    const log = await stores.openLogReader(config);
+    settings = await stores.storesConfig(config, stores.viewRules(loadModel()), log);
+    await log.close();
+  }, 120_000);
+  afterAll(async () => {
+    for (const remove of removals.reverse()) await remove();
+  });
+
+  async function head() {
+    const log = await stores.openLogReader(config);
+    try {
+      return await log.head();
+    } finally {
+      await log.close();
+    }
+  }
+
+  /** Of what is in place: where it is, and in how much it differs from the log. */
+  async function inPlace(views: readonly ViewName[]) {
+    const found = await verifyStoredViews(settings, { views, grade: "full", threads: 0 });
+    return found.views.map(({ position: at, count }) => ({ position: at, count }));
+  }
+
+  /** Rows that there still are of what was grown. */
+  async function left(view: ViewName, grown: Readonly<Record<string, Grown>>): Promise<unknown> {
+    const rows = await openViewRows(settings, view, { next: true, grown });
+    try {
+      return (await rows.count()).rows;
+    } catch (error) {
+      return String(error);
+    } finally {
+      await rows.close();
+    }
+  }
+
+  async function rebuildBeside(
+    views: readonly ViewName[],
+    { loses, meanwhile }: { loses?: string; meanwhile?: () => Promise<void> },
+  ) {
+    const steps: string[] = [];
+    let grown: Readonly<Record<string, Grown>> = {};
+    const { rebuild: rebuildNow } = createRebuilding({
+      replacement: {
+        async hold() {
+          steps.push("hold");
+          return head();
+        },
+        prepare: async () => void steps.push("prepare"),
+        release: async (_, take) => void steps.push(`release: ${take}`),
+      },
+      isShared: () => true,
+      startRegrower: (asked, told) =>
+        startRegrower({ stores: { ...settings, loses }, module, views: asked, ...told }),
+      async verify(editions, stop) {
+        grown = editions.grown ?? {};
+        await meanwhile?.();
+        await verifyEditions({ ...verifyModule, config: settings }, editions, stop);
+      },
+      readers: {
+        prepare: () => Promise.reject(new Error("readers find what is in servers by themselves")),
+        reopen: async () => {},
+      },
+      clear: () => {},
+    });
+    try {
+      await rebuildNow(views, { signal, onProgress: () => {}, onTaking: () => {} });
+    } catch (error) {
+      steps.push(String(error));
+    }
+    return { steps, grown };
+  }
+
+  test.each(viewNames)("stay when what was grown beside them lacks something: %s", async (view) => {
+    const before = await inPlace([view]);
+    const { steps, grown } = await rebuildBeside([view], { loses: view });
+    expect(steps).toEqual([expect.stringMatching(differing(view))]);
+    expect(Object.keys(grown)).toEqual([view]);
+    const none = view === "aspects" ? expect.stringMatching(/does not exist/) : 0;
+    expect(await left(view, grown)).toEqual(none);
+    expect(await inPlace([view])).toEqual(before);
+    expect(before).toEqual([{ position: await head(), count: 0 }]);
+  });
+
+  test("are replaced by what is like the log, which goes on meanwhile", async () => {
+    const views = ["aspects", "timeseries", "graph"] as const;
+    const { steps, grown } = await rebuildBeside(views, {
+      async meanwhile() {
+        const log = await stores.openLog(config);
+        const records = (...changes: Parameters<typeof encodeChange>[0][]) =>
+          changes.map(encodeChange);
+        const [known, fresh] = [0, 9_999];
+        await log.append([
+          {
+            ...{ stream: entityStream(urnOf(known)), expected: "any" },
+            records: records(change(known, "ownership", ownershipOf(7))),
+          },
+          {
+            ...{ stream: timeseriesStream(urnOf(known), "datasetProfile"), expected: "any" },
+            records: records(change(known, "datasetProfile", profileOf(known, 5_000))),
+          },
+          {
+            ...{ stream: entityStream(urnOf(fresh)), expected: "any" },
+            records: records(change(fresh, "ownership", ownershipOf(fresh))),
+          },
+        ]);
+        await log.close();
+      },
+    });
+    expect(steps).toEqual(["hold", "prepare", "release: true"]);
+    expect(Object.keys(grown)).toEqual(views);
+    const now = await head();
+    expect(grown.graph?.position).toBeLessThan(now);
+    expect(await inPlace(views)).toEqual(views.map(() => ({ position: now, count: 0 })));
+  });
+
+  test("stay when `annals rebuild` has grown something else", async () => {
+    const before = await inPlace(["timeseries"]);
+    expect(before).toEqual([{ position: expect.any(Number), count: 0 }]);
+    vi.mocked(stores.openViews).mockImplementationOnce((given, options) =>
+      losingStores.openViews({ ...given, loses: "timeseries" }, options),
+    );
+    await expect(rebuild(config, { views: ["timeseries"], ...offline })).rejects.toThrow(
+      new RegExp(differing("timeseries")),
+    );
+    expect(await inPlace(["timeseries"])).toEqual(before);
+    await rebuild(config, { views: ["timeseries"], ...offline });
+    expect(await inPlace(["timeseries"])).toEqual([{ position: await head(), count: 0 }]);
+  });
+});
