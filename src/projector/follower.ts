@@ -10,6 +10,8 @@ export interface Follower extends Replaced {
   movedAt: number | undefined;
   /** After a failure it has said where it is, and is to be fed again. */
   recovered: boolean;
+  /** When it may do more of what it put off; undefined while it is not known of any. */
+  tidyAt: number | undefined;
 }
 
 /** Milliseconds until a failed batch is tried again, first and at most. */
@@ -29,7 +31,7 @@ export async function openFollower(
   const parking = await parkingOf(view);
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
-    ...{ feeding: undefined, recovered: false, hold: undefined },
+    ...{ feeding: undefined, recovered: false, hold: undefined, tidyAt: undefined },
   };
 }
 

@@ -131,8 +131,11 @@ const TAKE_OVER_MS = 3_000;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
-/** Deleting a million rows must leave the disk and the cores to those who read and write. */
-const TIDY_PAUSE_MS_MAX = 100;
+/**
+ * What a view puts off, as deleting a million rows, must leave the disk and the cores to those who
+ * read and write: after each part it is let be for so many times as long.
+ */
+const TIDY_PAUSE = { times: 4, msMax: 200 };
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
@@ -155,7 +158,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let pokedAt = Number.NEGATIVE_INFINITY;
   let turnsWithout = 0;
   /** When more of what was put off is to be done (performance.now). */
-  let tidyAt = Number.NEGATIVE_INFINITY;
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
   const replacing = createReplacing({
@@ -211,26 +213,27 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** A part of what each view put off, and then nothing of it for as long, or nearly. */
+  /** A part of what each view put off, if it was let be long enough. */
   async function tidy(): Promise<void> {
-    const begun = performance.now();
-    if (begun < tidyAt) return;
-    let more = false;
     for (const follower of followers) {
-      const { failure, movedAt, feeding } = follower;
-      if (failure !== undefined || movedAt !== undefined || feeding !== undefined) continue;
-      if (follower.view.sink.tidy === undefined) continue;
+      const { sink } = follower.view;
+      const begun = performance.now();
+      if (sink.tidy === undefined || !mayTidy(follower) || (follower.tidyAt ?? 0) > begun) continue;
       try {
-        if (await follower.view.sink.tidy()) more = true;
+        const more = await sink.tidy();
+        const now = performance.now();
+        const pauseMs = Math.min((now - begun) * TIDY_PAUSE.times, TIDY_PAUSE.msMax);
+        follower.tidyAt = more ? now + pauseMs : undefined;
         if (follower.view.costly === true) sharing.took(0, true);
       } catch (error) {
         fail(follower, error);
         told();
       }
     }
-    const now = performance.now();
-    tidyAt = more ? now + Math.min(now - begun, TIDY_PAUSE_MS_MAX) : Number.NEGATIVE_INFINITY;
   }
+
+  const mayTidy = ({ failure, movedAt, feeding }: Follower): boolean =>
+    failure === undefined && movedAt === undefined && feeding === undefined;
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */
   async function keepPosition(follower: Follower): Promise<void> {
@@ -349,7 +352,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = followers.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
-    const tidyMs = Number.isFinite(tidyAt) ? tidyAt - performance.now() : Infinity;
+    const tidyMs =
+      Math.min(...followers.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
     const ms = Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now(), tidyMs);
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;

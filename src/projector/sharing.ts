@@ -1,10 +1,11 @@
 /**
  * How the projector shares the cores with those who answer and write. What is written is followed
- * at the thread's priority, so that it is soon found, as long as following it takes a part of a core
- * alone. Writers who bring more than that, and want the core, come first: then it is left to them
+ * at the thread's priority, so that it is soon found, as long as following it takes less than a
+ * core. Writers who bring more than that, and want the core, come first: then it is left to them
  * but for a tenth, in smaller batches, until they pause or are made to wait (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
+import { threadMs } from "./thread-ms.ts";
 
 export interface Sharing {
   /** A turn begins. */
@@ -37,9 +38,9 @@ export interface Clocks {
 const CONTENDED_TIMES = 1.5;
 /**
  * Of a core: to follow what writers bring is no more than that, or they are too many. Half of what they
- * can bring at most takes up to half a core: there it must not give way.
+ * can bring at most takes up to 0.6 of a core: there it must not give way.
  */
-const FOLLOWED_MAX = 0.6;
+const FOLLOWED_MAX = 0.8;
 /**
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
  * many turns: a store puts work off and does it at once now and then.
@@ -72,13 +73,7 @@ export const unshared: Sharing = {
   goOn() {},
 };
 
-const ownClocks: Clocks = {
-  wallMs: () => performance.now(),
-  computedMs() {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000;
-  },
-};
+const ownClocks: Clocks = { wallMs: () => performance.now(), computedMs: threadMs };
 
 export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Sharing {
   let wall = 0;

@@ -9,6 +9,7 @@ import { LRUCache } from "lru-cache";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
+import { threadMs } from "../../projector/thread-ms.ts";
 import { evaluate, holds } from "../evaluate.ts";
 import {
   type Cursor,
@@ -117,11 +118,6 @@ export function openSearchIndex(path: string, times: SearchTimes = searchTimes):
       if (opened.db.isOpen) opened.db.close();
     },
   };
-}
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 const tooLong = (ms: number): CatalogError =>

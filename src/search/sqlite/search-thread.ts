@@ -1,10 +1,11 @@
 /**
  * The thread that answers questions of the search view: each has a slice in its turn, so that a
- * long one does not hold up the others. Its other end is sqlite-search-reader.ts.
+ * long one does not hold up the others, and many leave room for those who write. Its other end is sqlite-search-reader.ts.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import type { FolderAnswer, FolderQuery, SearchQuery } from "../search.ts";
+import { createCrowd } from "./crowd.ts";
 import type { StoredDocument } from "./documents.ts";
 import {
   openSearchIndex,
@@ -58,6 +59,7 @@ interface Asked {
 
 /** Those that have had no answer, in their turn. */
 const asked: Asked[] = [];
+const crowd = createCrowd();
 
 port.on("message", ({ id, question }: ToSearchThread) => {
   asked.push({ id, steps: answer(question) });
@@ -69,13 +71,18 @@ function work(): void {
   const one = asked.shift();
   if (one === undefined) return;
   try {
-    const next = one.steps.next();
-    if (next.done) post({ id: one.id, answer: next.value });
-    else asked.push(one);
+    const { done, value } = one.steps.next();
+    if (done) {
+      if ("position" in value) crowd.told(value.position);
+      post({ id: one.id, answer: value });
+    } else asked.push(one);
   } catch (error) {
     post({ id: one.id, failure: failureOf(error) });
   }
-  if (asked.length > 0) setImmediate(work);
+  if (asked.length === 0) return;
+  const pauseMs = crowd.pauseMs(asked.length);
+  if (pauseMs === 0) setImmediate(work);
+  else setTimeout(work, pauseMs);
 }
 
 const post = (message: FromSearchThread): void => port.postMessage(message);
