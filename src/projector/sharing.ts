@@ -34,8 +34,12 @@ export interface Clocks {
   readonly computedMs: () => number;
 }
 
-/** A turn that took so many times as long as it computed had to wait for its core. */
+/**
+ * A turn that took so many times as long as it computed had to wait for its core. What others are left
+ * makes the next turns quick: only after so many that did not wait is it taken to be free.
+ */
 const CONTENDED_TIMES = 1.5;
+const FREE_TURNS = 4;
 /**
  * Of a core: to follow what writers bring is no more than that, or they are too many. Half of what they
  * can bring at most takes up to 0.6 of a core: there it must not give way.
@@ -82,6 +86,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let counted = 0;
   let behind = false;
   let contended = false;
+  let freeTurns = FREE_TURNS;
   /** Milliseconds that a record costs the views of either kind. */
   const costs = { costly: createRatio(EARLIER.costs), others: createRatio(EARLIER.costs) };
   /** Records that are written in a millisecond. */
@@ -133,7 +138,10 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       const own = computedMs() - computed;
       const tooMany = await areTooMany(head);
       if (!behind || !tooMany) contended = false;
-      else if (took >= TOLD_MS_MIN) contended = took > own * CONTENDED_TIMES;
+      else if (took >= TOLD_MS_MIN) {
+        freeTurns = took > own * CONTENDED_TIMES ? 0 : freeTurns + 1;
+        contended = freeTurns < FREE_TURNS;
+      }
       if (!contended) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, Math.min(own * LEFT_TIMES, LEFT_MS_MAX));

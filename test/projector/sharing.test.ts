@@ -87,6 +87,8 @@ test("far behind, where writers want the core, it takes less at once and leaves 
   expect(await turn(100, 30, { behind: false })).toBe(0);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
   expect(await turn(100, 30)).toBe(240);
+  // One turn that had not to wait had the core because it was left to others before.
+  for (let n = 0; n < 3; n++) expect(await turn(32, 30)).toBe(240);
   expect(await turn(32, 30)).toBe(0);
 });
 
