@@ -66,7 +66,7 @@ export type FromRegrower =
 /** As the projector's: less, and a busy machine starves it. */
 const NICENESS = 10;
 /** Beside a busy service, for each millisecond of work. */
-const REST = 1.5;
+const REST = 2;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 

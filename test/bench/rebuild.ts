@@ -154,6 +154,9 @@ async function beside(
   const running = async () => (await act("getJob", { id })).state === "running";
   for (let turn = 0; await running(); turn++) {
     const kind = asked[turn % asked.length] ?? "reads";
+    // What the last turn wrote would be followed meanwhile, too: that is no part of the job.
+    await settled(service);
+    if (!(await running())) break;
     const { perSecond } = await load(kinds[kind]());
     if (await running()) meanwhile[kind].push(perSecond);
   }
