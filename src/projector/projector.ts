@@ -50,7 +50,7 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import type { Position } from "../core/position.ts";
+import { lastOf, type Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
@@ -183,7 +183,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       watching.look();
       sharing.begin();
       const moved = await turn();
-      if (!stopping && wanted.length === 0) await sharing.end(() => log.head());
+      if (!stopping && wanted.length === 0) await sharing.end(() => log.head(), lastOf(followers));
       await mend();
       await tidy();
       if (!moved && !poked && !stopping) await rest();

@@ -22,8 +22,11 @@ export interface Sharing {
   took(records: number, costly: boolean): void;
   /** There was more to do than a batch of the turn took. */
   full(): void;
-  /** The turn has ended. Resolves when others have had their part of the core. */
-  end(head: () => Promise<Position>): Promise<void>;
+  /**
+   * The turn has ended, with the views that have no turns of their own at a position. Resolves when
+   * others have had their part of the core.
+   */
+  end(head: () => Promise<Position>, at: Position): Promise<void>;
   /** Something else is asked for: ends a pause, should there be one. */
   goOn(): void;
 }
@@ -55,6 +58,8 @@ const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
 const LEFT_TIMES = 8;
 const LEFT_MS_MAX = 500;
+/** Farther behind, nothing is left to writers: they would only wait for it (`projector-lag-max`). */
+const LEFT_RECORDS_MAX = 50_000;
 /** Of a batch, so that what is left to others is left in time. */
 const PART = 1 / 8;
 /** Shorter turns tell nothing. */
@@ -94,8 +99,8 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let last: { readonly head: Position; readonly at: number } | undefined;
   let goOn: () => void = () => {};
 
-  /** Whether writers are too many. */
-  async function areTooMany(head: () => Promise<Position>): Promise<boolean> {
+  /** Whether writers are too many, and need not wait soon for what is left to them now. */
+  async function areTooMany(head: () => Promise<Position>, position: Position): Promise<boolean> {
     const at = wallMs();
     if (last === undefined || at - last.at >= LOOK_MS_MIN) {
       try {
@@ -107,6 +112,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
         return false;
       }
     }
+    if (last.head - position > LEFT_RECORDS_MAX) return false;
     return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
   }
 
@@ -133,10 +139,10 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     full() {
       behind = true;
     },
-    async end(head) {
+    async end(head, at) {
       const took = wallMs() - wall;
       const own = computedMs() - computed;
-      const tooMany = await areTooMany(head);
+      const tooMany = await areTooMany(head, at);
       if (!behind || !tooMany) contended = false;
       else if (took >= TOLD_MS_MIN) {
         freeTurns = took > own * CONTENDED_TIMES ? 0 : freeTurns + 1;

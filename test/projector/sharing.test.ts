@@ -17,6 +17,7 @@ function open() {
   let wall = 0;
   let computed = 0;
   let head = 0;
+  let lag = 0;
   const sharing = createSharing({ wallMs: () => wall, computedMs: () => computed });
   const begin = (tookMs: number, ownMs: number, behind: boolean) => {
     sharing.begin();
@@ -30,12 +31,17 @@ function open() {
   };
   return {
     sharing,
+    fallBehind(records: number) {
+      lag = records;
+    },
     /** Milliseconds that it leaves to others after a turn; `written` each millisecond meanwhile. */
     async turn(tookMs: number, ownMs: number, { behind = true, written = TOO_MANY } = {}) {
       begin(tookMs, ownMs, behind);
       head += written * tookMs;
       const begun = Date.now();
-      const ended = sharing.end(async () => position(head)).then(() => Date.now() - begun);
+      const ended = sharing
+        .end(async () => position(head), position(Math.max(0, head - lag)))
+        .then(() => Date.now() - begun);
       await vi.runAllTimersAsync();
       return ended;
     },
@@ -92,6 +98,14 @@ test("far behind, where writers want the core, it takes less at once and leaves 
   expect(await turn(32, 30)).toBe(0);
 });
 
+test("so far behind that writers would soon wait for it, it leaves them nothing", async () => {
+  const { turn, fallBehind } = open();
+  await turn(1, 1);
+  expect(await turn(100, 30)).toBe(240);
+  fallBehind(50_001);
+  expect(await turn(10_000, 30)).toBe(0);
+});
+
 test("costly views that are near take what they can in a moment, and whole batches farther behind", async () => {
   const { sharing, turn } = open();
   expect(sharing.recordsOf(2_000, 500)).toBe(2_000);
@@ -127,7 +141,7 @@ test("a pause ends when something else is asked for, and a log that cannot be re
   begin(100, 30, true);
   let ended = false;
   const pause = sharing
-    .end(async () => position(5_000))
+    .end(async () => position(5_000), position(0))
     .then(() => {
       ended = true;
     });
@@ -136,5 +150,5 @@ test("a pause ends when something else is asked for, and a log that cannot be re
   sharing.goOn();
   await pause;
   begin(100, 30, true);
-  await sharing.end(() => Promise.reject(new Error("gone")));
+  await sharing.end(() => Promise.reject(new Error("gone")), position(0));
 });
