@@ -75,7 +75,10 @@ export async function benchTogether(): Promise<void> {
 
   /** Writes while no view can take anything: another has the right to write in each of their files. */
   async function writtenWhileHeld(): Promise<number> {
-    const files = viewNames.map((view) => new DatabaseSync(join(directory.path, `${view}.sqlite`)));
+    // The projector may be at work in them for a moment.
+    const files = viewNames.map(
+      (view) => new DatabaseSync(join(directory.path, `${view}.sqlite`), { timeout: 5_000 }),
+    );
     try {
       for (const file of files) file.exec("BEGIN IMMEDIATE");
       return (await load(written())).perSecond;
