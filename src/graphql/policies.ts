@@ -1,8 +1,8 @@
 /** Policies, listed with those that come with the service, and written as entities of the catalog. */
 import { randomUUID } from "node:crypto";
-import { type DefaultPolicy, defaultPolicies } from "../auth/default-policies.ts";
+import { defaultPolicies } from "../auth/default-policies.ts";
 import { CatalogError } from "../core/errors.ts";
-import { jsonObject } from "../core/json.ts";
+import { type JsonObject, jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
@@ -50,19 +50,18 @@ async function listPolicies(_: never, { input }: { input: ListInput }, viewer: V
   const found = await viewer.entities.list(TYPE, defaultUrns(viewer.namespace));
   const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
   const all = [...found]
-    .flatMap(([urn, { [INFO]: info }]) =>
-      jsonObject(info) ? [shown(urn, info as unknown as DefaultPolicy)] : [],
-    )
+    .flatMap(([urn, { [INFO]: info }]) => (jsonObject(info) ? [shown(urn, info)] : []))
     .filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(words))
     .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   const page = all.slice(start, start + count);
   return { start, count: page.length, total: all.length, policies: page };
 }
 
-const shown = (urn: string, policy: DefaultPolicy) => ({
-  ...policy,
-  ...{ urn, type: entityOf(urn).type, policyType: policy.type, name: policy.displayName },
-  editable: policy.editable !== false,
+const shown = (urn: string, info: JsonObject) => ({
+  ...info,
+  ...{ urn, type: entityOf(urn).type, policyType: info.type },
+  ...{ name: String(info.displayName), description: String(info.description ?? "") },
+  editable: info.editable !== false,
 });
 
 async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<string> {
