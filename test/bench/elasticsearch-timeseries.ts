@@ -13,10 +13,9 @@ import {
 } from "../../src/timeseries/elasticsearch/documents.ts";
 import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
-import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
-import { reachStore, storeTitle } from "../support/stores.ts";
+import { createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
 import { called, compareByTurns } from "./by-turns.ts";
-import { report } from "./report.ts";
+import { type Engine, onServer } from "./on-server.ts";
 
 const BATCH = 2_000;
 const BATCHES_PER_ROUND = 5;
@@ -31,12 +30,7 @@ const TARGET = 0.7;
 const aspect = "datasetProfile";
 const urnOf = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,db.table${n},PROD)`;
 
-export async function benchTimeseriesOn(name: "elasticsearch" | "opensearch"): Promise<void> {
-  const store = await reachStore(name);
-  const title = storeTitle(name, store);
-  if ("skipped" in store) report(title, "left out");
-  else await benchOn(title, addressOf(name, store.url));
-}
+export const benchTimeseriesOn = (name: Engine): Promise<void> => onServer(name, benchOn);
 
 async function benchOn(title: string, url: string): Promise<void> {
   const place = await createElasticsearchPlace(url, {

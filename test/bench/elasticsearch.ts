@@ -15,10 +15,9 @@ import type { Indices, Request, Response } from "../../src/search/elasticsearch/
 import { scopeQuery } from "../../src/search/elasticsearch/scope.ts";
 import { idOf, searchShape } from "../../src/search/elasticsearch/search-shape.ts";
 import type { SearchQuery, SearchSink, SearchWrite } from "../../src/search/search.ts";
-import { addressOf, createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
-import { reachStore, storeTitle } from "../support/stores.ts";
+import { createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
 import { called, compareByTurns } from "./by-turns.ts";
-import { report } from "./report.ts";
+import { type Engine, onServer } from "./on-server.ts";
 import { asTyped, createDocuments, facetFields, query } from "./search.ts";
 
 const BATCH = 2_000;
@@ -32,12 +31,7 @@ const TARGET = 0.7;
 const TRIES_MAX = 5;
 const PAUSE_MS = 200;
 
-export async function benchSearchOn(name: "elasticsearch" | "opensearch"): Promise<void> {
-  const store = await reachStore(name);
-  const title = storeTitle(name, store);
-  if ("skipped" in store) report(title, "left out");
-  else await benchOn(title, addressOf(name, store.url));
-}
+export const benchSearchOn = (name: Engine): Promise<void> => onServer(name, benchOn);
 
 async function benchOn(title: string, url: string): Promise<void> {
   const place = await createElasticsearchPlace(url, {
