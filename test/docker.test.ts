@@ -1,16 +1,22 @@
 /** What docker/ promises: pinned images, health checks, limits, and settings that there are. */
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingKeys, settings, variableOf } from "../src/config/settings.ts";
 import { parseAddress } from "../src/log/eventstoredb/address.ts";
+import { start } from "./cli/run-program.ts";
 import { images } from "./support/servers/images.ts";
 
 interface Service {
   readonly image: string;
   readonly build?: { readonly dockerfile: string };
   readonly restart: string;
-  readonly healthcheck: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly healthcheck: { readonly test?: readonly unknown[]; readonly disable?: boolean };
+  readonly command?: readonly unknown[];
+  readonly entrypoint?: readonly unknown[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -58,6 +64,13 @@ describe.each(services)("$name in $file", ({ file, service }) => {
     else expect(service.healthcheck.test?.[0]).toMatch(/^CMD(-SHELL)?$/);
   });
 
+  test("has commands that are texts", () => {
+    const { healthcheck, command = [], entrypoint = [] } = service;
+    for (const word of [...(healthcheck.test ?? []), ...command, ...entrypoint]) {
+      expect(word).toBeTypeOf("string");
+    }
+  });
+
   test("has limits", () => {
     expect(service.deploy.resources.limits).toEqual({
       memory: expect.stringMatching(/^\d+[mg]$/),
@@ -85,6 +98,34 @@ describe.each(services)("$name in $file", ({ file, service }) => {
       expect(settings[key].kind.parse(filledIn(value)), `${variable}=${value}`).toBeDefined();
     }
   });
+});
+
+test("a node's health is what it answers with", async () => {
+  const asked: (string | undefined)[] = [];
+  let status = 200;
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.writeHead(status).end();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const checks = services.flatMap(({ service }) =>
+    service.healthcheck.test?.[1] === "node" ? [service.healthcheck.test.slice(2)] : [],
+  );
+  expect(checks).toHaveLength(3);
+  const codes = async () => {
+    const args = checks.map((words) =>
+      words.map((word) => String(word).replace("8080", `${port}`)),
+    );
+    const ended = args.map((words) => start(process.execPath, words).ended);
+    return (await Promise.all(ended)).map(({ code }) => code);
+  };
+  expect(await codes()).toEqual([0, 0, 0]);
+  status = 503;
+  expect(await codes()).toEqual([1, 1, 1]);
+  await new Promise((resolve) => server.close(resolve));
+  expect(await codes()).toEqual([1, 1, 1]);
+  expect(new Set(asked)).toEqual(new Set(["/health", "/health/live"]));
 });
 
 test("no password is one that everybody can read here", () => {
