@@ -3,9 +3,9 @@
  * what none allows is refused.
  *
  *   a demand is met ⇐ any of its lists has every privilege granted
- *   a privilege is granted ⇐ an active policy lists it, its actors hold the principal,
- *                            (METADATA only) its resources hold what is asked about, and its
- *                            constraints hold every part of that which is to change
+ *   a privilege is granted ⇐ a policy that is not INACTIVE lists it, its actors hold the principal,
+ *                            (unless it is of the PLATFORM) its resources hold what is asked about,
+ *                            and its constraints hold every part of that which is to change
  */
 import type { Demand, Privilege } from "./privileges.ts";
 
@@ -19,7 +19,7 @@ export interface Policy {
     readonly groups?: readonly string[] | undefined;
     readonly roles?: readonly string[] | undefined;
     readonly resourceOwners?: boolean | undefined;
-    /** Only owners of these kinds. */
+    /** Only owners of these kinds, by the urns of ownership types; of none: no owners. */
     readonly resourceOwnersTypes?: readonly string[] | undefined;
     readonly allUsers?: boolean | undefined;
     readonly allGroups?: boolean | undefined;
@@ -58,9 +58,11 @@ export interface Principal {
 
 /** What is asked about. */
 export interface Resource {
-  readonly owners: readonly { readonly owner: string; readonly types: readonly string[] }[];
+  readonly owners: readonly { readonly owner: string; readonly kind?: string | undefined }[];
   /** Values by the field names of criteria: TYPE, URN, OWNER, DOMAIN, TAG, … */
   readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** Fields of which what lies below a criterion's values says nothing: these are named or not. */
+  readonly outside?: readonly string[] | undefined;
 }
 
 /** `parts`: what of the resource is to change, for policies that constrain it. */
@@ -85,11 +87,16 @@ function grants(
   principal: Principal,
   resource: Resource | undefined,
 ): boolean {
-  if (policy.state !== "ACTIVE" || !policy.privileges.includes(privilege)) return false;
-  if (!holdsActor(policy.actors, principal, resource)) return false;
-  if (policy.type === "PLATFORM") return true;
-  return policy.type === "METADATA" && holdsResource(policy.resources, resource);
+  if (!inForce(policy) || !policy.privileges.includes(privilege)) return false;
+  return holdsActor(policy.actors, principal, resource) && inScope(policy, resource);
 }
+
+/** Any other state than this one, also one that the model does not know, lets a policy count. */
+export const inForce = ({ state }: Policy): boolean => state !== "INACTIVE";
+
+/** Policies of the platform are about no resource; all others look at theirs. */
+export const inScope = ({ type, resources }: Policy, resource: Resource | undefined): boolean =>
+  type === "PLATFORM" || holdsResource(resources, resource);
 
 /** Without a resource: whoever owns it. */
 export function holdsActor(
@@ -102,21 +109,22 @@ export function holdsActor(
   if (groups.some((group) => actors.groups?.includes(group) === true)) return true;
   if (roles.some((role) => actors.roles?.includes(role) === true)) return true;
   if (actors.resourceOwners !== true || resource === undefined) return false;
-  const kinds = actors.resourceOwnersTypes ?? [];
+  const kinds = actors.resourceOwnersTypes;
   return resource.owners.some(
-    ({ owner, types }) =>
+    ({ owner, kind }) =>
       (owner === urn || groups.includes(owner)) &&
-      (kinds.length === 0 || types.some((type) => kinds.includes(type))),
+      (kinds === undefined || (kind !== undefined && kinds.includes(kind))),
   );
 }
 
+/** A filter, even one without criteria, holds nothing where no resource is asked about. */
 export function holdsResource(
   filter: ResourceFilter | undefined,
   resource: Resource | undefined,
 ): boolean {
-  const criteria = filter === undefined ? [] : criteriaOf(filter);
-  if (criteria.length === 0) return true;
-  return resource !== undefined && criteria.every((criterion) => matches(criterion, resource));
+  if (filter === undefined) return true;
+  if (resource === undefined) return false;
+  return criteriaOf(filter).every((criterion) => matches(criterion, resource));
 }
 
 function holdsParts(filter: ResourceFilter | undefined, parts: readonly Resource[]): boolean {
@@ -157,7 +165,8 @@ function matches(criterion: PolicyCriterion, of: Resource): boolean {
   // Of what nobody knows nothing can be said, not even that it is not so.
   if (!Object.hasOwn(of.fields, name)) return false;
   const found = of.fields[name] ?? [];
-  const lower = (value: string): boolean => below?.has(value) === true;
+  const inherited = of.outside?.includes(name) !== true;
+  const lower = (value: string): boolean => inherited && below?.has(value) === true;
   const named = (value: string): boolean => values.includes(value) || lower(value);
   const begun = (value: string): boolean => values.some((start) => value.startsWith(start));
   switch (condition) {

@@ -38,7 +38,7 @@ export async function findPrincipal(
 
 /**
  * What policies may ask of an entity; without a urn, of any of its type. What it lies in counts with
- * all that this lies in.
+ * all that this lies in; but a domain counts as itself alone.
  */
 export async function findResource(
   entities: Pick<StoredEntities, "find">,
@@ -49,9 +49,10 @@ export async function findResource(
   const near = resourceOf(entity, urn, entityType);
   const fields: Record<string, readonly string[]> = { ...near.fields };
   for (const [field, { above }] of Object.entries(hierarchies)) {
+    if (near.outside?.includes(field)) continue;
     fields[field] = await withAncestors(entities, near.fields[field] ?? [], above);
   }
-  return { owners: near.owners, fields };
+  return { owners: near.owners, fields, outside: near.outside };
 }
 
 /** Most that is looked up of what an entity lies in. */
@@ -81,6 +82,7 @@ export function resourceOf(
   entityType: string,
 ): Resource {
   return {
+    outside: outsideOf(entityType),
     get owners() {
       return ownersOf(entity);
     },
@@ -119,26 +121,34 @@ export function resourceOf(
 interface Hierarchy {
   /** Entity types that are in it themselves. */
   readonly members: readonly string[];
+  /** Whether policies find a member in what it is part of, too, or in itself alone. */
+  readonly nested: boolean;
   /** What other entities say that they lie in. */
   readonly within: (entity: Stored | undefined) => readonly string[];
   /** What a member lies in. */
   readonly above: (member: Stored | undefined) => readonly string[];
 }
 
-/** By the field of criteria: what is granted for one of these is granted for what lies below it. */
+/**
+ * By the field of criteria: what is granted for one of these is granted for what lies below it. Of
+ * domains that are the entities in them, as in the reference: not the domains that are part of them.
+ */
 export const hierarchies: Readonly<Record<"DOMAIN" | "CONTAINER" | "GLOSSARY", Hierarchy>> = {
   DOMAIN: {
     members: ["domain"],
+    nested: false,
     within: (entity) => urnsIn(entity, "domains", "domains"),
     above: (member) => urnIn(member, "domainProperties", "parentDomain"),
   },
   CONTAINER: {
     members: ["container"],
+    nested: true,
     within: (entity) => urnIn(entity, "container", "container"),
     above: (member) => urnIn(member, "container", "container"),
   },
   GLOSSARY: {
     members: ["glossaryTerm", "glossaryNode"],
+    nested: true,
     within: (entity) => membersIn(entity, "glossaryTerms", "terms", "urn"),
     above: (member) => [
       ...urnIn(member, "glossaryTermInfo", "parentNode"),
@@ -153,19 +163,26 @@ function placesOf(
   urn: string | undefined,
   entityType: string,
 ): readonly string[] {
-  const { members, within, above } = hierarchies[field];
+  const { members, nested, within, above } = hierarchies[field];
   if (urn === undefined || !members.includes(entityType)) return within(entity);
-  return [urn, ...above(entity)];
+  return nested ? [urn, ...above(entity)] : [urn];
 }
+
+/** Fields in whose hierarchy entities of the type are, each as itself alone. */
+const outsideFields = new Map<string, readonly string[]>(
+  Object.entries(hierarchies).flatMap(([field, { members, nested }]) =>
+    nested ? [] : members.map((member) => [member, [field]] as const),
+  ),
+);
+
+const outsideOf = (entityType: string): readonly string[] | undefined =>
+  outsideFields.get(entityType);
 
 function ownersOf(entity: Stored | undefined): Resource["owners"] {
   const owners = memberOf(entity, "ownership", "owners") as
-    | readonly { owner: string; type?: string; typeUrn?: string }[]
+    | readonly { owner: string; typeUrn?: string }[]
     | undefined;
-  return (owners ?? []).map(({ owner, type, typeUrn }) => ({
-    owner,
-    types: [type, typeUrn].filter((kind) => kind !== undefined),
-  }));
+  return (owners ?? []).map(({ owner, typeUrn }) => ({ owner, kind: typeUrn }));
 }
 
 const memberOf = (entity: Stored | undefined, aspect: string, member: string): unknown =>

@@ -15,6 +15,8 @@ import {
   criterionField,
   holdsActor,
   holdsResource,
+  inForce,
+  inScope,
   type Policy,
   type PolicyCriterion,
   type Principal,
@@ -151,9 +153,7 @@ function seenBy(rules: readonly Rule[], principal: Principal): Sight["sees"] {
     if (verdict === undefined) {
       const resource = resourceOf(storedState(state), state.urn, type);
       verdict = left.some(
-        ({ policy }) =>
-          holdsActor(policy.actors, principal, resource) &&
-          (policy.type === "PLATFORM" || holdsResource(policy.resources, resource)),
+        ({ policy }) => holdsActor(policy.actors, principal, resource) && inScope(policy, resource),
       );
       judged.set(state, verdict);
     }
@@ -183,8 +183,7 @@ function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rul
 
 function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
   const reads = toRead.some((all) => all.every((one) => policy.privileges.includes(one)));
-  if (policy.state !== "ACTIVE" || !reads) return undefined;
-  if (policy.type !== "PLATFORM" && policy.type !== "METADATA") return undefined;
+  if (!inForce(policy) || !reads) return undefined;
   if (holdsActor(policy.actors, principal, undefined)) return { policy, owned: false };
   return policy.actors.resourceOwners === true ? { policy, owned: true } : undefined;
 }
@@ -209,7 +208,7 @@ function conditionsOf(
   const every: Condition[] = [];
   let whole = true;
   if (owned) {
-    if ((policy.actors.resourceOwnersTypes ?? []).length > 0) whole = false;
+    if (policy.actors.resourceOwnersTypes !== undefined) whole = false;
     if (ofCriteria.OWNER === undefined) whole = false;
     else every.push({ kind: "equal", field: ofCriteria.OWNER, values: [urn, ...groups] });
   }
@@ -238,10 +237,10 @@ function conditionsOf(
 /** Beyond every character of a text. */
 const LAST = "\uffff";
 
-/** Whose own urn is a value, too: a domain is in itself. */
-const ownValues: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(Object.entries(hierarchies).map(([name, { members }]) => [name, members])),
-  DATA_PLATFORM_INSTANCE: ["dataPlatformInstance"],
+/** Whose own urn is a value, too: a container is in itself. `nested`: and in what it is part of. */
+const ownValues: Readonly<Record<string, { members: readonly string[]; nested: boolean }>> = {
+  ...hierarchies,
+  DATA_PLATFORM_INSTANCE: { members: ["dataPlatformInstance"], nested: false },
 };
 
 function ofCriterion(
@@ -253,11 +252,12 @@ function ofCriterion(
   const told = ofField(criterion, fields[name]);
   if (told === undefined) return undefined;
   const negated = criterion.condition === "NOT_EQUALS";
-  const types = ownValues[name];
-  if (types === undefined) return negated ? { kind: "not", not: told } : told;
-  const own = ofField(criterion, fields.URN);
+  const holder = ownValues[name];
+  if (holder === undefined) return negated ? { kind: "not", not: told } : told;
+  const { members, nested } = holder;
+  const own = ofField(nested ? criterion : { ...criterion, below: undefined }, fields.URN);
   if (own === undefined || fields.TYPE === undefined) return undefined;
-  const member: Condition = { kind: "equal", field: fields.TYPE, values: types };
+  const member: Condition = { kind: "equal", field: fields.TYPE, values: members };
   const itself: Condition = { kind: "every", every: [member, own] };
   const found: Condition = { kind: "any", any: [told, itself] };
   return negated ? { kind: "not", not: found } : found;

@@ -61,10 +61,8 @@ const toDelete = (urn: string): Demand =>
   any("DELETE_ENTITY", ...ofKey(managers, entityTypeOf(urn)));
 const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 
-/** Of what nothing is known: only policies without constraints allow its coming and going. */
-const unknownPart: Resource = { owners: [], fields: {} };
-/** Only policies without filters hold what nothing is known of. */
-const unknownResource = undefined;
+/** Of what nothing is known only policies without criteria, or without constraints, say anything. */
+const unknown: Resource = { owners: [], fields: {} };
 
 interface Dependencies {
   readonly authority: Pick<Authority, "standing">;
@@ -98,7 +96,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     parts: () => Promise<readonly string[]>,
   ): Promise<void> {
     // Whoever may write everything is asked nothing more.
-    if (meets(policies, principal, demand, unknownResource, [unknownPart])) return;
+    if (meets(policies, principal, demand, unknown, [unknown])) return;
     const resource = await findResource(entities, urn, entityTypeOf(urn));
     if (!meets(policies, principal, demand, resource)) {
       throw new CatalogError("forbidden", `"${urn}" is not yours to write so`, {

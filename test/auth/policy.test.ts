@@ -3,10 +3,16 @@ import { defaultPolicies } from "../../src/auth/default-policies.ts";
 import { meets, type Policy, type Principal, type Resource } from "../../src/auth/policy.ts";
 import type { Demand } from "../../src/auth/privileges.ts";
 
+const SOIL = "urn:li:tag:Soil";
+const KEEPER = "urn:li:ownershipType:keeper";
 const mira: Principal = {
   urn: "urn:li:corpuser:mira",
   groups: ["urn:li:corpGroup:growers"],
   roles: ["urn:li:dataHubRole:Editor"],
+};
+/** Who owns the dataset by a group alone. */
+const inOwningGroup: Principal = {
+  ...{ urn: "urn:li:corpuser:otto", groups: ["urn:li:corpGroup:waterers"], roles: [] },
 };
 const demand: Demand = [["MANAGE_POLICIES"]];
 const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy => ({
@@ -18,11 +24,14 @@ const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy =>
 });
 const everybody = { allUsers: true };
 const dataset: Resource = {
-  owners: [{ owner: mira.urn, types: ["DATAOWNER"] }],
+  owners: [
+    { owner: mira.urn, kind: KEEPER },
+    { owner: "urn:li:corpGroup:waterers", kind: undefined },
+  ],
   fields: {
     TYPE: ["dataset"],
     URN: ["urn:li:dataset:(urn:li:dataPlatform:hive,beds.rows,PROD)"],
-    TAG: ["urn:li:tag:Soil"],
+    TAG: [SOIL],
     OWNER: [mira.urn],
   },
 };
@@ -50,25 +59,39 @@ describe("actors", () => {
   test.each<[string, Policy["actors"], Principal, boolean]>([
     ["the owner", { resourceOwners: true }, mira, true],
     ["a stranger", { resourceOwners: true }, { ...mira, urn: "urn:li:corpuser:otto" }, false],
-    ["an owner of that kind", ofKind("DATAOWNER"), mira, true],
-    ["an owner of another kind", ofKind("PRODUCER"), mira, false],
+    ["by one of their groups", { resourceOwners: true }, inOwningGroup, true],
+    ["an owner of that kind", ofKinds(KEEPER), mira, true],
+    ["an owner of one of those kinds", ofKinds("urn:li:ownershipType:x", KEEPER), mira, true],
+    ["an owner of another kind", ofKinds("urn:li:ownershipType:payer"), mira, false],
+    ["an owner of none of no kinds", ofKinds(), mira, false],
+    ["an owner whose kind is not told, by its name", ofKinds("DATAOWNER"), inOwningGroup, false],
+    ["where owners are not meant", { resourceOwnersTypes: [KEEPER] }, mira, false],
   ])("who own it: %s", (_, actors, principal, expected) => {
     const metadata = policy(actors, { type: "METADATA" });
     expect(meets([metadata], principal, demand, dataset)).toBe(expected);
   });
 });
 
-function ofKind(kind: string): Policy["actors"] {
-  return { resourceOwners: true, resourceOwnersTypes: [kind] };
+function ofKinds(...kinds: readonly string[]): Policy["actors"] {
+  return { resourceOwners: true, resourceOwnersTypes: kinds };
 }
+
+const charts = { resources: { type: "chart" } };
 
 describe("policies", () => {
   test.each<[string, Partial<Policy>, boolean]>([
     ["that are inactive allow nothing", { state: "INACTIVE" }, false],
-    ["of a state that there is not allow nothing", { state: "active" }, false],
-    ["of a type that there is not allow nothing", { type: "platform" }, false],
+    ["of any other state count", { state: "inactive" }, true],
     ["without the privilege allow nothing", { privileges: ["EDIT_ENTITY"] }, false],
     ["of the platform do not look at resources", { resources: { type: "chart" } }, true],
+    ["of metadata without resources hold what is asked about nothing", { type: "METADATA" }, true],
+    [
+      "of metadata with resources do not, be they all of them",
+      { type: "METADATA", resources: { filter: { criteria: [] } } },
+      false,
+    ],
+    ["of a type that there is not are as of metadata", { type: "platform", ...charts }, false],
+    ["of that type without resources, too", { type: "platform" }, true],
   ])("%s", (_, over, expected) => {
     expect(meets([policy(everybody, over)], mira, demand)).toBe(expected);
   });
@@ -88,6 +111,7 @@ describe("resources", () => {
   const criteria = (...all: [string, string[], string?][]): Policy["resources"] => ({
     filter: { criteria: all.map(([field, values, condition]) => ({ field, values, condition })) },
   });
+  const neither = (...tags: string[]) => criteria(["TAG", tags, "NOT_EQUALS"]);
   test.each<[string, Policy["resources"], boolean]>([
     ["none: all", undefined, true],
     ["no criteria: all", criteria(), true],
@@ -104,9 +128,20 @@ describe("resources", () => {
     ["not a field that there is not", criteria(["TAGS", ["x"], "NOT_EQUALS"]), false],
     ["its type in small letters", criteria(["type", ["dataset"]]), true],
     ["a condition that there is not", criteria(["TYPE", ["dataset"], "LIKE"]), false],
+    ["its type, where the condition is said", criteria(["TYPE", ["dataset"], "EQUALS"]), true],
+    ["neither of two tags, one of which it has", neither("urn:li:tag:x", SOIL), false],
+    ["neither of two tags", neither("urn:li:tag:x", "urn:li:tag:y"), true],
+    ["a tag of no tags", criteria(["TAG", []]), false],
+    ["none of no tags", neither(), true],
+    ["one of two beginnings", criteria(["TAG", ["urn:x", "urn:li:t"], "STARTS_WITH"]), true],
+    ["its owner", criteria(["OWNER", [mira.urn]]), true],
+    ["a field in small letters, by its older name", criteria(["resource_type", ["chart"]]), false],
     ["its type, as it was told once", { type: "dataset", allResources: true }, true],
     ["its urn, as it was told once", { resources: dataset.fields.URN }, true],
     ["no urn, as it was told once", { type: "dataset", resources: [] }, false],
+    ["all urns, as it was told once", { resources: ["x"], allResources: true }, true],
+    ["all, as it was told once", { allResources: true }, true],
+    ["a filter before what was told once", { type: "chart", filter: { criteria: [] } }, true],
   ])("%s: %s", (_, resources, expected) => {
     const metadata = policy(everybody, { type: "METADATA", resources });
     expect(meets([metadata], mira, demand, dataset)).toBe(expected);
