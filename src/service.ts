@@ -176,6 +176,7 @@ export async function openService(
       audit,
       ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
       projectTimeseries: timeseriesProjectionOf(rules),
+      giveDefaults: plainCatalog.giveDefaults,
       ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
       ...{ now: Date.now, logger },
       rebuilds: {

@@ -24,6 +24,7 @@ import { type BuiltInStates, withBuiltIns } from "./built-in-ports.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
+import { createGiveDefaults } from "./given-aspects.ts";
 import { createIngestion } from "./ingest.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
@@ -96,6 +97,8 @@ export interface SightedCatalog extends Catalog {
   seenThrough(eyes: Eyes): Catalog;
   /** An entity with every write that is durable, if that is in memory. */
   peek(urn: string): EntityState | undefined;
+  /** Writes the default aspects that entities lack, as the system; how many those were. */
+  giveDefaults(urns: readonly string[]): Promise<number>;
 }
 
 export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
@@ -271,6 +274,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   return {
     ...catalog,
     peek: states.glance,
+    giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     seenThrough(eyes) {
       const own = {
         ...{ ...catalog, ...createSeenReading(tools, ports, eyes) },

@@ -6,15 +6,15 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";
-import type { GivenAspect } from "../core/decide.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { openHistories } from "../projector/history.ts";
-import type { Address, Addresses } from "./address.ts";
+import type { Addresses } from "./address.ts";
 import type { Caller, Catalog, RollbackRequest } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
+import { createGiven } from "./given-aspects.ts";
 import type { Ingestion } from "./ingest.ts";
 import type { Preparation } from "./prepare.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
@@ -44,6 +44,7 @@ const attemptsMax = 10;
 
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
   const { log, addresses, states, ingestion, namespace } = dependencies;
+  const given = createGiven(dependencies);
 
   /** Entities that the run told of, in the order in which it did, and whether of events, too. */
   async function toldBy(run: Run, upTo: Position): Promise<ReadonlyMap<string, boolean>> {
@@ -120,13 +121,6 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const lanes = await Promise.allSettled(Array.from({ length: lanesMax }, lane));
     for (const one of lanes) if (one.status === "rejected") throw one.reason;
     return tally;
-  }
-
-  async function given({ urn, entity, key }: Address): Promise<readonly GivenAspect[]> {
-    const [platform] = entity.name === "dataset" ? await states.read([String(key.platform)]) : [];
-    const info = platform && currentAspect(platform, "dataPlatformInfo")?.value;
-    const delimiter = info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
-    return dependencies.preparation.given(entity, urn, () => delimiter);
   }
 
   async function noteRollback(runId: string, caller: Caller): Promise<Position> {

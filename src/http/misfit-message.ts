@@ -57,9 +57,15 @@ function explain(
         "Send them in several requests",
       ];
     case "minimum":
-      return [path, `${shown(data)} is below ${String(params.limit)}`];
+      return [
+        ...([path, `${shown(data)} is below ${String(params.limit)}`] as const),
+        `Send ${String(params.limit)} or more`,
+      ];
     case "maximum":
-      return [path, `${shown(data)} is above ${String(params.limit)}`];
+      return [
+        ...([path, `${shown(data)} is above ${String(params.limit)}`] as const),
+        `Send ${String(params.limit)} or less`,
+      ];
     case "minProperties":
     case "maxProperties":
       return [

@@ -16,6 +16,7 @@ import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
 import { type EventsOptions, eventsRoutes } from "./routes/events.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
+import { knownParametersOnly } from "./routes/operation-forms.ts";
 import { operationRoutes, operationsResource } from "./routes/operations.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
 import { runsResource, runsRoutes } from "./routes/runs.ts";
@@ -64,8 +65,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...relationshipRoutes,
     ...runsRoutes,
     ...usageStatsRoutes,
-    ...operationRoutes,
-    ...auditRoutes,
+    ...[...operationRoutes, ...auditRoutes].map(knownParametersOnly),
     ...statusRoutes,
     ...changesRoutes,
     ...timelineRoutes,

@@ -56,7 +56,9 @@ export interface OperationsParts {
         readonly leads: boolean;
       }
     | undefined;
-  readonly verifying: Omit<VerifyParts, "restoration" | "logger">;
+  readonly verifying: Omit<VerifyParts, "restoration" | "logger" | "namespace" | "urnLimits">;
+  /** Default aspects that the entities lack are written; how many those were. */
+  readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
   readonly data: string;
@@ -100,15 +102,15 @@ export async function openOperations(
       onGrown: (look) => projector.onProgress(look),
     }));
   const restoration = others === undefined ? projector : handedRestoration(own, others);
+  const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
   const restoring = createRestoring({
-    ...{ model, log, restoration, namespace: parts.namespace },
-    ...{ urnLimits: parts.urnLimits, now, logger },
+    ...{ model, log, restoration, giveDefaults: parts.giveDefaults, ...names, now, logger },
   });
   const rebuilds = createRebuilds({
     ...parts.rebuilds,
     rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
   });
-  const verifications = createVerifications({ ...parts.verifying, restoration, logger });
+  const verifications = createVerifications({ ...parts.verifying, ...names, restoration, logger });
   let shared: Jobs | undefined;
   const scavenges = createScavenges({
     ...{ log, project: parts.projectTimeseries, caughtUp, logger },

@@ -16,7 +16,7 @@ import type { JobCounts } from "../log/job-codec.ts";
 import type { Model } from "../model/model.ts";
 import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";
-import type { JobRun, Jobs, JobWork } from "./jobs.ts";
+import type { Job, JobRun, Jobs, JobWork } from "./jobs.ts";
 import type { Outcome, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
@@ -25,6 +25,8 @@ export const waitMsMax = 10_000;
 /** Names of streams, and entities between which others get their turn. */
 const namesMax = 500;
 const entitiesPerTurnMax = 20;
+/** Of a pattern, or of a place to begin at: far more than a urn may have. */
+const charactersMax = 16_384;
 /** Entities of one message to the projector, which restores them in one go. */
 const entitiesPerGoMax = 50;
 /** Batches that an answer tells of: the last ones. */
@@ -34,6 +36,8 @@ interface Dependencies {
   readonly model: Model;
   readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
   readonly restoration: Pick<Restoration, "restore">;
+  /** Default aspects that the entities lack are written; how many those were. */
+  readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly now: () => number;
@@ -65,7 +69,9 @@ export function createRestoring(dependencies: Dependencies) {
     setTimeout(() => done.delete(id), 2 * waitMsMax).unref();
   }
 
+  /** What a job is to remember of a request: what it asks for, and nothing else. */
   function checked(request: RestoreRequest): RestoreRequest {
+    const { urnLike, lastUrn, lastAspect, gePitEpochMs, lePitEpochMs } = request;
     const urn = request.urn === undefined ? undefined : withNamespace(request.urn, namespace);
     if (urn !== undefined) parseUrn(urn, dependencies.urnLimits);
     for (const name of aspectsOf(request)) {
@@ -74,12 +80,25 @@ export function createRestoring(dependencies: Dependencies) {
         hint: nearest(name, model.aspects.keys()),
       });
     }
-    const { urnLike, lePitEpochMs } = request;
+    for (const [name, text] of Object.entries({ urnLike, lastUrn, lastAspect })) {
+      if (text !== undefined && text.length > charactersMax) throw tooLong(name, text);
+    }
     return {
-      ...request,
       urn,
       urnLike: urnLike === undefined ? undefined : patternWithNamespace(urnLike, namespace),
-      lePitEpochMs: lePitEpochMs === undefined ? dependencies.now() : lePitEpochMs,
+      aspect: request.aspect,
+      aspectNames: request.aspectNames && [...new Set(request.aspectNames)],
+      start: request.start,
+      batchSize: request.batchSize,
+      limit: request.limit,
+      gePitEpochMs,
+      // With an earlier end alone, what comes while it runs is not of that time.
+      lePitEpochMs: lePitEpochMs ?? (gePitEpochMs ? dependencies.now() : undefined),
+      createDefaultAspects: request.createDefaultAspects,
+      batchDelayMs: request.batchDelayMs,
+      urnBasedPagination: request.urnBasedPagination,
+      lastUrn: lastUrn === undefined ? undefined : withNamespace(lastUrn, namespace),
+      lastAspect,
     };
   }
 
@@ -180,9 +199,13 @@ export function createRestoring(dependencies: Dependencies) {
     const urns = [...batch.urns];
     const failed = new Set<string>();
     const begun = performance.now();
+    const { createDefaultAspects } = run.request as RestoreRequest;
+    let defaultAspects = 0;
     for (let from = 0; from < urns.length; from += entitiesPerGoMax) {
       run.signal.throwIfAborted();
-      const unrestored = await restoration.restore(urns.slice(from, from + entitiesPerGoMax));
+      const some = urns.slice(from, from + entitiesPerGoMax);
+      if (createDefaultAspects) defaultAspects += await dependencies.giveDefaults(some);
+      const unrestored = await restoration.restore(some);
       for (const one of unrestored) {
         failed.add(one.urn);
         if (one.elsewhere === true) elsewhere.add(one.view);
@@ -196,6 +219,7 @@ export function createRestoring(dependencies: Dependencies) {
     return {
       rowsMigrated: known,
       ignored: batch.rows.length - known,
+      defaultAspects,
       readMs: begun - batch.begun,
       restoreMs: performance.now() - begun,
       lastUrn: last?.urn ?? urns.at(-1) ?? "",
@@ -213,11 +237,10 @@ export function createRestoring(dependencies: Dependencies) {
       const batches = done.get(id) ?? [];
       const job = end?.job;
       if (job !== undefined && job.state !== "done") {
-        throw new CatalogError("unavailable", `job "${id}" is ${job.state}: ${job.error ?? ""}`, {
-          hint: "What it had restored before stays so",
-        });
+        throw unended(job);
       }
-      const text = restoredText(asked, batches, { id, completed: job !== undefined });
+      const told = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
+      const text = restoredText(told, batches, { id, completed: job !== undefined });
       return { text, position: end?.position ?? position };
     },
   };
@@ -228,6 +251,20 @@ const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
     "unavailable",
     `nobody answers who feeds the views ${[...views].join(", ")}; in others it was restored`,
     { hint: "Start a node that has the role projector, and ask again" },
+  );
+
+/** Of a job that failed or was cancelled while somebody waited for it. */
+function unended({ id, state, error }: Job): CatalogError {
+  const what = state === "cancelled" ? "was cancelled" : `failed: ${error ?? "nobody knows why"}`;
+  return new CatalogError("unavailable", `job "${id}" ${what}`, {
+    hint: "What it had restored before stays so",
+  });
+}
+
+const tooLong = (name: string, text: string): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `${name} has ${text.length} characters of at most ${charactersMax}`,
   );
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
@@ -252,7 +289,7 @@ function createSelection(request: RestoreRequest, model: Model): (row: EntityRow
   return ({ aspect, time }) =>
     (aspects.size === 0 ? model.aspects.get(aspect)?.timeseries !== true : aspects.has(aspect)) &&
     time >= gePitEpochMs &&
-    (gePitEpochMs === 0 || time <= lePitEpochMs);
+    time <= lePitEpochMs;
 }
 
 /** Whether the model has the aspect: what it has not is restored, too, but shown by no reader. */
@@ -261,11 +298,13 @@ function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }
 
-function withBatch(counts: JobCounts, { rowsMigrated, ignored }: RestoredBatch): JobCounts {
+function withBatch(counts: JobCounts, batch: RestoredBatch): JobCounts {
+  const { rowsMigrated, ignored, defaultAspects } = batch;
   return {
     ...counts,
-    total: counts.total + rowsMigrated + ignored,
+    total: counts.total + rowsMigrated + ignored + defaultAspects,
     updated: counts.updated + rowsMigrated,
+    created: counts.created + defaultAspects,
     noops: counts.noops + ignored,
     batches: counts.batches + 1,
   };

@@ -8,6 +8,8 @@ export interface RestoredBatch {
   readonly rowsMigrated: number;
   /** Rows that the model does not know, or that a view could not take. */
   readonly ignored: number;
+  /** Default aspects that entities lacked, and were given. */
+  readonly defaultAspects: number;
   readonly readMs: number;
   readonly restoreMs: number;
   readonly lastUrn: string;
@@ -53,7 +55,7 @@ const batchText = (batch: RestoredBatch): string =>
     aspectCheckMs: 0,
     createRecordMs: 0,
     sendMessageMs: Math.round(batch.restoreMs),
-    defaultAspectsCreated: 0,
+    defaultAspectsCreated: batch.defaultAspects,
     lastUrn: batch.lastUrn,
     lastAspect: batch.lastAspect,
   });

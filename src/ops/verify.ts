@@ -4,6 +4,7 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
@@ -60,6 +61,8 @@ export interface VerifyParts {
   readonly restoration: Pick<Restoration, "restore">;
   /** Seconds between two incremental verifications in the background; 0: none. */
   readonly intervalSeconds: number;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
   readonly logger: {
     info(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -193,13 +196,26 @@ export function createVerifications(parts: VerifyParts) {
     });
   }
 
+  /** What a job is to remember of a request: each name once. */
+  function checked({ views = [], urns = [], full, quick, repair }: VerifyRequest): VerifyRequest {
+    checkViews(views);
+    if (full === true && quick === true) {
+      throw new CatalogError("malformed", "full and quick exclude each other", {
+        hint: "Leave one of them out: full finds everything, quick what was written since",
+      });
+    }
+    const own = urns.map((urn) => withNamespace(urn, parts.namespace));
+    for (const urn of own) parseUrn(urn, parts.urnLimits);
+    return { views: [...new Set(views)], full, quick, repair, urns: [...new Set(own)] };
+  }
+
   return {
     work,
 
     async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
-      checkViews(request.views ?? []);
+      const asked = checked(request);
       if (under > 0) throw underWay();
-      const { id, position } = await jobs.start("verify", request, caller);
+      const { id, position } = await jobs.start("verify", asked, caller);
       return { text: id, position };
     },
 

@@ -419,8 +419,8 @@ describe("4.2 restoreIndices", () => {
     expect(await rows({ gePitEpochMs: now + DAY })).toBe(0);
     expect(await rows({ gePitEpochMs: now - DAY })).toBe(1);
     expect(await rows({ gePitEpochMs: 1, lePitEpochMs: now - DAY })).toBe(0);
-    // As in the reference, the later end counts beside the earlier one alone.
-    expect(await rows({ lePitEpochMs: now - DAY })).toBe(1);
+    expect(await rows({ lePitEpochMs: now - DAY })).toBe(0);
+    expect(await rows({ lePitEpochMs: now + DAY })).toBe(1);
   });
 
   test("accepts what the reference has beside", async () => {

@@ -1,5 +1,7 @@
 /** What the routes of /operations have in common. */
-import { type ErrorCase, type Schema, valueReply } from "../endpoint.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { nearest } from "../../core/nearest.ts";
+import { type Ask, type Endpoint, type ErrorCase, type Schema, valueReply } from "../endpoint.ts";
 
 export const action = {
   method: "POST",
@@ -14,7 +16,7 @@ export const unauthenticated: ErrorCase = {
 };
 export const malformed: ErrorCase = {
   code: "malformed",
-  when: "a parameter is missing or mistyped, or a urn does not parse",
+  when: "a parameter is missing, mistyped or none of this operation, or a urn does not parse",
 };
 export const unavailable: ErrorCase = {
   code: "unavailable",
@@ -50,4 +52,46 @@ export function pageReply(listed: Readonly<Record<string, Schema>>) {
       ...listed,
     },
   });
+}
+
+/** What the reference has, too: its clients may send what other releases of it take. */
+const ofReference = new Set([
+  ...["getEsTaskStatus", "truncateTimeseriesAspect", "restoreIndices", "getIndexSizes"],
+]);
+
+/**
+ * The same row, which refuses parameters that it has not: a misspelt one would be passed over, and
+ * something else be done than was asked for. Clients of the reference are used to that, so what they
+ * send too much to what the reference has is left out.
+ */
+export function knownParametersOnly(endpoint: Endpoint): Endpoint {
+  const { body: form, name, handle } = endpoint;
+  if (form?.type !== "object") return endpoint;
+  const known = Object.keys(form.properties);
+  return {
+    ...endpoint,
+    handle(ask, backing) {
+      const sent = Object.keys(ask.body as object);
+      const unknown = sent.find((parameter) => !known.includes(parameter));
+      if (unknown === undefined) return handle(ask, backing);
+      if (ask.dialect === "reference" && ofReference.has(name)) {
+        return handle({ ...ask, body: only(known, ask.body as object) } satisfies Ask, backing);
+      }
+      throw unrecognized(name, unknown, known);
+    },
+  };
+}
+
+const only = (known: readonly string[], body: object): object =>
+  Object.fromEntries(Object.entries(body).filter(([parameter]) => known.includes(parameter)));
+
+/** In the reference's words for members that it does not let pass. */
+function unrecognized(action: string, parameter: string, known: readonly string[]): CatalogError {
+  const where = `/${parameter.slice(0, 60)}`;
+  const near = nearest(parameter, known);
+  return new CatalogError(
+    "malformed",
+    `Parameters of method '${action}' failed validation with error 'ERROR :: ${where} :: unrecognized field found but not allowed'`,
+    { hint: near ?? `It takes ${known.length === 0 ? "none" : known.join(", ")}` },
+  );
 }

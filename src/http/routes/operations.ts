@@ -125,7 +125,7 @@ const restoreIndices: Endpoint = {
   writes: true,
   summary: "Make what the views have of entities anew from the log",
   about:
-    "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. `createDefaultAspects` and `numThreads` are accepted and change nothing: default aspects are made whenever an entity is written.",
+    "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. With `createDefaultAspects` entities are given the default aspects that they lack, because somebody deleted them or they came to be after the entity; otherwise only the first write of an entity makes them. `numThreads` is accepted and changes nothing.",
   body: {
     type: "object",
     properties: {
@@ -147,8 +147,8 @@ const restoreIndices: Endpoint = {
       ),
       limit: count("Rows in all; 0, as when absent, for no limit"),
       gePitEpochMs: count("Rows that were made at this time or later, in epoch milliseconds"),
-      lePitEpochMs: count("With gePitEpochMs: rows that were made at this time or earlier"),
-      createDefaultAspects: flag("Accepted"),
+      lePitEpochMs: count("Rows that were made at this time or earlier"),
+      createDefaultAspects: flag("Write default aspects that are missing. False when absent"),
       numThreads: count("Accepted", 1),
       batchDelayMs: { ...count("Pause between batches. 0 when absent"), maximum: 60_000 },
       urnBasedPagination: flag("Begin after the row of lastUrn and lastAspect"),
@@ -168,8 +168,12 @@ const restoreIndices: Endpoint = {
     unauthenticated,
     malformed,
     { code: "invalid", when: "an aspect is unknown" },
+    { code: "too_large", when: "a pattern has more than 16,384 characters" },
     tooManyJobs,
-    { code: "unavailable", when: "the projector does not run; try again later" },
+    {
+      code: "unavailable",
+      when: "the projector does not run; try again later. Or the job was cancelled meanwhile",
+    },
   ],
   handle: async ({ body, caller, dialect }, { operations }) => {
     const request = body as Omit<RestoreRequest, "batchSize" | "limit">;

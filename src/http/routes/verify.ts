@@ -40,7 +40,7 @@ const verify: Endpoint = {
     properties: {
       views: { type: "array", items: viewName, description: "All when absent" },
       full: flag("Fold all of the log. False when absent"),
-      quick: flag("Look at what was written since. False when absent, and with `full`"),
+      quick: flag("Look at what was written since. False when absent; not with `full`"),
       repair: flag("Make what differs anew from the log. False when absent"),
       urns: { type: "array", items: urn, maxItems: 10_000, description: "Look at these as well" },
     },

@@ -1,0 +1,210 @@
+/** Parameters of the operations that are not what they should be: told, and nothing is done. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { auditRoutes } from "../../src/http/routes/audit.ts";
+import { operationRoutes } from "../../src/http/routes/operations.ts";
+import { proposal } from "../support/client.ts";
+import { type Operator, operatorOf } from "../support/operator.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+const tag = "urn:li:tag:kelp";
+
+let service: RunningService;
+let operator: Operator;
+beforeAll(async () => {
+  service = await runningService();
+  operator = operatorOf(service);
+  await service.client.upsert(tag, "tagProperties", { name: "kelp" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const jobsTotal = async () => (await operator.value("listJobs", { count: 0 })).total;
+
+describe("a parameter that an operation has not", () => {
+  const truncation = { entityType: "dataset", aspect: "datasetprofile", endTimeMillis: 1 };
+
+  test.each([
+    ["restoreIndices", { urnlike: "urn:li:tag:%" }, 'Did you mean "urnLike"?'],
+    ["restoreIndices", { cellar: 1 }, "It takes urn, urnLike, aspect, "],
+    ["truncateTimeseriesAspect", { ...truncation, dryrun: false }, 'Did you mean "dryRun"?'],
+    ["getEsTaskStatus", { task: "a:1", force: true }, "It takes task, nodeId, taskId"],
+    ["getIndexSizes", { aspect: "operation" }, "It takes none"],
+    ["scavengeLog", { dryrun: false }, 'Did you mean "dryRun"?'],
+    ["rebuildViews", { view: ["search"] }, 'Did you mean "views"?'],
+    ["verify", { view: ["search"] }, 'Did you mean "views"?'],
+    ["listDifferences", { views: "search" }, 'Did you mean "view"?'],
+    ["listParked", { urn: tag }, "It takes view, start, count"],
+    ["retryParked", { view: "search", urn: tag, force: true }, "It takes view, urn"],
+    ["dropParked", { view: "search", urn: tag, force: true }, "It takes view, urn"],
+    ["listJobs", { state: "running" }, 'Did you mean "start"?'],
+    ["getJob", { id: "a:1", job: "a:1" }, "It takes id"],
+    ["cancelJob", { id: "a:1", job: "a:1" }, "It takes id"],
+    ["listAuditEvents", { actors: "urn:li:corpuser:ann" }, 'Did you mean "actor"'],
+  ])("is refused by %s: %j", async (action, body, hint) => {
+    const before = await jobsTotal();
+    expect(await operator.act(action, body)).toMatchObject({
+      status: 400,
+      body: {
+        code: "malformed",
+        message: expect.stringMatching(/:: unrecognized field found but not allowed'\. /),
+      },
+    });
+    const { message } = (await operator.act(action, body)).body;
+    expect(message).toContain(`Parameters of method '${action}' failed validation`);
+    expect(message).toContain(hint);
+    expect(await jobsTotal()).toBe(before);
+  });
+
+  test("is refused by every operation that there is", async () => {
+    for (const { name, body } of [...operationRoutes, ...auditRoutes]) {
+      const required = body?.type === "object" ? (body.required ?? []) : [];
+      const given = required.map((one) => [one, one.endsWith("Millis") ? 1 : "x"]);
+      const reply = await operator.act(name, { ...Object.fromEntries(given), __nobody__: 1 });
+      expect(reply.body.message, name).toContain("/__nobody__ :: unrecognized field");
+    }
+  });
+
+  test("is left out where a client of the reference sends it to what the reference has", async () => {
+    const body = { urn: tag, threads: 4 };
+    const told = await operator.value("restoreIndices", body, reference);
+    expect(told).toContain("rowsMigrated=2,");
+    const { jobs } = await operator.value("listJobs", { count: 1 });
+    expect(jobs[0].request).not.toHaveProperty("threads");
+    const own = await operator.act("rebuildViews", { view: ["search"] }, reference);
+    expect(own).toMatchObject({ status: 400, body: { code: "malformed" } });
+  });
+});
+
+describe("what is too long or too many", () => {
+  test.each([
+    ["restoreIndices", { urnLike: "%x".repeat(10_000) }, "urnLike has 20000 characters"],
+    ["restoreIndices", { urn: tag, lastUrn: "x".repeat(20_000) }, "lastUrn has 20000 characters"],
+    ["restoreIndices", { urn: tag, lastAspect: "x".repeat(20_000) }, "lastAspect has 20000"],
+  ])("is refused by %s, and no job remembers it", async (action, body, message) => {
+    const before = await jobsTotal();
+    expect(await operator.act(action, body)).toMatchObject({
+      ...{ status: 413, body: { code: "too_large" } },
+    });
+    expect((await operator.act(action, body)).body.message).toContain(message);
+    expect(await jobsTotal()).toBe(before);
+  });
+
+  test("a name that comes again and again is remembered once", async () => {
+    const aspectNames = Array.from({ length: 5_000 }, () => "tagProperties");
+    await operator.value("restoreIndices", { urn: tag, aspectNames });
+    const { jobs } = await operator.value("listJobs", { count: 1 });
+    expect(jobs[0].request.aspectNames).toEqual(["tagProperties"]);
+    const ended = await operator.value("verify", {
+      views: Array.from({ length: 5_000 }, () => "graph"),
+      urns: [tag, tag],
+    });
+    await operator.ended(ended);
+    const [job] = (await operator.value("listJobs", { count: 1 })).jobs;
+    expect(job.request).toMatchObject({ views: ["graph"], urns: [tag] });
+  });
+});
+
+describe("verify", () => {
+  test.each([
+    [{ full: true, quick: true }, 400, "malformed", "full and quick"],
+    [{ urns: [tag, "nonsense"] }, 400, "malformed", '"nonsense" is not a urn'],
+    [{ urns: [`urn:li:tag:${"x".repeat(600)}`] }, 400, "malformed", "bytes"],
+  ])("refuses %j", async (body, status, code, message) => {
+    const before = await jobsTotal();
+    const reply = await operator.act("verify", body);
+    expect(reply).toMatchObject({ status, body: { code } });
+    expect(reply.body.message).toContain(message);
+    expect(await jobsTotal()).toBe(before);
+  });
+
+  test("takes urns of any namespace for the catalog's own", async () => {
+    const id = await operator.value("verify", { urns: ["urn:other:tag:kelp"] });
+    expect(await operator.ended(id)).toMatchObject({ completed: true });
+    expect((await operator.value("getJob", { id })).request.urns).toEqual([tag]);
+  });
+});
+
+test.each([
+  ["restoreIndices", { start: -1 }, "-1 is below 0'. Send 0 or more"],
+  ["restoreIndices", { batchSize: 0 }, "0 is below 1'. Send 1 or more"],
+  ["restoreIndices", { batchDelayMs: 60_001 }, "60001 is above 60000'. Send 60000 or less"],
+  ["listJobs", { count: 1e300 }, "Send 9007199254740991 or less"],
+])("%s says of %j what to send", async (action, body, message) => {
+  const reply = await operator.act(action, body);
+  expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
+  expect(reply.body.message).toContain(message);
+});
+
+describe("restoreIndices", () => {
+  const series = "urn:li:dataset:(urn:li:dataPlatform:hive,kelp.beds,PROD)";
+
+  test("makes default aspects that are missing when it is asked to", async () => {
+    const proposals = [proposal(series, "status", { removed: false })];
+    await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+    const aspects = async () =>
+      Object.keys(
+        (await service.client.get(`/entitiesV2/${encodeURIComponent(series)}`)).body.aspects,
+      );
+    const before = await aspects();
+    expect(before).toContain("browsePathsV2");
+    const remove = (aspectName: string) =>
+      service.client.call("POST", "/aspects?action=ingestProposal", {
+        proposal: {
+          ...proposal(series, aspectName, {}),
+          changeType: "DELETE",
+          aspect: undefined,
+        },
+      });
+    for (const name of ["browsePathsV2", "browsePaths"]) {
+      expect((await remove(name)).status).toBe(200);
+    }
+    expect(await operator.value("restoreIndices", { urn: series })).toContain(
+      "defaultAspectsCreated=0,",
+    );
+    expect(await aspects()).not.toContain("browsePathsV2");
+    const body = { urn: series, createDefaultAspects: true };
+    const told = await operator.value("restoreIndices", body);
+    expect(told).toContain("defaultAspectsCreated=2,");
+    expect((await aspects()).sort()).toEqual(before.toSorted());
+    const task = /taskId=([^,]+),/.exec(told)?.[1] ?? "";
+    expect(await operator.ended(task)).toMatchObject({ status: { created: 2 } });
+    // Search has them, too, as soon as the log.
+    const found = await operator.value("verify", { full: true });
+    await operator.ended(found);
+    expect((await operator.value("listDifferences")).total).toBe(0);
+    // Nothing is missing any more, and what was never told of gets none.
+    expect(await operator.value("restoreIndices", body)).toContain("defaultAspectsCreated=0,");
+    const nobody = "urn:li:dataset:(urn:li:dataPlatform:hive,nobody,PROD)";
+    await operator.value("restoreIndices", { urn: nobody, createDefaultAspects: true });
+    expect(
+      (await service.client.get(`/entitiesV2/${encodeURIComponent(nobody)}`)).body.aspects,
+    ).not.toHaveProperty("browsePathsV2");
+  });
+
+  test("makes none for what was deleted, be it asked to", async () => {
+    const gone = "urn:li:dataset:(urn:li:dataPlatform:hive,kelp.gone,PROD)";
+    await service.client.upsert(gone, "status", { removed: false });
+    await service.client.call("POST", "/entities?action=delete", { urn: gone });
+    await operator.value("restoreIndices", { urnLike: "%kelp.gone%", createDefaultAspects: true });
+    await operator.value("restoreIndices", { urn: gone, createDefaultAspects: true });
+    const exists = await service.client.get(`/entities/${encodeURIComponent(gone)}/exists`);
+    const { body } = await service.client.get(`/entitiesV2/${encodeURIComponent(gone)}`);
+    expect(Object.keys(body.aspects), JSON.stringify(exists.body)).toEqual(["datasetKey"]);
+  });
+
+  test("says of a job that was cancelled just that", async () => {
+    for (let n = 0; n < 4; n++) await service.client.upsert(`urn:li:tag:slow${n}`, "status", {});
+    const slow = { urnLike: "urn:li:tag:slow%", batchSize: 1, batchDelayMs: 60_000 };
+    const restoring = operator.act("restoreIndices", slow, reference);
+    await expect
+      .poll(async () => (await operator.value("listJobs", { count: 1 })).jobs[0].state)
+      .toBe("running");
+    const { id } = (await operator.value("listJobs", { count: 1 })).jobs[0];
+    await operator.value("cancelJob", { id });
+    expect((await restoring).body.message).toBe(
+      `job "${id}" was cancelled. What it had restored before stays so`,
+    );
+  });
+});
