@@ -36,10 +36,10 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
       const scope = scopeOf(entityType, visible);
       const below = await reader.folders({ ...scope, field: PATHS, separator: "/", path });
       const groups = below.folders.slice(from, from + pageSize);
-      const here: Condition = { kind: "equal", field: PATHS, values: [path] };
+      const here: Condition = { kind: "equal", field: PATHS, values: [path, `${path}/`] };
       const inside = await reader.search({
         ...scopeOf(entityType, [here, ...visible]),
-        sort: [{ field: "urn", order: "ASCENDING" }],
+        sort: [],
         start: Math.max(0, from - below.folders.length),
         count: pageSize - groups.length,
         facets: [],

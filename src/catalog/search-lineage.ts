@@ -25,6 +25,7 @@ import {
   typesNamed,
 } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";
+import { FACET_SEPARATOR } from "./search-fields.ts";
 import type {
   LineageHit,
   LineagePage,
@@ -103,7 +104,8 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const told = (value: string, n: number) => ({ value, count: n, filtered: false });
     const further = told("3+", all - ofFirst - ofSecond);
     const values = [told("1", ofFirst), told("2", ofSecond), further];
-    return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...facets];
+    const ordered = [...facets].sort((a, b) => placeOfFacet(a) - placeOfFacet(b));
+    return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...ordered];
   }
 
   /** The hits of one page, nearest first. */
@@ -211,6 +213,24 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     searchLineage: (request, page) => inTurn(() => searchLineage(request, page)),
     scrollLineage: (request, asked) => inTurn(() => scrollLineage(request, asked)),
   };
+}
+
+/** The facets of lineage that come first, as users of the reference know them; one comes last. */
+const firstFacets = [
+  "_entityType",
+  "platform",
+  "domains",
+  "tags",
+  "glossaryTerms",
+  "owners",
+  "origin",
+];
+const lastFacet = `_entityType${FACET_SEPARATOR}typeNames`;
+
+function placeOfFacet({ name }: SearchFacet): number {
+  const place = firstFacets.indexOf(name);
+  if (place >= 0) return place;
+  return name === lastFacet ? firstFacets.length + 1 : firstFacets.length;
 }
 
 /** What a walk came to, of the entity types asked for, and what is looked for among it. */

@@ -131,16 +131,14 @@ export function createSearch(
 
   return {
     search: (request, asked) => page(request, asked, {}),
-    filter: ({ sort = byUrn, ...request }, asked) =>
-      page({ ...request, sort: sort.length === 0 ? byUrn : sort }, asked, { ownFacets: true }),
+    // Without words all scores are equal, so that urns decide.
+    filter: (request, asked) => page(request, asked, { ownFacets: true }),
     scroll: async (request, asked) => {
       const plan = await planSearch(tools, request);
       return scrollPage(tools.reader, plan, { request, asked });
     },
   };
 }
-
-const byUrn: readonly SortCriterion[] = [{ field: "urn", order: "ASCENDING" }];
 
 /** The page of a scroll, in the store's order. */
 export async function scrollPage(

@@ -19,27 +19,36 @@ export interface Criterion {
   readonly negated?: boolean | undefined;
 }
 
+interface AndGroup {
+  readonly and?: readonly Criterion[] | undefined;
+}
+
 /** `or` of `and`; the older `criteria` is one `and`. */
 export interface Filter {
-  readonly or?: readonly { readonly and?: readonly Criterion[] | undefined }[] | undefined;
+  readonly or?: readonly AndGroup[] | undefined;
   readonly criteria?: readonly Criterion[] | undefined;
 }
 
 /** All values of a field: texts, numbers, booleans and objects; no lists, nothing for null. */
 export type ValuesOf = (field: string) => readonly unknown[];
 
-/** The filter with its values that are urns in the namespace, as they are stored. */
+/**
+ * The filter with its values that are urns in the namespace, as they are stored; members that are
+ * no filter's stay, to be refused.
+ */
 export function filterInNamespace(filter: Filter | undefined, namespace: string): typeof filter {
   if (typeof filter !== "object" || filter === null) return filter;
   const urn = <T>(text: T) =>
     typeof text === "string" && text.startsWith("urn:") ? withNamespace(text, namespace) : text;
   const criterion = (one: Criterion): Criterion =>
     jsonObject(one) ? { ...one, value: urn(one.value), values: mapped(one.values, urn) } : one;
+  const group = (one: AndGroup): AndGroup =>
+    one?.and === undefined ? one : { ...one, and: mapped(one.and, criterion) };
+  const { or, criteria } = filter;
   return {
-    or: mapped(filter.or, (group) =>
-      jsonObject(group) ? { and: mapped(group.and, criterion) } : group,
-    ),
-    criteria: mapped(filter.criteria, criterion),
+    ...filter,
+    ...(or !== undefined && { or: mapped(or, group) }),
+    ...(criteria !== undefined && { criteria: mapped(criteria, criterion) }),
   };
 }
 

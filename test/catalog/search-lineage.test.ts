@@ -1,6 +1,6 @@
 /** Searching among what a walk came to: order, degrees, pages, facets. */
 import { describe, expect, test } from "vitest";
-import type { Reached, WalkQuery } from "../../src/catalog/lineage.ts";
+import type { Reached, WalkLineage, WalkQuery } from "../../src/catalog/lineage.ts";
 import { writeScrollId } from "../../src/catalog/scroll-id.ts";
 import type { LineageSearchRequest } from "../../src/catalog/search-requests.ts";
 import type { Filter } from "../../src/core/filter.ts";
@@ -30,7 +30,7 @@ const asked: WalkQuery[] = [];
 let partial = false;
 
 /** Chains n → n → n; the last of the first degree is no entity, and a chart lies at the fourth. */
-const searches = searchesOver(documents, async (query) => {
+const walk: WalkLineage = async (query) => {
   asked.push(query);
   const reached: Reached[] = [];
   const add = (urn: string, degree: number, before?: Reached) => {
@@ -48,7 +48,8 @@ const searches = searchesOver(documents, async (query) => {
   add(CHART, 4);
   reached.sort((a, b) => a.degree - b.degree);
   return { reached, partial };
-});
+};
+const searches = searchesOver(documents, walk);
 
 const request = (more: Partial<LineageSearchRequest> = {}): LineageSearchRequest => ({
   urn: START,
@@ -167,6 +168,29 @@ describe("lineage is searched", () => {
       ["3+", 0],
     ]);
     expect((await search({ flags: { skipAggregates: true } })).facets).toEqual([]);
+  });
+
+  test("with facets in the order in which the reference tells them of lineage", async () => {
+    const told = documentsOf({
+      [nodes[0]?.urn ?? ""]: {
+        domains: { domains: ["urn:li:domain:d"] },
+        globalTags: { tags: [{ tag: "urn:li:tag:t" }] },
+        glossaryTerms: {
+          terms: [{ urn: "urn:li:glossaryTerm:g" }],
+          auditStamp: { time: 0, actor: "urn:li:corpuser:a" },
+        },
+        ownership: { owners: [{ owner: "urn:li:corpuser:a", type: "DATAOWNER" }] },
+        container: { container: "urn:li:container:c" },
+      },
+    });
+    const { facets } = await searchesOver(told, walk).searchLineage(request(), {
+      start: 0,
+      count: 1,
+    });
+    expect(facets.map(({ name }) => name)).toEqual([
+      ...["degree", "_entityType", "platform", "domains", "tags", "glossaryTerms", "owners"],
+      ...["origin", "container", "_entityType␞typeNames"],
+    ]);
   });
 
   test("a few at a time, whatever holds the others up", async () => {

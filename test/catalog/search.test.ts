@@ -326,6 +326,17 @@ describe("a filter finds", () => {
     });
   });
 
+  test.each<[unknown]>([
+    [{ and: [{ field: "name", value: "yields" }] }],
+    [{ or: [{ or: [{ field: "name", value: "yields" }] }] }],
+    [{ field: "name", value: "yields" }],
+  ])("nothing when it is none, rather than everything: %j", async (filter) => {
+    await expect(search("*", { filter: filter as Filter })).rejects.toMatchObject({
+      code: "malformed",
+      text: expect.stringContaining("is no part of a filter"),
+    });
+  });
+
   test("with a thousand criteria; not with more", async () => {
     const or = (length: number) => ({
       or: Array.from({ length }, (_, i) => ({
@@ -541,6 +552,22 @@ describe("pages", () => {
       "11 fields of at most 10",
     );
   });
+});
+
+test("what a filter finds comes by urn, capitals first, as everywhere", async () => {
+  const browsePaths = { paths: ["/p"] };
+  const told = documentsOf({
+    [dataset("b")]: { browsePaths },
+    [dataset("a")]: { browsePaths },
+    [dataset("C")]: { browsePaths },
+  });
+  const browsed = { entity: "dataset", path: "/p", start: 0, limit: 10 };
+  const { hits } = await searchesOver(told).filter({ entities: ["dataset"] }, page);
+  const all = await searchesOver(told).search({ entities: ["dataset"] }, page);
+  expect(hits.map(({ urn }) => urn)).toEqual([dataset("C"), dataset("a"), dataset("b")]);
+  expect(all.hits.map(({ urn }) => urn)).toEqual(hits.map(({ urn }) => urn));
+  const { entities: inside } = await searchesOver(told).browse(browsed);
+  expect(inside).toEqual(hits.map(({ urn }) => urn));
 });
 
 describe("a scroll", () => {
@@ -780,6 +807,22 @@ describe("browse", () => {
     ["", { filter: filtered({ field: "tags", value: PII }) }, [["prod 1"], [], 1, 0, 1]],
   ])("%j %j", async (path, more, expected) => {
     expect(await browse(path, more)).toEqual(expected);
+  });
+
+  test("finds what lies in a folder, also if its path ends with a slash", async () => {
+    const told = documentsOf({
+      [HARVESTS]: { browsePaths: { paths: ["/prod/barn/", "/"] } },
+      [GROWERS]: { browsePaths: { paths: ["/prod/barn"] } },
+    });
+    const at = async (path: string) => {
+      const answer = await searchesOver(told).browse({
+        ...{ entity: "dataset", path, start: 0, limit: 10 },
+      });
+      return [answer.groups.map(({ name, count }) => `${name} ${count}`), answer.entities];
+    };
+    expect(await at("")).toEqual([["prod 2"], [HARVESTS]]);
+    expect(await at("/prod")).toEqual([["barn 2"], []]);
+    expect(await at("/prod/barn")).toEqual([[], [GROWERS, HARVESTS]]);
   });
 
   test("in the newer tree has folders that are entities", async () => {

@@ -478,6 +478,8 @@ describe("hostile requests", () => {
     [{ input: 5 }, 400, "/input"],
     [{ input: null }, 400, "/input"],
     [{ filter: "x" }, 400, "/filter"],
+    [{ filter: { and: [{ field: "name", value: "x" }] } }, 400, "is no part of a filter"],
+    [{ filter: { or: [{ or: [{ field: "name" }] }] } }, 400, "is no part of a filter"],
     [criterion({ field: "warp" }), 400, 'no entity type has a searchable field "warp"'],
     [criterion({ field: "__proto__" }), 400, '"__proto__"'],
     [criterion({ field: "" }), 400, "is no part of a filter"],
