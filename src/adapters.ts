@@ -85,7 +85,8 @@ export async function openTimeseriesReader(config: Places): Promise<TimeseriesRe
     "latest",
     "position",
     "count",
-    "measure",
+    "countOlder",
+    "weigh",
     "findTruncation",
     "findTask",
   ]);

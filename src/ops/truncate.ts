@@ -28,7 +28,7 @@ interface Dependencies {
   readonly model: Model;
   readonly log: Pick<ChangeLog, "append">;
   readonly encode: (change: Change) => Uint8Array;
-  readonly reader: Pick<TimeseriesReader, "measure" | "findTruncation">;
+  readonly reader: Pick<TimeseriesReader, "countOlder" | "findTruncation">;
   readonly systemActor: string;
   readonly now: () => number;
   /** Waits until the view has every record that there is now. */
@@ -77,7 +77,7 @@ export function createTruncation(dependencies: Dependencies) {
     let at = (run.place as { position: number } | undefined)?.position;
     if (at === undefined) {
       await dependencies.caughtUp();
-      total = (await reader.measure(asked, asked.endTimeMillis)).older;
+      total = (await reader.countOlder(asked, asked.endTimeMillis)).older;
       run.signal.throwIfAborted();
       run.commit("The truncation is in the log; what it took is not shown any more");
       at = await append(run.id, asked);
@@ -115,7 +115,7 @@ export function createTruncation(dependencies: Dependencies) {
       }
       if (request.dryRun !== false) {
         await dependencies.caughtUp();
-        const { events, older } = await reader.measure(index, endTimeMillis);
+        const { events, older } = await reader.countOlder(index, endTimeMillis);
         return { text: dryRun(older, events, forceDeleteByQuery === true) };
       }
       const asked: Asked = {

@@ -91,10 +91,13 @@ export interface TimeseriesReader {
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 
   /**
-   * Of the series of one aspect of all entities of a type: how many events they have, how many of
-   * those are older than `before`, and about how many bytes all of them take.
+   * Of the series of one aspect of all entities of a type: how many events they have, and how many
+   * of those are older than `before`.
    */
-  measure(index: TimeseriesIndex, before?: number): Promise<TimeseriesMeasure>;
+  countOlder(index: TimeseriesIndex, before: number): Promise<TimeseriesCount>;
+
+  /** About how many bytes they take. */
+  weigh(index: TimeseriesIndex): Promise<number>;
 
   /** How far the store is with the truncation at a position; undefined before it has come there. */
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;
@@ -114,10 +117,9 @@ export interface TimeseriesIndex {
   readonly aspect: string;
 }
 
-export interface TimeseriesMeasure {
+export interface TimeseriesCount {
   readonly events: number;
   readonly older: number;
-  readonly bytes: number;
 }
 
 export interface TruncationProgress {

@@ -268,8 +268,8 @@ export function timeseriesTableContract(
       const odd = "urn:li:tag:dataset:a";
       const truncate = (before: number, more: { aspect?: string; batchSize?: number } = {}) =>
         tell({ op: "truncate", entityType: "dataset", before, batchSize: 2, ...more });
-      const measured = (before?: number) =>
-        reader.measure({ entityType: "dataset", aspect }, before);
+      const counted = (before: number) =>
+        reader.countOlder({ entityType: "dataset", aspect }, before);
       async function tidied(): Promise<number> {
         for (let steps = 0; ; steps++) if (!(await sink.tidy?.())) return steps;
       }
@@ -298,7 +298,7 @@ export function timeseriesTableContract(
           expect(await times(dataset, "operation")).toEqual([1]);
           expect(await times(elsewhere)).toEqual([5, 4, 3, 2, 1]);
           expect(await times(odd)).toEqual([5, 4, 3, 2, 1]);
-          expect(await measured(4)).toMatchObject({ events: 3, older: 1 });
+          expect(await counted(4)).toMatchObject({ events: 3, older: 1 });
         };
         await left();
         await tidied();
@@ -357,12 +357,15 @@ export function timeseriesTableContract(
       });
 
       test("measures nothing where there is nothing", async () => {
-        const nothing = { events: 0, older: 0, bytes: 0 };
-        expect(await reader.measure({ entityType: "dashboard", aspect })).toEqual(nothing);
-        expect(await reader.measure({ entityType: "dataset", aspect: "__proto__" })).toEqual(
-          nothing,
-        );
-        expect((await measured()).bytes).toBeGreaterThan(5 * 2);
+        const nothing = { events: 0, older: 0 };
+        for (const index of [
+          { entityType: "dashboard", aspect },
+          { entityType: "dataset", aspect: "__proto__" },
+        ]) {
+          expect(await reader.countOlder(index, 9)).toEqual(nothing);
+          expect(await reader.weigh(index)).toBe(0);
+        }
+        expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(5 * 2);
       });
 
       test("measures many events and series alike", async () => {
@@ -371,7 +374,11 @@ export function timeseriesTableContract(
           ...{ urn: `urn:li:dataset:s${n}`, time: n },
         }));
         await tell(...many, ...series);
-        expect(await measured(110)).toMatchObject({ events: 15_005, older: 5 + 100 + 110 });
+        const all = { events: 15_005, older: 5 + 100 + 110 };
+        expect(await counted(110)).toEqual(all);
+        expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(all.events);
+        await truncate(110);
+        expect(await counted(111)).toEqual({ events: all.events - all.older, older: 2 });
       });
     });
 

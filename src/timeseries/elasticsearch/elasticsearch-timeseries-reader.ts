@@ -111,17 +111,18 @@ export async function openElasticsearchTimeseriesReader(
       const { total } = await counted(reading, aliasOf(range), within(range));
       return total;
     },
-    async measure(index, before) {
+    async countOlder(index, before) {
       const alias = names.live(placeOfIndex(index));
       const { total, older } = await counted(reading, alias, { match_all: {} }, before);
-      if (total === 0) return { events: 0, older: 0, bytes: 0 };
+      return { events: total, older };
+    },
+    async weigh(index) {
+      const alias = names.live(placeOfIndex(index));
+      const { total } = await counted(reading, alias, { match_all: {} });
+      if (total === 0) return 0;
       const { documents, bytes } = await weighed(reading, alias);
       // What a truncation takes yet is in the store, but not in the count.
-      return {
-        events: total,
-        older,
-        bytes: Math.ceil((bytes * total) / Math.max(documents, total)),
-      };
+      return Math.ceil((bytes * total) / Math.max(documents, total));
     },
     async findTruncation(position) {
       const { kept } = (await reading.state()) ?? {};

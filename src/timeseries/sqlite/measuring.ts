@@ -1,80 +1,115 @@
 /**
  * Counting and weighing the events of one aspect of all entities of a type, in parts that take some
- * ten milliseconds each. What truncations will take yet is not counted.
+ * milliseconds each. What truncations will take yet is not counted.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { entityTypeOf } from "../../core/urn.ts";
-import { preparingOn } from "../../projector/sqlite/prepared.ts";
-import type { TimeseriesIndex, TimeseriesMeasure } from "../timeseries-table.ts";
+import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
+import type { TimeseriesCount, TimeseriesIndex } from "../timeseries-table.ts";
 
-/** Numbers of series looked through, and events read, in one part. */
+/** Numbers of series looked through in one part. */
 const SERIES_MAX = 2_000;
-const EVENTS_MAX = 5_000;
+/** Events looked at in one part: to count them takes the index alone, anything else their rows. */
+const EVENTS_MAX = { inIndex: 50_000, inRows: 5_000 };
 
 /** Per event: its place in the index and the row's own numbers. */
 const ROW_BYTES = 60;
 
-type Parts = Generator<TimeseriesMeasure, undefined, undefined>;
 type Place = readonly [time: number, key: string];
+/** A part of a series, its end included. */
+type Stretch = readonly [series: number, ...after: Place, ...upTo: Place];
 
-/** Each step of what it gives is a part. */
-export function createMeasuring(
-  db: DatabaseSync,
-): (index: TimeseriesIndex, before?: number) => Parts {
+const FIRST: Place = [Number.NEGATIVE_INFINITY, ""];
+/** No event is of this time. */
+const LAST: Place = [Number.POSITIVE_INFINITY, ""];
+
+/** What truncations that are not done will take is not there any more. `type`: an entity type. */
+export const keptBy = (type: string): string => `NOT EXISTS (
+  SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = event.series
+  WHERE t.done = 0 AND t.aspect = s.aspect AND t.entity_type = ${type}
+    AND event.time < t.before AND event.position < t.position)`;
+
+/** ?1 and ?2 are the statement's own. */
+const IN_STRETCH = "series = ?3 AND (time, key) > (?4, ?5) AND (time, key) <= (?6, ?7)";
+
+/** Each step is a part, after which others may have their turn. */
+type Parts<Result> = Generator<undefined, Result>;
+
+export interface Measuring {
+  /** How many events there are, and how many of them are older than `before`. */
+  count(index: TimeseriesIndex, before: number): Parts<TimeseriesCount>;
+  /** About how many bytes the events take. */
+  weigh(index: TimeseriesIndex): Parts<number>;
+}
+
+export function createMeasuring(db: DatabaseSync): Measuring {
   const { arrays, objects } = preparingOn(db);
-  const lastSeries = db.prepare("SELECT coalesce(max(id), 0) AS id FROM series");
+  const lastSeries = arrays<[number]>("SELECT coalesce(max(id), 0) FROM series");
   const seriesAfter = objects<{ readonly id: number; readonly urn: string }>(
     "SELECT id, urn FROM series WHERE id > ? AND id <= ? AND aspect = ? ORDER BY id",
   );
-  const pending = objects<Cut>(
-    "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
-  );
-  const eventsAfter = arrays<EventRow>(`
-    SELECT time, key, position, length(value) + length(system) + length(key) AS bytes FROM event
-    WHERE series = ? AND (time, key) > (?, ?) ORDER BY time, key LIMIT ?`);
+  const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
+  const nthAfter = arrays<Place>(`
+    SELECT time, key FROM event WHERE series = ? AND (time, key) > (?, ?)
+    ORDER BY time, key LIMIT 1 OFFSET ?`);
+  const counting = (kept: string) =>
+    arrays<readonly [looked: number, events: number, older: number]>(`
+      SELECT count(*), count(*) FILTER (WHERE ${kept}), count(*) FILTER (WHERE time < ?2 AND ${kept})
+      FROM event WHERE ${IN_STRETCH}`);
+  const countAll = counting("?1 IS NOT NULL");
+  const countKept = counting(keptBy("?1"));
+  const weighing = arrays<readonly [looked: number, bytes: number]>(`
+    SELECT count(*), coalesce(sum(length(value) + length(system) + length(key) + ?2)
+      FILTER (WHERE ${keptBy("?1")}), 0)
+    FROM event WHERE ${IN_STRETCH}`);
 
-  return function* ({ entityType, aspect }, before = Number.NEGATIVE_INFINITY): Parts {
-    const cuts = pending.all(entityType, aspect);
-    let part = { events: 0, older: 0, bytes: 0 };
-    let read = 0;
-
-    /** One page of a series; where it ended, if there may be more. */
-    function page(series: number, after: Place): Place | undefined {
-      const rows = eventsAfter.all(series, ...after, EVENTS_MAX);
-      read += rows.length;
-      for (const [time, , position, bytes] of rows) {
-        if (cuts.some((cut) => time < cut.before && position < cut.position)) continue;
-        part.events++;
-        if (time < before) part.older++;
-        part.bytes += bytes + ROW_BYTES;
-      }
-      const last = rows.length === EVENTS_MAX ? rows.at(-1) : undefined;
-      return last && [last[0], last[1]];
-    }
-
-    const end = Number(lastSeries.get()?.id);
+  /** Has the events of the index looked at, by the stretch; `look` tells how many there were. */
+  function* walk(
+    { entityType, aspect }: TimeseriesIndex,
+    most: number,
+    look: (...stretch: Stretch) => number,
+  ): Parts<void> {
+    const end = numberOf(lastSeries);
     for (let from = 0; from < end; from += SERIES_MAX) {
+      let looked = 0;
       for (const { id, urn } of seriesAfter.all(from, from + SERIES_MAX, aspect)) {
         if (entityTypeOf(urn) !== entityType) continue;
-        let at: Place | undefined = [Number.NEGATIVE_INFINITY, ""];
-        while (at !== undefined) {
-          at = page(id, at);
-          if (read < EVENTS_MAX) continue;
-          yield part;
-          part = { events: 0, older: 0, bytes: 0 };
-          read = 0;
+        let after: Place | undefined = FIRST;
+        while (after !== undefined) {
+          const upTo = nthAfter.get(id, ...after, most - 1);
+          looked += look(id, ...after, ...(upTo ?? LAST));
+          after = upTo;
+          if (looked < most) continue;
+          yield;
+          looked = 0;
         }
       }
-      yield part;
-      part = { events: 0, older: 0, bytes: 0 };
-      read = 0;
+      yield;
     }
+  }
+
+  return {
+    *count(index, before) {
+      const sum = { events: 0, older: 0 };
+      const kept = truncating.get() !== undefined;
+      const statement = kept ? countKept : countAll;
+      yield* walk(index, kept ? EVENTS_MAX.inRows : EVENTS_MAX.inIndex, (...stretch) => {
+        const [looked = 0, events = 0, older = 0] =
+          statement.get(index.entityType, before, ...stretch) ?? [];
+        sum.events += events;
+        sum.older += older;
+        return looked;
+      });
+      return sum;
+    },
+    *weigh(index) {
+      let sum = 0;
+      yield* walk(index, EVENTS_MAX.inRows, (...stretch) => {
+        const [looked = 0, bytes = 0] = weighing.get(index.entityType, ROW_BYTES, ...stretch) ?? [];
+        sum += bytes;
+        return looked;
+      });
+      return sum;
+    },
   };
 }
-
-interface Cut {
-  readonly before: number;
-  readonly position: number;
-}
-
-type EventRow = readonly [time: number, key: string, position: number, bytes: number];

@@ -19,7 +19,7 @@ import type {
   TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
-import { createMeasuring } from "./measuring.ts";
+import { createMeasuring, keptBy } from "./measuring.ts";
 import { timeseriesSchema } from "./schema.ts";
 
 /** Events read before others get their turn. */
@@ -29,7 +29,8 @@ const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
-  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, truncating } = createQueries(db);
+  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, lastKeptOf, truncating } =
+    createQueries(db);
   const checkpoint = db.prepare("SELECT position FROM view");
   const measuring = createMeasuring(db);
   const findTruncation = db.prepare(
@@ -41,6 +42,14 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       throw new CatalogError("unavailable", `the view "${timeseriesSchema.view}" is closed`);
     }
     return translated(timeseriesSchema, "read", query);
+  }
+
+  async function inParts<T>(parts: Generator<undefined, T>): Promise<T> {
+    for (;;) {
+      const part = await read(() => parts.next());
+      if (part.done) return part.value;
+      await turn();
+    }
   }
 
   async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
@@ -66,31 +75,18 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       const found = urns.map(() => new Map<string, TimeseriesEvent>());
       const asked = new Set(aspects);
       const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
-      // What truncations will take yet is passed over by who lists.
       const cutting = await read(truncating);
       for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
         if (!asked.has(aspect)) continue;
-        const [event] = cutting
-          ? await list({ urn, aspect }, { limit: 1 })
-          : [await read(() => lastOf(id))];
+        const event = await read(() => (cutting ? lastKeptOf(id, urn) : lastOf(id)));
         if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
       }
       return found;
     },
     position: () => read(() => position(Number(checkpoint.get()?.position))),
     count: (range) => read(() => countIn(range)),
-    async measure(index, before) {
-      const measured = { events: 0, older: 0, bytes: 0 };
-      const parts = measuring(index, before);
-      for (;;) {
-        const part = await read(() => parts.next());
-        if (part.done) return measured;
-        measured.events += part.value.events;
-        measured.older += part.value.older;
-        measured.bytes += part.value.bytes;
-        await turn();
-      }
-    },
+    countOlder: (index, before) => inParts(measuring.count(index, before)),
+    weigh: (index) => inParts(measuring.weigh(index)),
     findTruncation: (position) =>
       read((): TruncationProgress | undefined => {
         const row = findTruncation.get(position);
@@ -147,12 +143,6 @@ type Series = Pick<TimeseriesRow, "urn" | "aspect">;
 
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
 
-/** Passes over what truncations that are not done will take yet. ?: the entity type. */
-const KEPT = `AND NOT EXISTS (
-  SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = event.series
-  WHERE t.done = 0 AND t.aspect = s.aspect AND t.entity_type = ?
-    AND event.time < t.before AND event.position < t.position)`;
-
 function createQueries(db: DatabaseSync) {
   const { objects } = preparingOn(db);
   const cutsOf = objects<Cut>(
@@ -160,9 +150,12 @@ function createQueries(db: DatabaseSync) {
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
   const { first, next, count, countKept } = prepareQueries(db);
-  const last = objects<TimeseriesEvent>(`
-    SELECT time, value, system FROM event WHERE series = ?
-    ORDER BY time DESC, key DESC LIMIT 1`);
+  const lastWhere = (kept: string) =>
+    objects<TimeseriesEvent>(`
+      SELECT time, value, system FROM event WHERE series = ? ${kept}
+      ORDER BY time DESC, key DESC LIMIT 1`);
+  const last = lastWhere("");
+  const lastKept = lastWhere(`AND ${keptBy("?")}`);
   const ofUrns = objects<Series & { readonly id: number }>(`
     SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
     CROSS JOIN series ON series.urn = asked.value`);
@@ -210,6 +203,7 @@ function createQueries(db: DatabaseSync) {
     },
     seriesOf: (urns: readonly string[]) => ofUrns.all(JSON.stringify(urns)),
     lastOf: (series: number) => last.get(series),
+    lastKeptOf: (series: number, urn: string) => lastKept.get(series, entityTypeOf(urn)),
     truncating: () => truncating.get() !== undefined,
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),
@@ -236,7 +230,7 @@ function prepareQueries(db: DatabaseSync) {
         ORDER BY time, key LIMIT ?`),
     },
     count: db.prepare(counting),
-    countKept: db.prepare(`${counting} ${KEPT}`),
+    countKept: db.prepare(`${counting} AND ${keptBy("?")}`),
   };
 }
 
