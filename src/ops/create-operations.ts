@@ -194,7 +194,7 @@ export async function openOperations(
       for (const { name: entityType, aspects } of model.entities.values()) {
         for (const aspect of aspects) {
           if (model.aspects.get(aspect)?.timeseries !== true) continue;
-          const { bytes } = await timeseries.measure({ entityType, aspect });
+          const bytes = await timeseries.weigh({ entityType, aspect });
           sizes.push({ entityType, aspect, bytes });
         }
       }
