@@ -29,11 +29,6 @@ const looksMax = 5;
 /** Words of what is typed; the rest is passed over. */
 const wordsMax = 30;
 
-interface Dependencies {
-  readonly tools: SearchTools;
-  readonly words: SearchWords;
-}
-
 /** Which documents there are to suggest, and what each of them suggests. */
 interface Completion {
   readonly expression: Expression;
@@ -41,11 +36,8 @@ interface Completion {
   readonly suggestionOf: (document: SearchDocument) => string | undefined;
 }
 
-export function createAutocomplete(
-  dependencies: Dependencies,
-): Pick<SearchCatalog, "autocomplete"> {
-  const { tools, words } = dependencies;
-  const { fields, filters, reader } = tools;
+export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "autocomplete"> {
+  const { fields, filters, reader, words } = tools;
 
   function completionOf(request: AutocompleteRequest, entityType: string): Completion {
     const { query, field = "" } = request;

@@ -1,14 +1,13 @@
 /** What a hit was found by, and how its score came to be: told from its document. */
 import { evaluate, type Match } from "../search/evaluate.ts";
 import type { Expression, SearchDocument } from "../search/search.ts";
+import { createExcerpts } from "./excerpt.ts";
+import type { SearchWords } from "./search-expression.ts";
 import type { Explanation, MatchedField, SearchFlags } from "./search-requests.ts";
 
 /** Most matches that a hit tells, in all and of one field. */
 const matchesMax = 50;
 const matchesOfFieldMax = 10;
-/** A longer value is cut to what surrounds the match. */
-const valueCharactersMax = 300;
-const charactersBefore = 80;
 
 interface Told {
   readonly matchedFields: readonly MatchedField[];
@@ -21,16 +20,17 @@ const NOTHING: Told = { matchedFields: [] };
 export function createMatches(
   { expression, everything }: { readonly expression: Expression; readonly everything: boolean },
   flags: SearchFlags,
+  words: Pick<SearchWords, "tokensOf">,
 ): (document: SearchDocument) => Told {
   const { skipHighlighting, customHighlightingFields: only = [], explain } = flags;
   if (explain !== true && (everything || skipHighlighting === true)) return () => NOTHING;
-  const words = wordsIn(expression);
+  const excerptOf = createExcerpts(expression, words);
   return (document) => {
     const evaluation = evaluate(expression, document);
     if (evaluation === undefined) return NOTHING;
     const matches = evaluation.matches.map((match) => ({
       ...match,
-      value: excerpt(match.value, words),
+      value: excerptOf(match.value),
     }));
     const shown = matches.filter(({ field }) => only.length === 0 || only.includes(field));
     return {
@@ -54,33 +54,4 @@ function fieldsOf(matches: readonly Match[]): readonly MatchedField[] {
     told.set(key, { name: field, value });
   }
   return [...told.values()];
-}
-
-/** The words that an expression looks for. */
-function wordsIn(expression: Expression): readonly string[] {
-  switch (expression.kind) {
-    case "word":
-      return expression.any.map(({ word }) => word);
-    case "phrase":
-      return expression.words.slice(0, 1);
-    case "and":
-      return expression.all.flatMap(wordsIn);
-    case "or":
-      return expression.any.flatMap(wordsIn);
-    case "prefer":
-      return wordsIn(expression.base);
-    default:
-      return [];
-  }
-}
-
-function excerpt(value: string, words: readonly string[]): string {
-  if (value.length <= valueCharactersMax) return value;
-  const lower = value.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
-  const place = places.length === 0 ? 0 : Math.min(...places);
-  const begin = Math.max(0, place - charactersBefore);
-  const end = begin + valueCharactersMax;
-  const cut = value.slice(begin, end).toWellFormed();
-  return `${begin > 0 ? "…" : ""}${cut}${end < value.length ? "…" : ""}`;
 }

@@ -17,7 +17,7 @@ import {
 } from "../search/search.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
-import type { ReadQuery } from "./search-expression.ts";
+import type { ReadQuery, SearchWords } from "./search-expression.ts";
 import { type FacetPlan, planFacets } from "./search-facets.ts";
 import type { SearchFields } from "./search-fields.ts";
 import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
@@ -40,6 +40,7 @@ export interface SearchTools {
   readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
   readonly fields: SearchFields;
   readonly readQuery: (input: string) => ReadQuery;
+  readonly words: SearchWords;
   readonly filters: FilterCompiler;
 }
 
@@ -84,7 +85,7 @@ export async function planSearch(
     expression: query.expression,
     condition: everyOf(conditions.filter((one) => one !== undefined)),
   };
-  const matchesOf = createMatches(query, flags);
+  const matchesOf = createMatches(query, flags, tools.words);
   return {
     scope,
     sort: sortOf(request.sort ?? [], fields),

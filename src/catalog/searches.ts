@@ -37,11 +37,12 @@ export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, 
     reader,
     fields,
     readQuery: createQueryReader({ fields, words, namespace }),
+    words,
     filters: createFilterCompiler({ fields, namespace, expand: createHierarchy(reader) }),
   };
   return {
     ...createSearch(tools),
-    ...createAutocomplete({ tools, words }),
+    ...createAutocomplete(tools),
     ...createBrowse(tools),
     ...createLineageSearch({ tools, walk, namespace, urnLimits, caughtUp }),
   };

@@ -419,6 +419,26 @@ describe("an answer tells", () => {
     expect(value.length).toBeLessThan(310);
   });
 
+  test.each([
+    ["zürich", "Zürich"],
+    ["zurich", "Zürich"],
+    ['"cafe zurich"', "Café Zürich"],
+    ["snowfalls", "SnowFall"],
+    ['"snow fall"', "SnowFall"],
+    ["grande*", "ＧＲＡＮＤＥ"],
+    ["description:*flakes*", "Snow_Flakes"],
+    ["(nothing OR zurich) AND NOT never", "Zürich"],
+  ])("of a long value what surrounds it, however it is written: %s", async (input, written) => {
+    const place = "Café Zürich SnowFall Snow_Flakes ＧＲＡＮＤＥ";
+    const description = `café snow ${"dull ".repeat(200)}${place} ${"grey ".repeat(200)}`;
+    const told = documentsOf({
+      [HARVESTS]: { datasetProperties: { name: "x", description, customProperties: {}, tags: [] } },
+    });
+    const { hits } = await searchesOver(told).search({ input }, page);
+    const values = hits.flatMap(({ matchedFields }) => matchedFields.map(({ value }) => value));
+    expect(values).toEqual([expect.stringMatching(new RegExp(`^….*${written}.*…$`))]);
+  });
+
   test("how a score came to be, when asked", async () => {
     const { hits } = await search("yields", { flags: { explain: true } });
     const { score, explanation } = hits[0] ?? {};
