@@ -30,6 +30,11 @@ interface ToldView {
   readonly stale?: boolean;
   readonly generation?: number;
   readonly bytes?: number;
+  readonly rebuild?: {
+    readonly position: number;
+    readonly head: number;
+    readonly recordsPerSecond: number;
+  };
   readonly error?: string;
 }
 
@@ -51,7 +56,7 @@ function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatu
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
     ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "-"],
-    ...[view.generation ?? "-", megabytes(view.bytes), stateOf(view)],
+    ...[view.generation ?? "-", megabytes(view.bytes), `${stateOf(view)}${rebuildOf(view)}`],
   ]);
   const heads = [
     ...["VIEW", "POSITION", "LAG", "SECONDS", "RATE/S", "PARKED", "VERIFIED", "GENERATION"],
@@ -74,4 +79,13 @@ function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ToldVie
   if (stale === true) return "of another model";
   if (differences > 0) return `differs ${differences} times`;
   return lagRecords === 0 ? "up to date" : "follows";
+}
+
+function rebuildOf({ rebuild }: ToldView): string {
+  if (rebuild === undefined) return "";
+  const { position, head, recordsPerSecond } = rebuild;
+  const [at, of, rate] = [position, head, Math.round(recordsPerSecond)].map((count) =>
+    count.toLocaleString("en"),
+  );
+  return `; rebuilt up to ${at} of ${of}, ${rate}/s`;
 }

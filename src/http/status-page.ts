@@ -108,7 +108,7 @@ function renderViews({ views }: ServiceStatus): string {
       view.generation === undefined ? "–" : whole(view.generation),
       size(view.bytes),
     ];
-    return `<tr><td>${escaped(name)}</td><td class="text">${stateOf(view)}</td>${numbers.map((text) => `<td class="number">${text}</td>`).join("")}</tr>`;
+    return `<tr><td>${escaped(name)}</td><td class="text">${stateOf(view)}${rebuildOf(view)}</td>${numbers.map((text) => `<td class="number">${text}</td>`).join("")}</tr>`;
   });
   return section("views", "Views", viewHeads, rows, "There are none.");
 }
@@ -120,6 +120,12 @@ function stateOf({ error, stalled, stale, lagRecords }: ViewStatus): string {
   return lagRecords === 0
     ? '<span class="well">up to date</span>'
     : '<span class="well">follows</span>';
+}
+
+function rebuildOf({ rebuild }: ViewStatus): string {
+  if (rebuild === undefined) return "";
+  const { position, head, recordsPerSecond } = rebuild;
+  return `; rebuilt up to ${whole(position)} of ${whole(head)}, ${rate(recordsPerSecond)}`;
 }
 
 function verified({ verifiedPosition, differences = 0 }: ViewStatus): string {

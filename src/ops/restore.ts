@@ -16,6 +16,7 @@ import type { JobCounts } from "../log/job-codec.ts";
 import type { Model } from "../model/model.ts";
 import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";
+import { expectRows } from "./expected-rows.ts";
 import type { Job, JobRun, Jobs, JobWork } from "./jobs.ts";
 import type { Outcome, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
@@ -139,6 +140,15 @@ export function createRestoring(dependencies: Dependencies) {
     let counts = run.counts;
     let { skipped, taken } = begin;
     let batch = emptyBatch();
+    const passed = { entities: 0, rows: 0 };
+    const expected = expectRows(urnsOf(request, begin.urn), {
+      start: (request.start ?? 0) - skipped,
+      limit: request.limit === 0 ? 0 : request.limit - taken,
+    });
+    const soFar = (): JobCounts => {
+      const created = counts.created - run.counts.created;
+      return { ...counts, total: doneOf(run.counts) + created + expected.of(passed) };
+    };
     const rowOptions = {
       timeseries: aspectsOf(request).filter((name) => model.aspects.get(name)?.timeseries),
       keyAspectOf: (type: string) => model.entities.get(type)?.keyAspect,
@@ -151,16 +161,16 @@ export function createRestoring(dependencies: Dependencies) {
       if (batches.length > batchesToldMax) batches.shift();
       batch = emptyBatch();
       counts = withBatch(counts, restored);
-      await run.report(counts, last && { urn: last.urn, aspect: last.row.aspect, skipped, taken });
+      await run.report(soFar(), last && { urn: last.urn, aspect: last.row.aspect, skipped, taken });
       if (request.batchDelayMs) await delay(request.batchDelayMs, undefined, run);
     }
 
-    let entities = 0;
     const full = () => request.limit > 0 && taken >= request.limit;
+    run.signal.addEventListener("abort", expected.end);
     for await (const urn of urnsOf(request, begin.urn)) {
       run.signal.throwIfAborted();
       if (full()) break;
-      if (++entities % entitiesPerTurnMax === 0) await turn();
+      if (++passed.entities % entitiesPerTurnMax === 0) await turn();
       const after = urn === begin.urn ? begin.aspect : "";
       const rows = (await entityRows(log, urn, rowOptions)).filter(
         (row) => row.aspect > after && selects(row),
@@ -168,6 +178,7 @@ export function createRestoring(dependencies: Dependencies) {
       // What was asked for by its urn may be what no record ever told of.
       if (rows.length === 0 && request.urn === undefined) continue;
       const current = rows.filter((row) => row.current);
+      passed.rows += current.length;
       if (current.length === 0) {
         if (skipped >= (request.start ?? 0)) batch.urns.add(urn);
         if (batch.urns.size >= entitiesPerGoMax) await flush();
@@ -186,6 +197,8 @@ export function createRestoring(dependencies: Dependencies) {
       }
     }
     if (batch.urns.size > 0) await flush();
+    expected.end();
+    await run.report({ ...counts, total: doneOf(counts) });
     // What could be done here is done: the rest has to be asked for where it can be.
     if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
   };
@@ -298,11 +311,12 @@ function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }
 
+const doneOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
+
 function withBatch(counts: JobCounts, batch: RestoredBatch): JobCounts {
   const { rowsMigrated, ignored, defaultAspects } = batch;
   return {
     ...counts,
-    total: counts.total + rowsMigrated + ignored + defaultAspects,
     updated: counts.updated + rowsMigrated,
     created: counts.created + defaultAspects,
     noops: counts.noops + ignored,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { instantOf } from "../../src/cli/repair.ts";
+import { showStatus } from "../../src/cli/status.ts";
 import { table } from "../../src/cli/table.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
@@ -41,6 +42,24 @@ describe("annals status", () => {
     const told = await json("status");
     expect(told).toMatchObject({ ok: true, views: { graph: { lagRecords: 0, generation: 1 } } });
     expect(told.log.position).toBe(told.views.search.position);
+  });
+
+  test("tells how far a view is rebuilt, and how fast", async () => {
+    const told = await json("status");
+    const rebuild = { position: 90_000, head: 120_000, recordsPerSecond: 15_432.1 };
+    const status = { ...told, views: { search: { ...told.views.search, rebuild } } };
+    const printed: string[] = [];
+    const code = await showStatus({
+      client: { act: async <T>() => status as T },
+      terminal: {
+        print: async (text) => void printed.push(text),
+        tell: () => {},
+        startBar: () => ({ update: () => {}, stop: () => {} }),
+      },
+      json: false,
+    });
+    expect(code).toBe(0);
+    expect(printed.join()).toMatch(/up to date; rebuilt up to 90,000 of 120,000, 15,432\/s$/);
   });
 
   test("needs a token that counts, and somebody who answers", async () => {

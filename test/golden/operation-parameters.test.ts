@@ -194,17 +194,48 @@ describe("restoreIndices", () => {
     expect(Object.keys(body.aspects), JSON.stringify(exists.body)).toEqual(["datasetKey"]);
   });
 
-  test("says of a job that was cancelled just that", async () => {
-    for (let n = 0; n < 4; n++) await service.client.upsert(`urn:li:tag:slow${n}`, "status", {});
+  describe("while it is under way", () => {
     const slow = { urnLike: "urn:li:tag:slow%", batchSize: 1, batchDelayMs: 60_000 };
-    const restoring = operator.act("restoreIndices", slow, reference);
-    await expect
-      .poll(async () => (await operator.value("listJobs", { count: 1 })).jobs[0].state)
-      .toBe("running");
-    const { id } = (await operator.value("listJobs", { count: 1 })).jobs[0];
-    await operator.value("cancelJob", { id });
-    expect((await restoring).body.message).toBe(
-      `job "${id}" was cancelled. What it had restored before stays so`,
-    );
+    beforeAll(async () => {
+      for (let n = 0; n < 5; n++) await service.client.upsert(`urn:li:tag:slow${n}`, "status", {});
+    });
+
+    /** The newest job, when it has restored something. */
+    async function underWay() {
+      const newest = async () => (await operator.value("listJobs", { count: 1 })).jobs[0];
+      await expect.poll(newest).toMatchObject({ state: "running", counts: { updated: 1 } });
+      return newest();
+    }
+
+    test.each([
+      [{}, 10],
+      [{ limit: 3 }, 3],
+      [{ start: 4 }, 6],
+      [{ aspect: "status" }, 5],
+    ])("tells how many rows there are to restore: %j", async (more, total) => {
+      const restoring = operator.act("restoreIndices", { ...slow, ...more }, reference);
+      const { id } = await underWay();
+      await expect
+        .poll(async () => (await operator.value("getJob", { id })).counts)
+        .toMatchObject({ total, updated: 1 });
+      await operator.value("cancelJob", { id });
+      await restoring;
+    });
+
+    test("tells at last how many there were", async () => {
+      const body = { urnLike: "urn:li:tag:slow%", batchSize: 3 };
+      const told = await operator.value("restoreIndices", body, reference);
+      const task = /taskId=([^,]+),/.exec(told)?.[1] ?? "";
+      expect(await operator.ended(task)).toMatchObject({ status: { total: 10, updated: 10 } });
+    });
+
+    test("and cancelled then, the answer says just that", async () => {
+      const restoring = operator.act("restoreIndices", slow, reference);
+      const { id } = await underWay();
+      await operator.value("cancelJob", { id });
+      expect((await restoring).body.message).toBe(
+        `job "${id}" was cancelled. What it had restored before stays so`,
+      );
+    });
   });
 });

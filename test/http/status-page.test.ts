@@ -50,6 +50,15 @@ test("shows log, views, jobs and parked records", () => {
   expect(rowsOf(text, "parked")[1]?.slice(2, 5)).toEqual(["4,711", "2026-03-01 23:50:00 UTC", "3"]);
 });
 
+test("shows how far a view is rebuilt, and how fast", () => {
+  const { aspects } = someStatus.views;
+  if (aspects === undefined) throw new Error("no view");
+  const rebuild = { position: position(90_000), head: position(120_000), recordsPerSecond: 15_432 };
+  const text = html({ ...someStatus, views: { aspects: { ...aspects, rebuild } } });
+  const [, [, state] = []] = rowsOf(text, "views");
+  expect(state).toBe("follows; rebuilt up to 90,000 of 120,000, 15,432/s");
+});
+
 test("says what is wrong", () => {
   const { aspects } = someStatus.views;
   if (aspects === undefined) throw new Error("no view");

@@ -271,7 +271,7 @@ const jobSchema: Schema = {
     counts: {
       type: "object",
       description:
-        "`total`: what there is to do, as far as known. `deleted`: events. `updated`: rows that were restored, `noops`: that were not",
+        "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not",
       additionalProperties: { type: "integer" },
     },
     error: text("Why it failed"),

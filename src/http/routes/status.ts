@@ -27,6 +27,16 @@ const viewSchema: Schema = {
     verifiedPosition: integer("Up to where it was compared with the log; absent: never"),
     differences: integer("What was found then and is not mended"),
     verifiedAt: integer("When that was; in epoch milliseconds"),
+    rebuild: {
+      type: "object",
+      description: "How far its next edition has been grown; absent while there is none",
+      properties: {
+        position: integer("Place in the log that it has reached"),
+        head: integer("Where the log ended when that was told"),
+        recordsPerSecond: number("Since it began"),
+      },
+    },
+    emptied: integer("How often it began anew since the process began"),
     stale: { type: "boolean", description: "It is of another model, and waits to be rebuilt" },
     error: text("Why it does not follow or cannot be read"),
   },
