@@ -10,6 +10,7 @@ import { unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories, byteOrder } from "../contract/aspect-table-model.ts";
+import { mendsCounts } from "../contract/restored-counts.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { createPostgresPlaces, type PostgresPlace } from "./postgres-place.ts";
@@ -148,21 +149,11 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         ],
         ["left as they were", "SELECT 1"],
       ])("mends the counts of those that were %s", async (_, damage) => {
-        const sink = await place.openSink();
-        await sink.apply(history, end);
-        const counts = "SELECT prefix, living FROM {entity_kind} ORDER BY prefix";
-        const entities = "SELECT kind, urn, living FROM {entity} ORDER BY urn";
-        const before = [await place.ask(counts), await place.ask(entities)];
-        await place.change(damage);
-        for (const urn of [...new Set(history.map((write) => write.urn)), "urn:li:tag:ghost"]) {
-          await sink.restore(
-            urn,
-            history.filter((write) => write.urn === urn),
-          );
-        }
-        expect([await place.ask(counts), await place.ask(entities)]).toEqual(before);
-        await sink.restore(history[0]?.urn ?? "", []);
-        expect(await place.ask(entities)).toHaveLength((before[1]?.length ?? 0) - 1);
+        await mendsCounts(place, {
+          damage,
+          counts: "SELECT prefix, living FROM {entity_kind} ORDER BY prefix",
+          entities: "SELECT kind, urn, living FROM {entity} ORDER BY urn",
+        });
       });
 
       test("to nothing lets them come to be again", async () => {

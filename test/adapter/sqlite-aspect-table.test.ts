@@ -1,10 +1,9 @@
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, test } from "vitest";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../../src/aspects/sqlite/sqlite-aspect-sink.ts";
-import { position } from "../../src/core/position.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories } from "../contract/aspect-table-model.ts";
+import { mendsCounts } from "../contract/restored-counts.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
@@ -60,23 +59,11 @@ describe("restoring entities", () => {
     ["left as they were", ""],
   ])("mends the counts of those that were %s", async (_, damage) => {
     const place = await createPlace();
-    const sink = await place.openSink();
-    const [history = []] = fc.sample(aspectHistories(150, 150), { numRuns: 1, seed: 3 });
-    await sink.apply(history, history.at(-1)?.position ?? position(0));
-    const counts = "SELECT prefix, living FROM entity_kind ORDER BY prefix";
-    const entities = "SELECT kind, rest, living, revision FROM entity ORDER BY kind, rest";
-    const before = [await place.ask(counts), await place.ask(entities)];
-    await place.change(damage);
-    for (const urn of [...new Set(history.map((write) => write.urn)), "urn:li:tag:ghost"]) {
-      await sink.restore(
-        urn,
-        history.filter((write) => write.urn === urn),
-      );
-    }
-    expect([await place.ask(counts), await place.ask(entities)]).toEqual(before);
-    await sink.restore(history[0]?.urn ?? "", []);
-    expect(await place.ask(entities)).toHaveLength((before[1]?.length ?? 0) - 1);
-    await sink.close();
+    await mendsCounts(place, {
+      damage,
+      counts: "SELECT prefix, living FROM entity_kind ORDER BY prefix",
+      entities: "SELECT kind, rest, living, revision FROM entity ORDER BY kind, rest",
+    });
     await place.remove();
   });
 });

@@ -15,7 +15,7 @@ import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { startedLogs } from "../support/started-logs.ts";
+import { serviceOnLog, startedLogs } from "../support/started-logs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 let service: RunningService;
@@ -157,15 +157,10 @@ const steps = fc.oneof(
 );
 
 describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
-  let log: Awaited<ReturnType<typeof startLog>>;
   beforeAll(async () => {
-    log = await startLog();
-    service = await runningService({ log: log.address });
+    service = await serviceOnLog(startLog);
   });
-  afterAll(async () => {
-    await service?.[Symbol.asyncDispose]();
-    await log?.stop();
-  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   const numRuns = kind === "embedded" ? 10 : 4;
   test("a read as of a position is what was read then", async () => {

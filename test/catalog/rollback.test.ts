@@ -1,8 +1,8 @@
 /** Runs and their rollback, at the door of the real service: what is undone, and what is not. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
-import { type RunningService, runningService } from "../support/running-service.ts";
-import { startedLogs } from "../support/started-logs.ts";
+import type { RunningService } from "../support/running-service.ts";
+import { serviceOnLog, startedLogs } from "../support/started-logs.ts";
 
 let service: RunningService;
 
@@ -59,15 +59,10 @@ async function profiles(urn: string): Promise<readonly unknown[]> {
 }
 
 describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
-  let log: Awaited<ReturnType<typeof startLog>>;
   beforeAll(async () => {
-    log = await startLog();
-    service = await runningService({ log: log.address });
+    service = await serviceOnLog(startLog);
   });
-  afterAll(async () => {
-    await service?.[Symbol.asyncDispose]();
-    await log?.stop();
-  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   describe("a rollback", () => {
     test("brings back what others told before, under their run, as a further version", async () => {

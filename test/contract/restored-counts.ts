@@ -1,0 +1,34 @@
+/** Counts of entities that were damaged by hand are right again once the entities were restored. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { AspectSink } from "../../src/aspects/aspect-table.ts";
+import { position } from "../../src/core/position.ts";
+import { aspectHistories } from "./aspect-table-model.ts";
+
+interface Place {
+  openSink(): Promise<AspectSink>;
+  ask(query: string): Promise<readonly unknown[]>;
+  change(statements: string): Promise<void>;
+}
+
+/** `counts` and `entities`: queries of the store, of the living by kind and of all, in an order. */
+export async function mendsCounts(
+  place: Place,
+  { damage, counts, entities }: Record<"damage" | "counts" | "entities", string>,
+): Promise<void> {
+  const sink = await place.openSink();
+  const [history = []] = fc.sample(aspectHistories(150, 150), { numRuns: 1, seed: 3 });
+  await sink.apply(history, history.at(-1)?.position ?? position(0));
+  const before = [await place.ask(counts), await place.ask(entities)];
+  await place.change(damage);
+  for (const urn of [...new Set(history.map((write) => write.urn)), "urn:li:tag:ghost"]) {
+    await sink.restore(
+      urn,
+      history.filter((write) => write.urn === urn),
+    );
+  }
+  expect([await place.ask(counts), await place.ask(entities)]).toEqual(before);
+  await sink.restore(history[0]?.urn ?? "", []);
+  expect(await place.ask(entities)).toHaveLength((before[1]?.length ?? 0) - 1);
+  await sink.close();
+}
