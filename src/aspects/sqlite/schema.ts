@@ -6,7 +6,7 @@
  * than half of the throughput). A urn is kept as its kind (`urn:li:dataset:`) and the rest, so that
  * the one text index there is also lists the entities of a type in the order of their urns.
  */
-import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
 export const aspectSchema: ViewSchema = {
   view: "aspects",

@@ -6,7 +6,7 @@
  * questions hold leading edges alone, in their order, so that a page of neighbours is a stretch of
  * an index, and their number the length of one.
  */
-import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
 export const graphSchema: ViewSchema = {
   view: "graph",

@@ -5,7 +5,8 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { HeldSums, Row, ViewRows } from "../verify/view-rows.ts";
 import { createEntitySums, type EntitySums } from "./entity-sums.ts";
-import { openSqliteViewReader, translated, type ViewSchema } from "./sqlite-view.ts";
+import { openSqliteViewReader, translated } from "./sqlite-view.ts";
+import type { ViewSchema } from "./view-tables.ts";
 
 /** What is peculiar to a view; each function runs within one read transaction. */
 export interface RowQueries {

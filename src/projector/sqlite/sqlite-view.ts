@@ -20,16 +20,16 @@ import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
-
-/** The shape of one kind of view. */
-export interface ViewSchema {
-  readonly view: string;
-  /** Raised with every change to `tables`: a file of another version is not read. */
-  readonly version: number;
-  readonly tables: string;
-  /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
-  readonly reset: string;
-}
+import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
+import {
+  checkTables,
+  checkVersion,
+  LackingTables,
+  OlderTables,
+  readPosition,
+  touchTables,
+  type ViewSchema,
+} from "./view-tables.ts";
 
 /** A view in a file; with `bulk` regrown from nothing: see above. */
 export interface ViewFile extends ViewOrigin {
@@ -219,17 +219,6 @@ function openOrBegin(path: string, schema: ViewSchema, file: ViewFile): Database
   }
 }
 
-/** `isTold`: all that is in the view is in the log, too. */
-class OlderTables extends CatalogError {
-  readonly isTold: boolean;
-  constructor(message: string, { hint, isTold }: { hint: string; isTold: boolean }) {
-    super("unavailable", message, { hint });
-    this.isTold = isTold;
-  }
-}
-
-class LackingTables extends CatalogError {}
-
 function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -256,42 +245,6 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     db.close();
     throw error;
   }
-}
-
-/** A table that is not there, or lacks a column, could not be written. */
-function checkTables(db: DatabaseSync, schema: ViewSchema): void {
-  const own = columnsOf(db);
-  const expected = new DatabaseSync(":memory:");
-  try {
-    expected.exec(schema.tables);
-    for (const [table, columns] of columnsOf(expected)) {
-      if (own.get(table) === columns) continue;
-      const what = `the table "${table}" of the view "${schema.view}" is not as it was made`;
-      throw new LackingTables("unavailable", what, {
-        hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
-      });
-    }
-  } finally {
-    expected.close();
-  }
-}
-
-const columnsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
-  new Map(
-    db
-      .prepare(
-        `SELECT made.name AS made, group_concat(info.name) AS columns
-         FROM sqlite_schema AS made JOIN pragma_table_info(made.name) AS info
-         WHERE made.type = 'table' GROUP BY made.name`,
-      )
-      .all()
-      .map(({ made, columns }) => [String(made), String(columns)]),
-  );
-
-/** A table whose first page cannot be read is as good as none. */
-function touchTables(db: DatabaseSync): void {
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-  for (const { name } of tables) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get();
 }
 
 /**
@@ -338,41 +291,6 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
   db.exec("COMMIT");
 }
 
-/** `head`: of the log that feeds the view, as far as that is known. */
-function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Position): void {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
-  const hint = `Run: ${ownCommand(`rebuild ${schema.view}`)}`;
-  if (version !== schema.version) {
-    const release = version > schema.version ? "a newer" : "an older";
-    const what = `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
-    if (version < schema.version) {
-      throw new OlderTables(what, { hint, isTold: isTold(db, head) });
-    }
-    throw new CatalogError("unavailable", what, {
-      hint: `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`,
-    });
-  }
-  const name = db.prepare("SELECT name FROM view").get()?.name;
-  if (name !== schema.view) {
-    throw new CatalogError(
-      "unavailable",
-      `the file holds the view "${name}", not "${schema.view}"`,
-      {
-        hint,
-      },
-    );
-  }
-}
-
-function isTold(db: DatabaseSync, head: Position | undefined): boolean {
-  try {
-    return head !== undefined && readPosition(db) <= head;
-  } catch {
-    // It is no view.
-    return false;
-  }
-}
-
 /** The generation of a view that is to be replaced; 0 when there is none that can be read. */
 function generationOf(path: string): number {
   if (!existsSync(path)) return 0;
@@ -386,29 +304,3 @@ function generationOf(path: string): number {
     db.close();
   }
 }
-
-const readPosition = (db: DatabaseSync): Position =>
-  position(Number(db.prepare("SELECT position FROM view").get()?.position));
-
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-const SQLITE_TOOBIG = 18;
-const SQLITE_CONSTRAINT = 19;
-const SQLITE_MISMATCH = 20;
-
-/** Of an index of words whose own tables cannot be read SQLite says no more than that. */
-const damaged = (error: Error): boolean =>
-  is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]) ||
-  error.message.startsWith("vtable constructor failed");
-
-/** It says something of the values, and nothing of the file. */
-const unfit = (error: Error): boolean =>
-  is(error, [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH]);
-
-/** The low byte of an extended code is the code that it extends. */
-const is = (error: Error, codes: readonly number[]): boolean =>
-  "errcode" in error && codes.includes(Number(error.errcode) & 0xff);
-
-const isSqliteError = (error: unknown): error is Error =>
-  error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";

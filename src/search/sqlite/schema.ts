@@ -6,7 +6,7 @@
  * An entity keeps its number for as long as the view lasts, also while it has no document; a
  * document that changes is taken out of the index and put in again under the same number.
  */
-import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 import { tokenizer } from "./tokens.ts";
 
 /** Changed documents that open readers can be told of one by one; beyond, they read anew. */

@@ -2,7 +2,7 @@
  * The timeseries view in SQLite: one row for every event. The events of one aspect of one entity
  * are a series, which has a small number in the index.
  */
-import type { ViewSchema } from "../../projector/sqlite/sqlite-view.ts";
+import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
 export const timeseriesSchema: ViewSchema = {
   view: "timeseries",

@@ -1,0 +1,23 @@
+/** What SQLite's errors say of a file, and of the values that it was given. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+
+/** Of an index of words whose own tables cannot be read SQLite says no more than that. */
+export const damaged = (error: Error): boolean =>
+  is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]) ||
+  error.message.startsWith("vtable constructor failed");
+
+/** It says something of the values, and nothing of the file. */
+export const unfit = (error: Error): boolean =>
+  is(error, [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH]);
+
+/** The low byte of an extended code is the code that it extends. */
+const is = (error: Error, codes: readonly number[]): boolean =>
+  "errcode" in error && codes.includes(Number(error.errcode) & 0xff);
+
+export const isSqliteError = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";

@@ -1,0 +1,100 @@
+/** Whether a SQLite file has the tables of a view as this release makes them. */
+import { DatabaseSync } from "node:sqlite";
+import { CatalogError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+import { type Position, position } from "../../core/position.ts";
+
+/** The shape of one kind of view. */
+export interface ViewSchema {
+  readonly view: string;
+  /** Raised with every change to `tables`: a file of another version is not read. */
+  readonly version: number;
+  readonly tables: string;
+  /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
+  readonly reset: string;
+}
+
+/** `isTold`: all that is in the view is in the log, too. */
+export class OlderTables extends CatalogError {
+  readonly isTold: boolean;
+  constructor(message: string, { hint, isTold }: { hint: string; isTold: boolean }) {
+    super("unavailable", message, { hint });
+    this.isTold = isTold;
+  }
+}
+
+export class LackingTables extends CatalogError {}
+
+/** A table that is not there, or lacks a column, could not be written. */
+export function checkTables(db: DatabaseSync, schema: ViewSchema): void {
+  const own = columnsOf(db);
+  const expected = new DatabaseSync(":memory:");
+  try {
+    expected.exec(schema.tables);
+    for (const [table, columns] of columnsOf(expected)) {
+      if (own.get(table) === columns) continue;
+      const what = `the table "${table}" of the view "${schema.view}" is not as it was made`;
+      throw new LackingTables("unavailable", what, {
+        hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
+      });
+    }
+  } finally {
+    expected.close();
+  }
+}
+
+const columnsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare(
+        `SELECT made.name AS made, group_concat(info.name) AS columns
+         FROM sqlite_schema AS made JOIN pragma_table_info(made.name) AS info
+         WHERE made.type = 'table' GROUP BY made.name`,
+      )
+      .all()
+      .map(({ made, columns }) => [String(made), String(columns)]),
+  );
+
+/** A table whose first page cannot be read is as good as none. */
+export function touchTables(db: DatabaseSync): void {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  for (const { name } of tables) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get();
+}
+
+/** `head`: of the log that feeds the view, as far as that is known. */
+export function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Position): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
+  const hint = `Run: ${ownCommand(`rebuild ${schema.view}`)}`;
+  if (version !== schema.version) {
+    const release = version > schema.version ? "a newer" : "an older";
+    const what = `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
+    if (version < schema.version) {
+      throw new OlderTables(what, { hint, isTold: isTold(db, head) });
+    }
+    throw new CatalogError("unavailable", what, {
+      hint: `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`,
+    });
+  }
+  const name = db.prepare("SELECT name FROM view").get()?.name;
+  if (name !== schema.view) {
+    throw new CatalogError(
+      "unavailable",
+      `the file holds the view "${name}", not "${schema.view}"`,
+      {
+        hint,
+      },
+    );
+  }
+}
+
+function isTold(db: DatabaseSync, head: Position | undefined): boolean {
+  try {
+    return head !== undefined && readPosition(db) <= head;
+  } catch {
+    // It is no view.
+    return false;
+  }
+}
+
+export const readPosition = (db: DatabaseSync): Position =>
+  position(Number(db.prepare("SELECT position FROM view").get()?.position));
