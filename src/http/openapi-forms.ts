@@ -2,13 +2,7 @@
  * Entities and proposals in the forms of the OpenAPI doors: `{urn, <aspect>: {value}}` (v3) and
  * `{urn, aspects: {<aspect>: {value}}}` (v2). Texts of values are passed through as they are stored.
  */
-import type {
-  Catalog,
-  FoundAspect,
-  FoundEntity,
-  Proposal,
-  ProposedChange,
-} from "../catalog/catalog.ts";
+import type { Catalog, FoundAspect, Proposal, ProposedChange } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { parseUrn } from "../core/urn.ts";
@@ -45,15 +39,25 @@ interface Shown {
   readonly systemMetadata: boolean;
 }
 
+/** An aspect as it is stored, or an event as it was told, which has no version. */
+export type ShownAspect =
+  | FoundAspect
+  | (Pick<FoundAspect, "name" | "value"> & { readonly system?: undefined });
+
+export interface ShownEntity {
+  readonly urn: string;
+  readonly aspects: readonly ShownAspect[];
+}
+
 /** `{"value": …}`, with who wrote it and where it comes from where that is asked for. */
-export function aspectText(aspect: FoundAspect, systemMetadata: boolean): string {
-  if (!systemMetadata) return `{"value":${aspect.value}}`;
+export function aspectText(aspect: ShownAspect, systemMetadata: boolean): string {
+  if (!systemMetadata || aspect.system === undefined) return `{"value":${aspect.value}}`;
   const { time, actor, system } = aspect;
   const stamp = JSON.stringify({ time, actor });
   return `{"value":${aspect.value},"systemMetadata":${JSON.stringify(system)},"auditStamp":${stamp}}`;
 }
 
-export function entityText({ urn, aspects }: Pick<FoundEntity, "urn" | "aspects">, shown: Shown) {
+export function entityText({ urn, aspects }: ShownEntity, shown: Shown): string {
   const members = aspects.map(
     (aspect) => `${JSON.stringify(aspect.name)}:${aspectText(aspect, shown.systemMetadata)}`,
   );
@@ -62,7 +66,7 @@ export function entityText({ urn, aspects }: Pick<FoundEntity, "urn" | "aspects"
   return `${[head, ...members].join(",")}}`;
 }
 
-export const entitiesText = (entities: readonly FoundEntity[], shown: Shown): string =>
+export const entitiesText = (entities: readonly ShownEntity[], shown: Shown): string =>
   `[${entities.map((entity) => entityText(entity, shown)).join(",")}]`;
 
 /** Aspects named in a query: canonical, undefined where none are. */
@@ -154,16 +158,22 @@ export function unfit(place: string, found: unknown, hint: string): CatalogError
 }
 
 /**
- * What was written, as it is now: each entity once, with the aspects that the request named; without
- * any where all of it is more than an answer holds, since what is written is not refused any more.
+ * What was written, as it is now: each entity once, with the aspects that the request named, and of
+ * each series the event that it told last; without any values of aspects where all of it is more than
+ * an answer holds, since what is written is not refused any more.
  */
 export async function written(
   proposals: readonly Proposal[],
   catalog: Pick<Catalog, "findEntities">,
-): Promise<readonly FoundEntity[]> {
+  names: ModelNames,
+): Promise<readonly ShownEntity[]> {
   const named = new Map<string, Set<string>>();
-  for (const { entityUrn = "", aspectName = "" } of proposals) {
+  const events = new Map<string, Map<string, ShownAspect>>();
+  for (const { entityType = "", entityUrn = "", aspectName = "", aspect } of proposals) {
     named.set(entityUrn, (named.get(entityUrn) ?? new Set()).add(aspectName));
+    if (!names.isTimeseries(entityType, aspectName)) continue;
+    const event = { name: aspectName, value: JSON.stringify(aspect?.value ?? {}) };
+    events.set(entityUrn, (events.get(entityUrn) ?? new Map()).set(aspectName, event));
   }
   const urns = [...named.keys()];
   const all = [...new Set(proposals.map(({ aspectName = "" }) => aspectName))];
@@ -171,8 +181,9 @@ export async function written(
     if (!(error instanceof CatalogError && error.code === "too_large")) throw error;
     return catalog.findEntities(urns, []);
   });
-  return found.map((entity, i) => ({
-    ...entity,
-    aspects: entity.aspects.filter(({ name }) => named.get(urns[i] ?? "")?.has(name)),
-  }));
+  return found.map(({ urn, aspects }, i) => {
+    const asked = urns[i] ?? "";
+    const values = aspects.filter(({ name }) => named.get(asked)?.has(name));
+    return { urn, aspects: [...values, ...(events.get(asked)?.values() ?? [])] };
+  });
 }

@@ -1,7 +1,7 @@
 /** Entities found for doors: as many as an answer holds, and no more in memory meanwhile. */
 import { expect, test } from "vitest";
 import { createFinds } from "../../src/catalog/find-entities.ts";
-import { written } from "../../src/http/openapi-forms.ts";
+import { createModelNames, written } from "../../src/http/openapi-forms.ts";
 
 type Dependencies = Parameters<typeof createFinds>[0];
 
@@ -52,7 +52,7 @@ test("what was written is answered with, however large: as urns alone", async ()
     ...{ entityType: "tag", entityUrn, changeType: "PATCH" as const },
     aspectName: "tagProperties",
   }));
-  const answered = await written(proposals, finds);
+  const answered = await written(proposals, finds, createModelNames([]));
   expect(answered.map(({ urn }) => urn)).toEqual(urns(200));
   expect(answered.every(({ aspects }) => aspects.length === 0)).toBe(true);
 });

@@ -51,7 +51,7 @@ function genericRoutes(names: ModelNames): readonly Endpoint[] {
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
     const members: string[] = [];
     for (const [i, [name]] of lists.entries()) {
-      const found = await written(proposals[i] ?? [], backing.catalog);
+      const found = await written(proposals[i] ?? [], backing.catalog, names);
       const text = entitiesText(found, { version: "v3", systemMetadata });
       members.push(`${JSON.stringify(name)}:${text}`);
     }

@@ -1,6 +1,8 @@
 /** /openapi/v1/trace: what became of a write. */
 import { CatalogError } from "../../core/errors.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";
+import type { ModelNames } from "../openapi-forms.ts";
 import { positionOfTrace } from "../trace-id.ts";
 import { orders } from "./samples.ts";
 
@@ -17,7 +19,7 @@ interface Storage {
 
 const namedMax = 20_000;
 
-export const traceRoutes: readonly Endpoint[] = [
+export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
   {
     method: "POST",
     kind: "page",
@@ -26,7 +28,7 @@ export const traceRoutes: readonly Endpoint[] = [
     name: "traceWrite",
     summary: "What became of a write",
     about:
-      "The trace id is in the header `traceparent` of the answer to a write of these doors. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error.",
+      "The trace id is in the header `traceparent` of the answer to a write of these doors. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
     parameters: [
       {
         ...{ name: "traceId", in: "path", type: "string", required: true },
@@ -86,12 +88,13 @@ export const traceRoutes: readonly Endpoint[] = [
       const traced: Record<string, Record<string, Traced>> = {};
       for (const [urn, named] of Object.entries(body as Readonly<Record<string, string[]>>)) {
         const aspects = [...new Set(named)];
-        const found = await statesOf(urn, aspects, catalog);
+        const found = await statesOf(urn, aspects, { names, catalog });
         const told = aspects.flatMap((aspect, i) => {
           const one = tracedOf(found[i] ?? "ERROR", { shown, detailed });
           return onlyIncludeErrors && one.success ? [] : [[aspect, one] as const];
         });
-        if (told.length > 0) traced[urn] = Object.fromEntries(told);
+        // Who asks for all waits for each urn, also where there is no aspect of it to tell.
+        if (told.length > 0 || !onlyIncludeErrors) traced[urn] = Object.fromEntries(told);
       }
       return { json: JSON.stringify(traced) };
     },
@@ -111,13 +114,19 @@ type State = "ACTIVE_STATE" | "HISTORIC_STATE" | "ERROR";
 async function statesOf(
   urn: string,
   aspects: readonly string[],
-  catalog: Backing["catalog"],
+  { names, catalog }: { readonly names: ModelNames } & Pick<Backing, "catalog">,
 ): Promise<readonly State[]> {
   const [found] = await catalog.findEntities([urn], aspects);
   const current = new Set(found?.aspects.map(({ name }) => name));
+  const entity = entityTypeOf(urn);
   return Promise.all(
     aspects.map(async (aspect) => {
       if (current.has(aspect)) return "ACTIVE_STATE";
+      if (names.isTimeseries(entity, aspect)) {
+        const query = { urn, entity, aspect: names.aspect(entity, aspect), limit: 1 };
+        const { json } = await catalog.getTimeseriesValues(query);
+        return JSON.parse(json).value.values.length > 0 ? "ACTIVE_STATE" : "ERROR";
+      }
       const earlier = await catalog.findAspect(urn, aspect, 1);
       return earlier === undefined ? "ERROR" : "HISTORIC_STATE";
     }),

@@ -55,7 +55,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     const proposals = proposalsIn(body, { entityType, changeType }, names);
     const answer = await write(proposals, ask, backing);
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
-    const json = entitiesText(await written(proposals, backing.catalog), {
+    const json = entitiesText(await written(proposals, backing.catalog, names), {
       ...{ version, systemMetadata },
     });
     return { ...answer, ...(async && { status: 202 }), json };

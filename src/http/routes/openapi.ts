@@ -16,7 +16,7 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...entityReads("v3", names),
     ...entityLists("v3", names),
     ...entityWrites("v3", names),
-    ...traceRoutes,
+    ...traceRoutes(names),
     ...modelRoutes(entities),
     ...relationshipScrolls,
     ...entityReads("v2", names),
