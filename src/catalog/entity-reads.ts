@@ -56,15 +56,28 @@ export interface TimeseriesQuery {
     | undefined;
 }
 
+/** `keyAlways: false`: the key aspect is told as any other, where it is stored and asked for. */
+export interface KeyOptions {
+  readonly keyAlways?: boolean | undefined;
+}
+
 export interface EntityReads {
   /**
    * {urn, entityName, aspects: {name: Envelope}}. Unknown aspect names are ignored,
    * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
    * `aspects` undefined: all.
    */
-  getEntity(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
+  getEntity(
+    urn: string,
+    aspects: readonly string[] | undefined,
+    options?: KeyOptions,
+  ): Promise<JsonText>;
   /** {results: {urn: entity}, statuses: {}, errors: {urn: …}}. */
-  getEntities(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
+  getEntities(
+    urns: readonly string[],
+    aspects: readonly string[] | undefined,
+    options?: KeyOptions,
+  ): Promise<JsonText>;
   /** {value: {<snapshot record>: {urn, aspects: [{<record>: value}]}}}. */
   getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {results: {urn: as getSnapshot gives it}, statuses: {}, errors: {}}. */

@@ -9,6 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { Entity, Model } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, JsonText } from "./catalog.ts";
+import type { KeyOptions } from "./entity-reads.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 type Reads = Pick<
@@ -60,9 +61,6 @@ export function createReads(dependencies: Dependencies): Reads {
     return `{"value":{${JSON.stringify(snapshotRecord(entity))}:${envelopes.snapshot(entity, state, aspects)}}}`;
   };
 
-  const entityText = (urn: string, state: EntityState, aspects?: readonly string[]): string =>
-    envelopes.entity(addresses.known(urn).entity, state, aspects);
-
   async function findVersion(
     urn: string,
     name: string,
@@ -90,12 +88,15 @@ export function createReads(dependencies: Dependencies): Reads {
   }
 
   return {
-    async getEntity(text, aspects) {
+    async getEntity(text, aspects, options) {
       const { entity, urn } = addresses.known(text);
-      return { json: envelopes.entity(entity, await readOne(urn), aspects) };
+      return { json: envelopes.entity(entity, await readOne(urn), aspects, options) };
     },
 
-    getEntities: (urns, aspects) => results(urns, (urn, state) => entityText(urn, state, aspects)),
+    getEntities: (urns, aspects, options) =>
+      results(urns, (urn, state) =>
+        envelopes.entity(addresses.known(urn).entity, state, aspects, options),
+      ),
 
     async getSnapshot(text, aspects) {
       const { entity, urn } = addresses.known(text);
@@ -164,15 +165,31 @@ export function createEnvelopes({
   const madeUpKey = (entity: Entity, urn: string): string =>
     `${envelopeHead(entity.keyAspect)}${keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
 
-  function entity(type: Entity, state: EntityState, names?: readonly string[]): string {
+  function keyMember(
+    type: Entity,
+    state: EntityState,
+    names: readonly string[] | undefined,
+    { keyAlways = true }: KeyOptions,
+  ): readonly string[] {
+    const key = currentAspect(state, type.keyAspect);
+    if (!keyAlways && (key === undefined || names?.includes(type.keyAspect) === false)) return [];
+    return [key === undefined ? madeUpKey(type, state.urn) : member(key)];
+  }
+
+  function entity(
+    type: Entity,
+    state: EntityState,
+    names?: readonly string[],
+    options: KeyOptions = {},
+  ): string {
     const whole = names === undefined;
     const known = whole ? entityTexts.get(state) : undefined;
     if (known !== undefined) return known;
-    const key = currentAspect(state, type.keyAspect);
-    const members = [key === undefined ? madeUpKey(type, state.urn) : member(key)];
+    const members = [...keyMember(type, state, names, options)];
     for (const aspect of selected(type, state, names)) members.push(member(aspect));
     const text = `{"urn":${JSON.stringify(state.urn)},"entityName":${JSON.stringify(type.name)},"aspects":{${members.join(",")}}}`;
-    if (whole && key !== undefined) entityTexts.set(state, text);
+    // A key that is stored is told of the whole entity in any case.
+    if (whole && currentAspect(state, type.keyAspect) !== undefined) entityTexts.set(state, text);
     return text;
   }
 

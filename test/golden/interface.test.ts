@@ -218,6 +218,27 @@ describe("4.5 reads", () => {
     ).toEqual([2]);
   });
 
+  test("the key is told where it is stored and asked for, if that is wanted", async () => {
+    const path = `/entitiesV2/${encoded(DATASET)}`;
+    const names = async (query: string) =>
+      Object.keys((await get(`${path}?alwaysIncludeKeyAspect=false${query}`)).body.aspects);
+    expect(await names("&aspects=List(ownership)")).toEqual(["ownership"]);
+    expect(await names("&aspects=List(datasetKey,ownership)")).toEqual(["datasetKey", "ownership"]);
+    expect(await names("")).toContain("datasetKey");
+    const unknown = encoded("urn:li:tag:nobody-told-of-it");
+    for (const one of [`/entitiesV2/${unknown}?`, `/entitiesV2?ids=List(${unknown})&`]) {
+      const { body } = await get(`${one}alwaysIncludeKeyAspect=false`);
+      const entity = body.results?.["urn:li:tag:nobody-told-of-it"] ?? body;
+      expect(entity).toEqual({
+        urn: "urn:li:tag:nobody-told-of-it",
+        entityName: "tag",
+        aspects: {},
+      });
+      // What was told without the key is told with it next.
+      expect(Object.keys((await get(`/entitiesV2/${unknown}`)).body.aspects)).toEqual(["tagKey"]);
+    }
+  });
+
   test("an unknown urn is answered with its key alone", async () => {
     const unknown = "urn:li:dataset:(urn:li:dataPlatform:hive,no.such,PROD)";
     const { status, body } = await get(`/entitiesV2/${encoded(unknown)}`);

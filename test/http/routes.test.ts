@@ -369,6 +369,14 @@ describe("/entitiesV2", () => {
       ["getEntities", ["u"], ["status", "ownership"]],
     ],
     ["/entitiesV2/u?alwaysIncludeKeyAspect=true&aspects=status", ["getEntity", "u", ["status"]]],
+    [
+      "/entitiesV2/u?alwaysIncludeKeyAspect=false&aspects=status",
+      ["getEntity", "u", ["status"], { keyAlways: false }],
+    ],
+    [
+      "/entitiesV2?ids=List(u)&alwaysIncludeKeyAspect=false",
+      ["getEntities", ["u"], undefined, { keyAlways: false }],
+    ],
     ["/entitiesV2?ids=List(u,v)", ["getEntities", ["u", "v"], undefined]],
     ["/entitiesV2/?ids=List()", ["getEntities", [], undefined]],
     ["/entitiesV2?aspects=List(status)&ids[0]=u", ["getEntities", ["u"], ["status"]]],

@@ -1,5 +1,6 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
-import type { Endpoint, Parameter, Resource } from "../endpoint.ts";
+import type { KeyOptions } from "../../catalog/entity-reads.ts";
+import type { Ask, Endpoint, Parameter, Resource } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
@@ -16,15 +17,28 @@ const aspects: Parameter = {
   in: "query",
   type: "strings",
   about:
-    "Only these aspects, and the key: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
+    "Only these aspects: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
 };
 
 const alwaysIncludeKeyAspect: Parameter = {
   name: "alwaysIncludeKeyAspect",
   in: "query",
-  type: "string",
-  about: "Accepted and without effect: the key aspect is always there",
+  type: "boolean",
+  about:
+    "`true` when absent: the key aspect is told in any case. `false`: only where it is stored and asked for",
 };
+
+/** What of an entity is asked for, as the catalog takes it. */
+function shownOf(
+  parameters: Ask["parameters"],
+): readonly [aspects: readonly string[] | undefined, options?: KeyOptions] {
+  const { aspects, alwaysIncludeKeyAspect } = parameters as {
+    aspects?: readonly string[];
+    alwaysIncludeKeyAspect?: boolean;
+  };
+  const names = aspects && namesIn(aspects);
+  return alwaysIncludeKeyAspect === false ? [names, { keyAlways: false }] : [names];
+}
 
 const getEntity: Endpoint = {
   method: "GET",
@@ -48,8 +62,7 @@ const getEntity: Endpoint = {
     ...momentErrors,
   ],
   handle(ask, { catalog }) {
-    const { aspects } = ask.parameters as { aspects?: readonly string[] };
-    return catalog.getEntity(ask.key, aspects && namesIn(aspects));
+    return catalog.getEntity(ask.key, ...shownOf(ask.parameters));
   },
 };
 
@@ -81,11 +94,8 @@ const getEntities: Endpoint = {
   },
   errors: [{ code: "malformed", when: "a urn does not parse" }, ...momentErrors],
   handle(ask, { catalog }) {
-    const { ids, aspects } = ask.parameters as {
-      ids: readonly string[];
-      aspects?: readonly string[];
-    };
-    return catalog.getEntities(ids, aspects && namesIn(aspects));
+    const { ids } = ask.parameters as { ids: readonly string[] };
+    return catalog.getEntities(ids, ...shownOf(ask.parameters));
   },
 };
 
