@@ -311,7 +311,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
 
   test("compresses when it is asked to", async () => {
     await space.remove();
-    space = createKafkaSpace(server, "&compression=gzip&partitions=1");
+    space = createKafkaSpace(server, { options: "&compression=gzip&partitions=1" });
     const events = [...eventsFrom(1, 10), eventAt(position(22), urnOf(1), "x".repeat(1_500_000))];
     const sink = await open();
     await space.limit(topics.versioned, 1_000_000);

@@ -39,11 +39,28 @@ const SETTLING_MS = 250;
 /** Of resources, as the protocol numbers them. */
 const TOPIC = 2;
 
-export function createKafkaSpace(server: string, options = ""): KafkaSpace {
-  const prefix = `t${randomBytes(5).toString("hex")}.`;
+export interface KafkaSpaceOptions {
+  /** For the address, such as `&partitions=1`. */
+  readonly options?: string;
+  /** Given for what somebody else has written there. */
+  readonly prefix?: string;
+  readonly certificates?: string | undefined;
+}
+
+export function createKafkaSpace(
+  server: string,
+  {
+    options = "",
+    prefix = `t${randomBytes(5).toString("hex")}.`,
+    certificates,
+  }: KafkaSpaceOptions = {},
+): KafkaSpace {
   const base = server.includes("://") ? server : `kafka://${server}`;
   const url = `${base}${base.includes("?") ? "&" : "?"}topicPrefix=${prefix}${options}`;
-  const { kafka } = createKafkaClient(parseKafkaAddress(url), { clientId: "annals-tests" });
+  const { kafka } = createKafkaClient(parseKafkaAddress(url), {
+    clientId: "annals-tests",
+    certificates,
+  });
   return {
     url,
     prefix,

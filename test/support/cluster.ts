@@ -63,12 +63,17 @@ const openers: Readonly<Record<string, (place: ServerPlace) => Promise<Dumped>>>
   search: async (place) => documentsOf(await openElasticsearchSearchReader(place)),
 };
 
-/** Views whose store is not given are in the directory of each node. */
+/**
+ * Views whose store is not given are in the directory of each node; the log is the caller's where its
+ * address is.
+ */
 export async function startCluster(
   stores: Readonly<Partial<Record<ClusterStore, Store>>>,
+  logAddress?: string,
 ): Promise<Cluster> {
   const name = `t${randomBytes(5).toString("hex")}`;
-  const log = await startLog();
+  const log =
+    logAddress === undefined ? await startLog() : { url: logAddress, stop: async () => {} };
   const directories: Disposable[] = [];
   const nodes: ServiceProcess[] = [];
   const { postgres, neo4j, elasticsearch, kafka } = stores;

@@ -45,9 +45,12 @@ export async function reachStore(name: StoreName): Promise<ReachedStore | Skippe
   return orFail(name, store);
 }
 
+/** What a test can have for itself: beside the stores, a Kafka that asks for users and speaks TLS. */
+export type OwnName = StoreName | "secured kafka";
+
 /** A server that this test alone has, to kill and start again; from registry packages only. */
-export async function ownStore(name: StoreName): Promise<OwnStore | SkippedStore> {
-  return orFail(name, await keeper().own(name));
+export async function ownStore(name: OwnName): Promise<OwnStore | SkippedStore> {
+  return orFail(name === "secured kafka" ? "kafka" : name, await keeper().own(name));
 }
 
 /** "neo4j 5.26.25": for the names of tests. Why one is left out is told when all have run. */

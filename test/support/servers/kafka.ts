@@ -39,13 +39,23 @@ export const kafkaProgram = async (
 ): Promise<ServerCommand> => java(await kafkaPackage.program(), program, ...args);
 
 export async function kafka(): Promise<ServerKind> {
+  return kafkaWith({ properties: () => "", format: [] });
+}
+
+/** One that has settings of its own beside the usual ones, and users from the beginning. */
+export function kafkaWith(own: {
+  /** What is told again holds as it was told last. */
+  properties(place: ServerPlace): string;
+  readonly format: readonly string[];
+}): ServerKind {
   return {
     ...kafkaPackage,
     portCount: 2,
 
     async prepare(place) {
-      await writeFile(propertiesFile(place), propertiesOf(place));
-      const args = ["format", "--standalone", "-t", clusterId, "-c", propertiesFile(place)];
+      await writeFile(propertiesFile(place), propertiesOf(place) + own.properties(place));
+      const format = ["format", "--standalone", "-t", clusterId, "-c", propertiesFile(place)];
+      const args = [...format, ...own.format];
       return [await java(place.program, "kafka.tools.StorageTool", ...args)];
     },
 

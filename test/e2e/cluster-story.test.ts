@@ -1,0 +1,247 @@
+/**
+ * The whole story on all real stores: a catalog is filled and read while every store and every node is
+ * killed at some point and started again. Nothing that was acknowledged is lost, every view is what the
+ * log says in the end, and consumers of the topics were told each change once.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { topics } from "../../src/feed/event-schemas.ts";
+import { createKafkaSpace } from "../adapter/kafka-place.ts";
+import { start } from "../cli/run-program.ts";
+import { encoded } from "../support/client.ts";
+import { type Cluster, type ClusterNode, clusterStores, startCluster } from "../support/cluster.ts";
+import {
+  type EventStoreServer,
+  startEventStoreServer,
+} from "../support/eventstoredb-server/server.ts";
+import type { OwnStore } from "../support/servers/store-keeper.ts";
+import { ownStore, type SkippedStore } from "../support/stores.ts";
+
+const sample = fileURLToPath(new URL("../data/sample/catalog.json", import.meta.url));
+const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
+const roles = ["api", "api", "projector,feed", "projector,feed"] as const;
+const writers = 4;
+
+const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(clusterStores.map(ownStore));
+const isThere = (store: OwnStore | SkippedStore | undefined): store is OwnStore =>
+  store !== undefined && !("skipped" in store);
+const stores = [postgres, neo4j, elasticsearch, kafka].filter(isThere);
+
+const between = (least: number, most: number): number =>
+  least + Math.floor(Math.random() * (most - least + 1));
+
+/** Undefined where the connection broke with the node's process. */
+const unlessKilled = <T>(asking: Promise<T>): Promise<T | undefined> =>
+  asking.catch((error: unknown) => {
+    if (!(error instanceof TypeError)) throw error;
+    return undefined;
+  });
+
+/** What can be killed and comes back with what it had. */
+interface Mortal {
+  readonly name: string;
+  kill(): Promise<unknown>;
+  start(): Promise<unknown>;
+}
+
+// Only servers of the test's own may be killed, and not everywhere can they be started.
+describe.skipIf(stores.length < clusterStores.length)(
+  "a cluster of which every part is killed",
+  { timeout: 600_000 },
+  () => {
+    let log: EventStoreServer;
+    let cluster: Cluster;
+    const nodes: ClusterNode[] = [];
+    /** The name of each tag that was acknowledged last. */
+    const acknowledged = new Map<string, string>();
+    const profiles = new Map<string, number>();
+    let written = 0;
+    let logIsAway = false;
+    let isOver = false;
+
+    beforeAll(async () => {
+      if (!isThere(postgres) || !isThere(neo4j)) return;
+      if (!isThere(elasticsearch) || !isThere(kafka)) return;
+      log = await startEventStoreServer();
+      cluster = await startCluster({ postgres, neo4j, elasticsearch, kafka }, log.address);
+      nodes.push(...(await Promise.all(roles.map((role) => cluster.startNode(role)))));
+    });
+
+    afterAll(async () => {
+      await cluster?.[Symbol.asyncDispose]();
+      await log?.stop();
+      for (const store of stores) await store.stop();
+    });
+
+    const nodeAt = (index: number): ClusterNode => {
+      const node = nodes[index];
+      if (node === undefined) throw new Error(`there is no node ${index}`);
+      return node;
+    };
+    const anApi = (): ClusterNode => nodeAt(between(0, 1));
+
+    const mortals: readonly Mortal[] = [
+      ...stores.map((store, n) => ({ ...store, name: clusterStores[n] ?? "" })),
+      { name: "log", kill: () => log.stop(), start: () => log.start() },
+      ...roles.map((role, n) => ({
+        name: `${role} ${n}`,
+        kill: () => nodeAt(n).stop("SIGKILL"),
+        start: async () => {
+          nodes[n] = await cluster.startNode(role, { directory: nodeAt(n).directory });
+        },
+      })),
+    ];
+
+    type Write = (
+      node: ClusterNode,
+    ) => Promise<{ readonly status: number; readonly body: unknown }>;
+
+    /** The node that acknowledged it in the end; one that was killed is left for another. */
+    async function insist(write: Write, choose: () => ClusterNode = anApi): Promise<ClusterNode> {
+      for (;;) {
+        const node = choose();
+        const reply = await unlessKilled(write(node));
+        if (reply?.status === 200) {
+          written++;
+          return node;
+        }
+        // As long as the log takes writes, the catalog does.
+        if (reply !== undefined) {
+          expect([reply.status, logIsAway], JSON.stringify(reply.body)).toEqual([503, true]);
+        }
+        await sleep(50);
+      }
+    }
+
+    /** Each writer has tags of its own. */
+    async function writeOn(writer: number): Promise<void> {
+      for (let n = 0; !isOver; n++) {
+        const urn = `urn:li:tag:story-${writer}-${n % 25}`;
+        const series = `urn:li:dataset:(urn:li:dataPlatform:hive,story.t${writer},PROD)`;
+        const name = `part ${n} of ${writer}`;
+        const owner = { owner: `urn:li:corpuser:writer${writer}`, type: "DATAOWNER" };
+        const profile = { timestampMillis: 1_700_000_000_000 + n, rowCount: n };
+        const taker = await insist(({ client }) => client.upsert(urn, "tagProperties", { name }));
+        acknowledged.set(urn, name);
+        // Whatever is down, a node tells what it took.
+        const found = await unlessKilled(nameAt(taker, urn));
+        if (found !== undefined && !logIsAway) expect(found).toBe(name);
+        await insist(({ client }) => client.upsert(urn, "ownership", { owners: [owner] }));
+        await insist(({ client }) => client.upsert(series, "datasetProfile", profile));
+        profiles.set(series, n + 1);
+      }
+    }
+
+    async function progress(requests: number): Promise<void> {
+      const aim = written + requests;
+      await expect.poll(() => isOver || written >= aim, { timeout: 90_000 }).toBe(true);
+    }
+
+    /** Of some at once. */
+    async function outage(dead: readonly Mortal[]): Promise<void> {
+      const names = dead.map(({ name }) => name);
+      const withoutLog = names.includes("log");
+      if (withoutLog) logIsAway = true;
+      await Promise.all(dead.map((one) => one.kill()));
+      const isMute = withoutLog || (names.includes("api 0") && names.includes("api 1"));
+      await (isMute ? sleep(between(0, 1_000)) : progress(between(1, 40)));
+      await Promise.all(dead.map((one) => one.start()));
+      if (!withoutLog) return;
+      for (const n of [0, 1]) {
+        const urn = "urn:li:tag:story-again";
+        const name = `again at ${n}, after ${written}`;
+        const write: Write = ({ client }) => client.upsert(urn, "tagProperties", { name });
+        await insist(write, () => nodeAt(n));
+      }
+      logIsAway = false;
+    }
+
+    const nameAt = async ({ client }: ClusterNode, urn: string) => {
+      const { body, status } = await client.get(`/aspects/${encoded(urn)}?aspect=tagProperties`);
+      if (!logIsAway) expect(status, JSON.stringify(body)).toBe(200);
+      return body.aspect?.["com.linkedin.tag.TagProperties"].name;
+    };
+
+    async function findAll(): Promise<void> {
+      const known = [...acknowledged];
+      for (const node of nodes.slice(0, 2)) {
+        for (const [urn, name] of known) expect(await nameAt(node, urn)).toBe(name);
+      }
+    }
+
+    test("goes on, and loses nothing that it acknowledged", async () => {
+      // The first that fails ends the story.
+      const writing = Promise.all(Array.from({ length: writers }, (_, n) => writeOn(n)));
+      writing.catch(() => {
+        isOver = true;
+      });
+      const args = [main, "ingest", sample, "--server", nodeAt(0).address];
+      expect(await start(process.execPath, args).ended).toMatchObject({ code: 0 });
+      const left = mortals.toSorted(() => Math.random() - 0.5);
+      while (left.length > 0 && !isOver) {
+        await progress(between(1, 40));
+        await outage(left.splice(0, between(1, 3)));
+      }
+      // All stores but the log at once.
+      await outage(mortals.slice(0, stores.length));
+      await progress(between(1, 30));
+      isOver = true;
+      await writing;
+      expect(acknowledged.size).toBeGreaterThan(writers);
+    });
+
+    test("every node comes to see all that there is", async () => {
+      for (const node of nodes) await cluster.caughtUp(node);
+      await findAll();
+      const { client } = nodeAt(1);
+      for (let writer = 0; writer < writers; writer++) {
+        const owner = encoded(`urn:li:corpuser:writer${writer}`);
+        const own = [...acknowledged.keys()].filter((urn) => urn.includes(`story-${writer}-`));
+        const path = `/relationships?urn=${owner}&direction=INCOMING&types=OwnedBy`;
+        expect((await client.get(path)).body.total).toBe(own.length);
+      }
+      const search = { input: "*", entity: "tag", start: 0, count: 0 };
+      const found = await client.call("POST", "/entities?action=search", search);
+      expect(found.body.value.numEntities).toBeGreaterThanOrEqual(acknowledged.size);
+      for (const [urn, count] of profiles) {
+        const asked = { urn, entity: "dataset", aspect: "datasetProfile", limit: 10_000 };
+        const path = "/aspects?action=getTimeseriesAspectValues";
+        const { body } = await client.call("POST", path, asked);
+        expect(body.value.values).toHaveLength(count);
+      }
+    });
+
+    test("every view is what the log says", async () => {
+      expect(await cluster.differences()).toEqual([]);
+    });
+
+    test("consumers of the topics were told each change once, in the order of its entity", async () => {
+      if (!isThere(kafka)) return;
+      const prefix = `${cluster.settings.ANNALS_STORE_NAME}.`;
+      const space = createKafkaSpace(kafka.url, { prefix });
+      const read = await Promise.all(
+        [topics.versioned, topics.timeseries].map((topic) => space.read(topic)),
+      );
+      const told = read.flat().map(({ key, headers }) => ({
+        ...{ urn: key, position: Number(headers["annals-position"]) },
+      }));
+      const changes: { readonly urn: string; readonly position: number }[] = [];
+      for (let from = "from=start"; ; ) {
+        const { body } = await nodeAt(0).client.get(`/changes?${from}&limit=1000`);
+        for (const { entityUrn: urn, position } of body.changes) changes.push({ urn, position });
+        if (body.changes.length === 0) break;
+        from = `after=${body.position}`;
+      }
+      const inOrder = told.toSorted((a, b) => a.position - b.position);
+      expect(inOrder).toEqual(changes);
+      expect(changes.length).toBeGreaterThan(acknowledged.size);
+      for (const messages of read) {
+        for (const one of Map.groupBy(messages, ({ key }) => key).values()) {
+          const positions = one.map(({ headers }) => Number(headers["annals-position"]));
+          expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+        }
+      }
+    });
+  },
+);

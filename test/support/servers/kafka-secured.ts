@@ -1,0 +1,55 @@
+/**
+ * A Kafka that speaks TLS, asks for a user and a password, and lets users do what they were granted:
+ * `kafka://admin:…` may do all, `kafka://annals:…` nothing at first. Its certificate is the test
+ * servers' own, which no authority has signed.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { kafkaWith } from "./kafka.ts";
+import type { ServerKind, ServerPlace } from "./server-kind.ts";
+
+const passwords = { admin: "admin-secret", annals: "annals secret@/:" } as const;
+
+const readText = (name: string): string =>
+  readFileSync(new URL(`../eventstoredb-server/${name}`, import.meta.url), "utf8");
+
+/** PEM text of what its certificate is believed by. */
+export const kafkaCertificates = (): string => readText("test-server.crt");
+
+/** The same address for another user, or for one with another password. */
+export const kafkaAs = (
+  url: string,
+  user: keyof typeof passwords,
+  password: string = passwords[user],
+): string => url.replace(/\/\/[^@]*@/, `//${user}:${encodeURIComponent(password)}@`);
+
+export async function securedKafka(): Promise<ServerKind> {
+  const kind = kafkaWith({
+    properties,
+    format: Object.entries(passwords).flatMap(([name, password]) => [
+      "--add-scram",
+      `SCRAM-SHA-512=[name=${name},password=${password}]`,
+    ]),
+  });
+  const url = ({ ports }: ServerPlace) => `kafka://admin@127.0.0.1:${ports[2]}?tls=true`;
+  return { ...kind, portCount: 3, url: (place) => kafkaAs(url(place), "admin") };
+}
+
+/** The broker itself, and who asks whether it is ready, come to the ports that know no users. */
+function properties({ folder, ports: [inner, controller, outer] }: ServerPlace): string {
+  const keys = join(folder, "keys.pem");
+  writeFileSync(keys, readText("test-server.key") + kafkaCertificates());
+  return `
+listeners=PLAINTEXT://127.0.0.1:${inner},CONTROLLER://127.0.0.1:${controller},SASL_SSL://127.0.0.1:${outer}
+advertised.listeners=PLAINTEXT://127.0.0.1:${inner},SASL_SSL://127.0.0.1:${outer}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL
+sasl.enabled.mechanisms=SCRAM-SHA-512,PLAIN
+listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_admin="${passwords.admin}";
+ssl.keystore.type=PEM
+ssl.keystore.location=${keys}
+ssl.client.auth=none
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:admin;User:ANONYMOUS
+`;
+}
