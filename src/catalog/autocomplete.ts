@@ -8,6 +8,7 @@ import { plainField } from "../core/filter.ts";
 import { evaluate, fieldValues } from "../search/evaluate.ts";
 import type {
   Condition,
+  DocumentText,
   Expression,
   SearchDocument,
   SearchQuery,
@@ -126,19 +127,34 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
   return {
     expression,
     suggestionOf(document) {
-      let best: { readonly value: string; readonly score: number } | undefined;
-      for (const text of document.texts) {
-        const score = evaluate(expression, { ...document, texts: [text] })?.score ?? -1;
-        // Of equal ones the longer: it says more.
-        const better =
-          score > (best?.score ?? -1) ||
-          (score === best?.score && text.value.length > best.value.length);
-        if (better) best = { value: text.value, score };
-      }
+      const worth = (text: DocumentText, wanted: Expression): number =>
+        evaluate(wanted, { ...document, texts: [text] })?.score ?? 0;
+      const whole = bestOf(document.texts, (text) => worth(text, expression));
+      if (whole !== undefined) return whole.value;
       // None has all the words: one of its names has some, and others the rest.
-      return best?.value ?? document.texts.find(({ suggested }) => suggested)?.value;
+      const suggested = document.texts.filter((text) => text.suggested);
+      const sumOf = (text: DocumentText) =>
+        leaves.reduce((sum, leaf) => sum + worth(text, leaf), 0);
+      return bestOf(suggested, sumOf)?.value;
     },
   };
+}
+
+/** The text that is worth most, if one is worth anything; of equal ones the longest: it says most. */
+function bestOf(
+  texts: readonly DocumentText[],
+  worthOf: (text: DocumentText) => number,
+): DocumentText | undefined {
+  let best: DocumentText | undefined;
+  let most = 0;
+  for (const text of texts) {
+    const worth = worthOf(text);
+    const longer = text.value.length > (best?.value.length ?? 0);
+    if (worth === 0 || worth < most || (worth === most && !longer)) continue;
+    best = text;
+    most = worth;
+  }
+  return best;
 }
 
 function choicesOf(word: string, begun: boolean): readonly WordChoice[] {

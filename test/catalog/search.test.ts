@@ -738,6 +738,9 @@ describe("autocomplete", () => {
     ["harv", {}, ["harvests"], [HARVESTS]],
     ["farmly.public.h", {}, ["farmly.public.harvests"], [HARVESTS]],
     ["public farm", {}, ["farmly.public.growers", "farmly.public.harvests"], [GROWERS, HARVESTS]],
+    // Where none of its names has all the words, the one that has most of them.
+    ["postgres harv", {}, ["farmly.public.harvests"], [HARVESTS]],
+    ["postgres farmly harv", {}, ["farmly.public.harvests"], [HARVESTS]],
     ["grow", { field: "name" }, ["growers"], [GROWERS]],
     ["row", { field: "name" }, [], []],
     ["pro", { field: "origin", limit: 1 }, ["PROD"], [GROWERS]],
