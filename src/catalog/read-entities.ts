@@ -8,8 +8,7 @@ import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Entity, Model } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
-import type { Catalog, JsonText } from "./catalog.ts";
-import type { KeyOptions } from "./entity-reads.ts";
+import type { Catalog, JsonText, KeyOptions } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 type Reads = Pick<

@@ -1,5 +1,5 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
-import type { KeyOptions } from "../../catalog/entity-reads.ts";
+import type { KeyOptions } from "../../catalog/catalog.ts";
 import type { Ask, Endpoint, Parameter, Resource } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import { namesIn } from "../parameters.ts";
