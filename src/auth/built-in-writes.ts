@@ -1,6 +1,6 @@
 /**
- * Writes to what is there before anybody wrote it: the first one to a default policy or role stores it
- * as it was, so that it can be patched, deleted, rolled back and looked back at like any other. What
+ * Writes to what is there before anybody wrote it: the first one to a default policy, a role or the root
+ * user stores it as it was, so that it can be patched, deleted, rolled back and looked back at like any other. What
  * is fixed is not written.
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
@@ -30,12 +30,12 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
   const byUrn = new Map(builtIns.map((one) => [one.urn, one]));
   const types = new Set(builtIns.map(({ entityType }) => entityType.toLowerCase()));
 
-  async function stored({ urn, entityType }: BuiltIn): Promise<boolean> {
+  async function stored({ urn, info }: BuiltIn): Promise<boolean> {
     const { json } = await catalog.getEntity(urn, undefined);
     const { aspects } = JSON.parse(json) as {
       readonly aspects: Readonly<Record<string, { readonly created?: { readonly time: number } }>>;
     };
-    return aspects[infoOf(entityType)]?.created?.time !== builtInTime;
+    return aspects[info]?.created?.time !== builtInTime;
   }
 
   async function prepare(urns: ReadonlySet<string>): Promise<void> {
@@ -66,8 +66,9 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
 
   const ingest: Catalog["ingest"] = (proposals, caller) => {
     if (!proposals.some(touches)) return catalog.ingest(proposals, caller);
-    const urns = proposals.filter(touches).flatMap((proposal) => urnOf(proposal) ?? []);
-    return prepare(new Set(urns)).then(() => catalog.ingest(proposals, caller));
+    const urns = new Set(proposals.filter(touches).map(urnOf)).intersection(byUrn);
+    if (urns.size === 0) return catalog.ingest(proposals, caller);
+    return prepare(urns).then(() => catalog.ingest(proposals, caller));
   };
 
   return {
@@ -82,13 +83,7 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
 }
 
 /** Its key follows from the urn. */
-const creationOf = ({ urn, entityType, aspects }: BuiltIn): Proposal => ({
-  ...{ entityType, entityUrn: urn, changeType: "CREATE", aspectName: infoOf(entityType) },
-  aspect: {
-    value: JSON.stringify(aspects[infoOf(entityType)]),
-    contentType: "application/json",
-  },
+const creationOf = ({ urn, entityType, aspects, info }: BuiltIn): Proposal => ({
+  ...{ entityType, entityUrn: urn, changeType: "CREATE", aspectName: info },
+  aspect: { value: JSON.stringify(aspects[info]), contentType: "application/json" },
 });
-
-/** The aspect that tells it. */
-const infoOf = (entityType: string): string => `${entityType}Info`;

@@ -1,6 +1,6 @@
 /**
- * The policies and roles that are there from the start: those of the reference under their own names.
- * They are read and judged without being stored, so that a fresh catalog holds what its users put in
+ * The policies, roles and the root user that are there from the start: those of the reference under their
+ * own names. They are read and judged without being stored, so that a fresh catalog holds what its users put in
  * and nothing else; the first write to one stores it (built-in-writes.ts). Those of the root user and
  * of administrators are fixed, so that nobody can be locked out of the service whose data directory
  * is theirs.
@@ -30,6 +30,8 @@ export interface BuiltIn {
   readonly entityType: string;
   /** Values by the names of aspects, the key included. */
   readonly aspects: Readonly<Record<string, object>>;
+  /** The aspect that tells it: its key follows from the urn. */
+  readonly info: string;
   /** Nobody changes it. */
   readonly fixed: boolean;
 }
@@ -195,6 +197,7 @@ export function builtIns(namespace: string): readonly BuiltIn[] {
       urn: `urn:${namespace}:dataHubPolicy:${id}`,
       entityType: "dataHubPolicy",
       aspects: { dataHubPolicyKey: { id }, dataHubPolicyInfo: policy },
+      info: "dataHubPolicyInfo",
       fixed: !policy.editable,
     }),
   );
@@ -206,8 +209,24 @@ export function builtIns(namespace: string): readonly BuiltIn[] {
         dataHubRoleKey: { id },
         dataHubRoleInfo: { name: id, description, editable: false },
       },
+      info: "dataHubRoleInfo",
       fixed: false,
     }),
   );
-  return [...policies, ...named];
+  return [...policies, ...named, rootUser(namespace)];
 }
+
+const rootUser = (namespace: string): BuiltIn => ({
+  urn: `urn:${namespace}:corpuser:${rootUserId}`,
+  entityType: "corpuser",
+  aspects: {
+    corpUserKey: { username: rootUserId },
+    // With what it would be given when it is stored, so that storing it changes nothing.
+    corpUserInfo: {
+      ...{ customProperties: {}, system: false },
+      ...{ active: true, displayName: "DataHub", title: "DataHub Root User" },
+    },
+  },
+  info: "corpUserInfo",
+  fixed: false,
+});

@@ -1,0 +1,94 @@
+/** The root user is told of before anybody wrote it, and is what is written over it from then on. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
+import { encoded, proposal } from "../support/client.ts";
+import { type GuardedService, guardedService } from "./guarded-service.ts";
+
+const SHOWN = { active: true, displayName: "DataHub", title: "DataHub Root User" };
+const INFO = { ...SHOWN, customProperties: {}, system: false };
+const ME = "{ me { corpUser { urn username properties { active displayName title } } } }";
+
+let service: GuardedService;
+let root: Record<string, string>;
+beforeAll(async () => {
+  service = await guardedService();
+  root = service.operator;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const call = (method: string, path: string, body?: unknown) =>
+  service.client.call(method, path, body, root);
+const aspects = async () => (await call("GET", `/entitiesV2/${encoded(ROOT)}`)).body.aspects;
+const propose = (aspect: string, value: unknown, more: object = {}) =>
+  call("POST", "/aspects?action=ingestProposal", { proposal: proposal(ROOT, aspect, value, more) });
+async function me(headers = root) {
+  const { body } = await ask(service.client, ME, {}, headers);
+  return body.data.me.corpUser;
+}
+async function counted(): Promise<number> {
+  const { body } = await call("POST", "/entities?action=getTotalEntityCount", {
+    entity: "corpuser",
+  });
+  return body.value;
+}
+
+describe("in a fresh catalog the root user", () => {
+  test("is told by its urn, as the reference's first start tells it", async () => {
+    expect((await aspects()).corpUserInfo.value).toEqual(INFO);
+    expect((await aspects()).corpUserKey.value).toEqual({ username: "datahub" });
+    const { body } = await call("GET", `/aspects/${encoded(ROOT)}?aspect=corpUserInfo&version=0`);
+    expect(body.aspect["com.linkedin.identity.CorpUserInfo"]).toEqual(INFO);
+    const snapshot = await call("GET", `/entities/${encoded(ROOT)}`);
+    expect(JSON.stringify(snapshot.body)).toContain('"title":"DataHub Root User"');
+    const exists = await call("POST", "/entities?action=exists", { urn: ROOT });
+    expect(exists.body.value).toBe(true);
+  });
+
+  test("is told to itself", async () => {
+    expect(await me()).toEqual({ urn: ROOT, username: "datahub", properties: SHOWN });
+  });
+
+  test("is counted, listed and found by nobody, also once it has a token", async () => {
+    const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
+    expect(await me(asBearer(token))).toEqual({
+      ...{ urn: ROOT, username: "datahub", properties: SHOWN },
+    });
+    expect(await counted()).toBe(0);
+    const listed = await call("POST", "/entities?action=listUrns", {
+      ...{ entity: "corpuser", start: 0, count: 10 },
+    });
+    expect(listed.body.value.total).toBe(0);
+  });
+});
+
+describe("once somebody writes it, the root user", () => {
+  test("keeps what it was beside what was written, and is counted", async () => {
+    const patch = [{ op: "add", path: "/email", value: "root@beds.example" }];
+    expect((await propose("corpUserInfo", { patch }, { changeType: "PATCH" })).status).toBe(200);
+    expect((await propose("corpUserStatus", ACTIVE)).status).toBe(200);
+    expect((await aspects()).corpUserInfo.value).toEqual({ ...INFO, email: "root@beds.example" });
+    const first = await call("GET", `/aspects/${encoded(ROOT)}?aspect=corpUserInfo&version=1`);
+    expect(first.body.aspect["com.linkedin.identity.CorpUserInfo"]).toEqual(INFO);
+    expect(await counted()).toBe(1);
+  });
+
+  test("may be called something else", async () => {
+    expect((await propose("corpUserInfo", { active: true, displayName: "Ada" })).status).toBe(200);
+    expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
+  });
+
+  test("is gone when it is deleted, with its tokens, but not the operator's", async () => {
+    const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
+    expect((await call("POST", "/entities?action=delete", { urn: ROOT })).status).toBe(200);
+    expect((await aspects()).corpUserInfo).toBeUndefined();
+    expect((await service.client.call("GET", "/", undefined, asBearer(token))).status).toBe(401);
+    expect((await me()).urn).toBe(ROOT);
+  });
+});
+
+const ACTIVE = {
+  status: "ACTIVE",
+  lastModified: { time: 1, actor: ROOT },
+};
