@@ -143,6 +143,11 @@ export interface Endpoint {
   readonly access?: "operator" | "watcher";
   /** Needs no token where all others do: says nothing of what is in the catalog. */
   readonly open?: boolean;
+  /**
+   * Open for what is there already, and nothing else: where tokens are asked for, who shows none is told
+   * that one is needed, whatever else is wrong with the request.
+   */
+  readonly closedToNew?: boolean;
   /** Its answers carry X-Annals-Position. */
   readonly writes?: boolean;
   /**

@@ -146,7 +146,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const docs = createDocsPage(table, config);
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
-  const replies = createReplies(config, logger);
+  const replies = createReplies(config, logger, access);
   const rules: ReceptionRules = { ...config, table, admitsOperator: options.admitsOperator };
 
   const app = fastify({
@@ -296,6 +296,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
         refuseUnserved(endpoint, around.servesApi);
+        noted.subject = subject;
         noted.ask = receive(request.raw, noted, rules, subject);
       };
       identified(request, endpoint, access, begin, done as Done);

@@ -10,6 +10,7 @@ import { shownDemand } from "../auth/privileges.ts";
 import { CatalogError } from "../core/errors.ts";
 import { demandOf } from "./demand-of.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Noted } from "./reception.ts";
 
 export interface Access {
   readonly authentication: Authentication;
@@ -82,6 +83,22 @@ async function admitted(
     hint: `It needs the privilege ${shownDemand(demand)}`,
     actor,
   });
+}
+
+/** What is the request's own fault, and not for everybody to be told. */
+const ownFaults: ReadonlySet<string> = new Set([
+  ...["malformed", "invalid", "conflict", "not_found", "too_large"],
+]);
+
+/** What a request to a row that is closed to what is new is refused with, for who asks. */
+export function refusalAt(
+  refusal: CatalogError,
+  { endpoint, subject }: Pick<Noted, "endpoint" | "subject">,
+  access: Pick<Access, "authentication"> | undefined,
+): CatalogError {
+  const closed = endpoint?.closedToNew === true && access?.authentication.required === true;
+  const unknown = closed && subject === undefined && ownFaults.has(refusal.code);
+  return unknown ? tokenNeeded() : refusal;
 }
 
 const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";

@@ -21,6 +21,8 @@ export interface Noted {
   readonly endpoint: Endpoint | undefined;
   /** Undefined for paths outside the resources: they have none. */
   readonly protocol: Protocol | undefined;
+  /** For whom the token of the request acts. */
+  subject?: string | undefined;
   ask: Ask | undefined;
   unrouted: Unrouted | undefined;
   /** What it was refused with, or failed. */

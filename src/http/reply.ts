@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
 import { type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
+import { type Access, refusalAt } from "./identify.ts";
 import { type Finding, misfitOf } from "./misfit-message.ts";
 import { errorHeaderOf, type Protocol } from "./protocol.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
@@ -33,9 +34,11 @@ const HTML_TYPE = "text/html; charset=utf-8";
 export function createReplies(
   config: { readonly recordPrefix: string; readonly bodyBytesMax: number },
   logger: DoorLog,
+  access?: Access | undefined,
 ): Replies {
-  function failWith(error: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
+  function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
     const noted = request.noted ?? undefined;
+    const error = noted === undefined ? fault : refusalAt(fault, noted, access);
     if (noted !== undefined) noted.failure = error;
     const unrouted = noted?.unrouted;
     const form = noted?.endpoint?.errorForm ?? unrouted?.errorForm;

@@ -231,6 +231,43 @@ describe("every endpoint of the route table", () => {
     expect(undoing.map(({ access }) => access)).toEqual(["watcher"]);
   });
 
+  /** None of them is a body that any row takes. */
+  const malformed = [
+    "{",
+    '{"a":1,"a":2}',
+    "[[",
+    "",
+    '"\\ud800"',
+    '{"__proto__":{"x":1}}',
+    "null",
+    "7",
+  ];
+  /** Where who asks decides about the answer, whatever the body is. */
+  const demanding = table.endpoints.filter(
+    ({ method, open, closedToNew }) =>
+      method !== "GET" && method !== "HEAD" && (open !== true || closedToNew === true),
+  );
+
+  test.each(
+    demanding.map((endpoint) => [`${endpoint.method} ${endpoint.path} ${endpoint.name}`, endpoint]),
+  )("asks who sends a malformed body before it looks at it: %s", async (_, { method, example }) => {
+    const types = ["application/json", "text/csv", "application/json-patch+json"];
+    for (const type of types) {
+      for (const body of malformed) {
+        const { status } = await service.client.call(method, example.path, body, {
+          "Content-Type": type,
+        });
+        expect({ status, type, body }).toEqual({ status: 401, type, body });
+      }
+    }
+  });
+
+  test("is told apart by whether it is open, or closed to what is new", () => {
+    expect(demanding.length).toBeGreaterThan(60);
+    const open = demanding.filter((endpoint) => endpoint.open === true);
+    expect(open.map(({ name }) => name)).toEqual(["registerSchema"]);
+  });
+
   for (const endpoint of table.endpoints) {
     const { method, path, example } = endpoint;
     if (endpoint.open === true) continue;

@@ -128,6 +128,16 @@ test("where tokens are asked for, schemas are read and looked up without, and re
   expect(refused).toMatchObject({ status: 401, body: { error_code: 401 } });
   expect(refused.headers.get("www-authenticate")).toContain("Bearer");
   expect((await post({ Authorization: "Bearer x" })).status).toBe(401);
+  // Nor is it told what else is wrong with a schema, or stands against it.
+  const other = { schema: '{"type":"record","name":"Other","fields":[]}' };
+  for (const body of ["{", {}, { schema: "no schema" }, { schema: 7 }, other]) {
+    const faulty = await client.call("POST", `${BASE}/subjects/${TOPIC}/versions`, body);
+    expect(faulty, JSON.stringify(body)).toMatchObject({ status: 401, body: { error_code: 401 } });
+  }
+  const large = { schema: "x".repeat(2 ** 20) };
+  expect((await client.call("POST", `${BASE}/subjects/s/versions`, large)).status).toBe(401);
+  const shown = await client.call("POST", `${BASE}/subjects/s/versions`, "{", guarded.operator);
+  expect(shown.status).toBe(400);
   expect((await post(guarded.operator)).status).toBe(200);
   expect((await post()).status).toBe(200);
   const level = { compatibility: "NONE" };

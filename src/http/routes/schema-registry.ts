@@ -201,6 +201,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   row(
     {
       ...{ method: "POST", name: "registerSchema", path: `${ofSubject}/versions` },
+      closedToNew: true,
       summary: "Register a schema under a subject",
       about:
         "A schema that the subject has is answered as it is, and needs no token. A new one becomes the next version, if it is compatible; the same schema has the same id under every subject.",
