@@ -5,6 +5,7 @@
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
 import { processRequest } from "graphql-helix";
 import { CatalogError } from "../core/errors.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import type { Position } from "../core/position.ts";
 import { createSchema } from "./create-schema.ts";
 import { createEntityLoader } from "./entity-loader.ts";
@@ -37,7 +38,7 @@ export interface GraphqlDoor {
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
-interface Options extends Omit<Surroundings, "entityTypes"> {
+interface Options extends Omit<Surroundings, "entityTypes" | "moving"> {
   /** Entity types by the model's names. */
   readonly entityNames: Iterable<string>;
   /** The catalog as a user sees it. */
@@ -53,7 +54,8 @@ interface Payload {
 
 export function createGraphqlDoor(options: Options): GraphqlDoor {
   const { onFault, entityNames, catalogFor, ...rest } = options;
-  const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames) };
+  const moving = createInTurn(1);
+  const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
 
   const textOf = ({ data = null, errors }: Payload): string =>

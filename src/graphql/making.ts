@@ -6,6 +6,7 @@ import { entityTypeOf } from "../core/urn.ts";
 import { entityOf } from "./entity-source.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
+import { move } from "./moving.ts";
 import { propertiesAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
@@ -62,43 +63,6 @@ const deleting =
   (...entityTypes: readonly string[]) =>
   (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
     remove(urnOf(urn, entityTypes, viewer), viewer);
-
-/** Throws `invalid` when `above` lies below the urn: both would be their own ancestors. */
-async function refuseBelow(urn: string, above: string, field: string, viewer: Viewer) {
-  const seen = new Set<string>();
-  let at: unknown = above;
-  while (typeof at === "string" && at !== urn && !seen.has(at)) {
-    seen.add(at);
-    at = (await viewer.loader.load(at)).aspect(propertiesAspects[entityTypeOf(at)] ?? "")?.[field];
-  }
-  if (at !== urn) return;
-  throw new CatalogError("invalid", `"${urn}" cannot lie below "${above}", which lies below it`, {
-    hint: "Move that one first, or name another parent",
-  });
-}
-
-/** Under another parent, or under none. */
-async function move(
-  urn: string,
-  place: { readonly field: string; readonly parent: Maybe<string>; readonly type: string },
-  viewer: Viewer,
-): Promise<true> {
-  const { field, parent, type } = place;
-  const above = parent ? urnOf(parent, [type], viewer) : undefined;
-  await refuseMissing(above === undefined ? [urn] : [urn, above], viewer);
-  if (above === urn) {
-    throw new CatalogError("invalid", `"${urn}" cannot be its own parent`, {
-      hint: "Name another one, or none for the top",
-    });
-  }
-  if (above !== undefined) await refuseBelow(urn, above, field, viewer);
-  const path = [field];
-  const operation =
-    above === undefined
-      ? ({ op: "remove", path } as const)
-      : ({ op: "add", path, value: above } as const);
-  return write([patchOf(urn, propertiesAspects[entityTypeOf(urn)] ?? "", [operation])], viewer);
-}
 
 const nameFields: Readonly<Record<string, string>> = {
   ...{ tag: "name", domain: "name", glossaryTerm: "name", glossaryNode: "name" },

@@ -5,6 +5,7 @@ import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { InTurn } from "../core/in-turn.ts";
 import type { Position } from "../core/position.ts";
 import type { EntityLoader } from "./entity-loader.ts";
 import type { EntityTypes } from "./entity-types.ts";
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly now: () => number;
   /** When a token was last used, in epoch milliseconds, to the hour. */
   readonly lastUse: (urn: string) => Promise<number | undefined>;
+  /** Moves of what has parents, one after the other. */
+  readonly moving: InTurn;
 }
 
 export interface Viewer extends Surroundings {

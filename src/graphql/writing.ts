@@ -1,6 +1,7 @@
 /** What mutations write: proposals, as the user who asks; all of a field's or none. */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -44,13 +45,19 @@ export const proposalOf = (
 });
 
 export async function write(proposals: readonly Proposal[], viewer: Viewer): Promise<true> {
-  const { catalog, actor, wrote, loader } = viewer;
-  if (proposals.length > 0) {
-    const { position } = await catalog.ingest(proposals, { actor });
-    wrote(position);
-    loader.forget();
-  }
+  if (proposals.length > 0) await placeOf(proposals, viewer);
   return true;
+}
+
+/** Writes them; where the log has them, undefined when they change nothing. */
+export async function placeOf(
+  proposals: readonly Proposal[],
+  { catalog, actor, wrote, loader }: Viewer,
+): Promise<Position | undefined> {
+  const { position } = await catalog.ingest(proposals, { actor });
+  wrote(position);
+  loader.forget();
+  return position;
 }
 
 /** Of the entity's type, in the service's namespace. Throws `malformed`. */
