@@ -129,24 +129,43 @@ export function createLineage(parts: LineageParts): WalkLineage {
     const territory = createTerritory(urn, bounds.entitiesMax);
     let edgesLeft = bounds.edgesMax;
     let layer: readonly Stop[] = [{ urn, item: undefined }];
+
+    /** The edges from some stops, as far as the bounds let them be read. */
+    async function edgesFrom(stops: readonly Stop[]) {
+      const { edges, complete } =
+        edgesLeft > 0 && now() <= deadline
+          ? await reader.follow(urnsOf(stops), steps[direction], { edgesMax: edgesLeft })
+          : { edges: [], complete: false };
+      edgesLeft -= edges.length;
+      return { counting: await within(times, edges), complete };
+    }
+
     for (let degree = 1; degree <= hopsMax && layer.length > 0; degree++) {
       const next: Stop[] = [];
-      for (let i = 0; i < layer.length; i += urnsPerFollowMax) {
-        const stops = layer.slice(i, i + urnsPerFollowMax);
-        const { edges, complete } =
-          edgesLeft > 0 && now() <= deadline
-            ? await reader.follow(urnsOf(stops), steps[direction], { edgesMax: edgesLeft })
-            : { edges: [], complete: false };
-        edgesLeft -= edges.length;
-        const counting = await within(times, edges);
+      for (const stops of inChunks(layer)) {
+        const { counting, complete } = await edgesFrom(stops);
         const room = territory.enter(stops, counting, { degree, complete, next });
         if (!complete || !room) return { reached: territory.reached(), partial: true };
       }
       layer = next;
     }
-    const lowered = hops > hopsMax && layer.length > 0;
-    return { reached: territory.reached(), partial: lowered };
+    // Fewer hops than were asked for leave something out where more would lead to something new.
+    let partial = false;
+    for (const stops of hops > hopsMax ? inChunks(layer) : []) {
+      const { counting, complete } = await edgesFrom(stops);
+      partial = !complete || counting.some((edge) => !territory.knows(edge));
+      if (partial) break;
+    }
+    return { reached: territory.reached(), partial };
   };
+}
+
+function inChunks(layer: readonly Stop[]): readonly (readonly Stop[])[] {
+  const chunks: (readonly Stop[])[] = [];
+  for (let i = 0; i < layer.length; i += urnsPerFollowMax) {
+    chunks.push(layer.slice(i, i + urnsPerFollowMax));
+  }
+  return chunks;
 }
 
 /** What the reader calls the edge. */
@@ -197,6 +216,10 @@ function createTerritory(start: string, entitiesMax: number) {
 
   return {
     reached: (): readonly Reached[] => [...found.values()],
+
+    /** Whether the edge's end, and what it runs through, were reached. */
+    knows: ({ to, via }: Followed): boolean =>
+      walked.has(to) && (via === undefined || via === start || found.has(via)),
 
     /** Takes in the edges of some stops, in their order; false when there is no room for more. */
     enter(

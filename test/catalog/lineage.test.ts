@@ -9,6 +9,7 @@ import {
   pathTo,
   type TimeWindow,
   timesOf,
+  type Walk,
 } from "../../src/catalog/lineage.ts";
 import { type Position, position } from "../../src/core/position.ts";
 import type { Edge, GraphReader, GraphSink, GraphWrite } from "../../src/graph/graph.ts";
@@ -280,6 +281,8 @@ describe("of some time", () => {
 });
 
 describe("bounds", () => {
+  const whole = ({ reached, partial }: Walk) => [reached.length, partial];
+
   test("let the longest chain through, and say so beyond it", async () => {
     const chain = Array.from({ length: 1_002 }, (_, i) => dataset(i));
     await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
@@ -291,6 +294,17 @@ describe("bounds", () => {
     expect(cut.reached).toHaveLength(1_000);
     expect(cut.partial).toBe(true);
     expect((await walk(chain[0] as string, { hops: 1_000 })).partial).toBe(false);
+  });
+
+  test("are not said to end what ends there by itself", async () => {
+    const chain = Array.from({ length: 1_001 }, (_, i) => dataset(i));
+    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, false]);
+    const [last = "", ring = ""] = [chain[1_000], chain[7]];
+    await tell([[last, [ring]]]);
+    expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, false]);
+    await tell([[last, [ring, a]]]);
+    expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, true]);
   });
 
   test("of entities end in the middle of a hub, which says so", async () => {
