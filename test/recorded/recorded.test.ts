@@ -29,6 +29,12 @@ function belongs({ method, path }: Recording["request"]): boolean {
   return action === null || method === "GET" || ACTIONS.has(action);
 }
 
+/** The facets of an answer, in its order. */
+function facetNames(body: unknown): readonly string[] {
+  const answer = body as { value?: { metadata?: { aggregations?: { name: string }[] } } } | null;
+  return answer?.value?.metadata?.aggregations?.map(({ name }) => name) ?? [];
+}
+
 let service: RunningService;
 /** Last position that an answer told. */
 let written = 0;
@@ -64,6 +70,8 @@ describe("answers as recorded, or more", () => {
         expect(reply.body).not.toHaveProperty("stackTrace");
         return;
       }
+      const order = facetNames(response.body).filter((one) => facetNames(reply.body).includes(one));
+      expect(facetNames(reply.body).filter((one) => order.includes(one))).toEqual(order);
       if (difference?.body === "other") return;
       const missing = missingFrom(response.body, reply.body).filter(
         (finding) => !difference?.without?.some((allowed) => allowed.test(finding)),
