@@ -90,6 +90,68 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
     expect(await cluster.differences()).toEqual([]);
   });
 
+  const healthOf = async () => String((await node.client.get("/health")).body.message);
+
+  test("takes writes while views may not be written, says so, and has all of them then", async () => {
+    if ("skipped" in own.postgres || "skipped" in shared) return;
+    const settings = `${shared.elasticsearch.url}/${cluster.settings.ANNALS_STORE_NAME}.*/_settings`;
+    // What Elasticsearch does by itself when its disk is full.
+    const block = async (blocked: boolean) => {
+      const answer = await fetch(`${settings}?expand_wildcards=all`, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ "index.blocks.read_only_allow_delete": blocked || null }),
+      });
+      expect(answer.status).toBe(200);
+    };
+    const database = new pg.Client({ connectionString: own.postgres.url });
+    await database.connect();
+    const before = await write(2);
+    await cluster.caughtUp(node);
+    await database.query("ALTER SYSTEM SET default_transaction_read_only = on");
+    await database.query("SELECT pg_reload_conf()");
+    await block(true);
+    const fresh = await write(4);
+    for (const urn of [...before, ...fresh]) {
+      expect(await nameOf(urn)).toBe(`tag ${urn.slice("urn:li:tag:t".length)}`);
+    }
+    for (const view of ["aspects", "search"]) await expect.poll(healthOf).toContain(`"${view}"`);
+    await database.query("SET default_transaction_read_only = off");
+    await database.query("ALTER SYSTEM RESET default_transaction_read_only");
+    await database.query("SELECT pg_reload_conf()");
+    await database.end();
+    await block(false);
+    await cluster.caughtUp(node);
+    expect(await cluster.differences()).toEqual([]);
+    await expect.poll(async () => (await node.client.get("/health")).status).toBe(200);
+  });
+
+  test("takes writes and answers for entities while the aspect table does not answer", async () => {
+    if ("skipped" in own.postgres) return;
+    const name = cluster.settings.ANNALS_STORE_NAME ?? "";
+    const before = await write(3);
+    await cluster.caughtUp(node);
+    const database = new pg.Client({ connectionString: own.postgres.url });
+    await database.connect();
+    const { rows } = await database.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [
+      name,
+    ]);
+    expect(rows).not.toEqual([]);
+    // Whoever asks waits until this is over.
+    await database.query("BEGIN");
+    for (const { tablename } of rows) {
+      await database.query(`LOCK TABLE "${name}"."${tablename}" IN ACCESS EXCLUSIVE MODE`);
+    }
+    const fresh = await write(3);
+    for (const urn of [...before, ...fresh]) {
+      expect(await nameOf(urn)).toBe(`tag ${urn.slice("urn:li:tag:t".length)}`);
+    }
+    await database.query("COMMIT");
+    await database.end();
+    await cluster.caughtUp(node);
+    expect(await cluster.differences()).toEqual([]);
+  });
+
   test("grows views again that were emptied behind its back", async () => {
     if ("skipped" in own.postgres || "skipped" in shared) return;
     const name = cluster.settings.ANNALS_STORE_NAME ?? "";
