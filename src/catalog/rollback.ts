@@ -3,12 +3,16 @@
  * further records: the log keeps what was told, and every view follows. It notes first that the run
  * is undone, so that what the run tells meanwhile stays, and that nothing later brings back what it
  * told. A rollback that was cut short is asked for again: what is undone already comes to nothing.
+ *
+ * What was told with a model registry is undone as if one run had told it. Nothing is noted of that:
+ * what is told with it from now on counts.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { type AuditStamp, NO_RUN_ID } from "../core/change.ts";
+import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
+import { markOf, type Registry, registryMark } from "../core/undo.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { openHistories } from "../projector/history.ts";
 import type { Addresses } from "./address.ts";
@@ -18,7 +22,14 @@ import { createGiven } from "./given-aspects.ts";
 import type { Ingestion } from "./ingest.ts";
 import type { Preparation } from "./prepare.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
-import { executionOf, type Run, type RunLedger, recordsOfRun, rollbackNote } from "./run-ledger.ts";
+import {
+  executionOf,
+  type RunLedger,
+  type Runs,
+  recordsOfRegistry,
+  recordsOfRun,
+  rollbackNote,
+} from "./run-ledger.ts";
 import { changesOf } from "./stream-changes.ts";
 import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
 
@@ -47,9 +58,12 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   const given = createGiven(dependencies);
 
   /** Entities that the run told of, in the order in which it did, and whether of events, too. */
-  async function toldBy(run: Run, upTo: Position): Promise<ReadonlyMap<string, boolean>> {
+  async function toldIn(
+    records: AsyncIterable<PlacedChange>,
+    upTo: Position,
+  ): Promise<ReadonlyMap<string, boolean>> {
     const told = new Map<string, boolean>();
-    for await (const { position, urn, timeseries } of recordsOfRun(dependencies, run)) {
+    for await (const { position, urn, timeseries } of records) {
       if (position > upTo) break;
       if (urn === "" || !isKnown(urn)) continue;
       told.set(urn, timeseries || (told.get(urn) ?? false));
@@ -82,7 +96,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       const changes = events
         ? histories.changes(urn, await log.head())
         : changesOf(dependencies, urn);
-      const found = await undoEntity(dependencies, address, changes, request);
+      const found = await undoEntity(dependencies, address, asTold(changes, request), request);
       // Others may have told events of what would end.
       const asks = !events && found.key !== undefined && found.others === 0;
       return asks ? undoing(urn, true) : found;
@@ -147,8 +161,8 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     if (position !== undefined) dependencies.onUndone(position);
   }
 
-  return async (request: RollbackRequest, caller, admit, onDeleted = () => {}) => {
-    const { runId, dryRun, hardDelete } = request;
+  async function undoRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
+    const { dryRun, hardDelete } = request;
     if (runId === NO_RUN_ID || runId === "") {
       throw new CatalogError("malformed", `"${runId}" is the id of no single run`, {
         hint: "Name a run of POST /runs?action=list",
@@ -158,18 +172,17 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const run = runs.find(runId);
     if (run === undefined) return createTally({ runId, hardDelete }).answer();
     let upTo = runs.position;
-    let told = await toldBy(run, upTo);
+    let told = await toldIn(recordsOfRun(dependencies, run), upTo);
     await admit?.([...told.keys()]);
     if (!dryRun) {
       await tellExecution(runId, "ROLLING_BACK", caller);
       upTo = await noteRollback(runId, caller);
       // The run may have told more before that.
       await ledger.read();
-      told = await toldBy(run, upTo);
+      told = await toldIn(recordsOfRun(dependencies, run), upTo);
       await admit?.([...told.keys()]);
     }
-    const isUndone = (id: string, at: Position) => at <= (runs.find(id)?.undoneAt ?? START);
-    const asked = { runId, upTo, isUndone, hardDelete, given };
+    const asked = { runId, upTo, isUndone: isUndone(runs), hardDelete, given };
     const tally = await undo(told, asked, caller, { dryRun, onDeleted });
     if (!dryRun) {
       await tellExecution(runId, "ROLLED_BACK", caller);
@@ -177,5 +190,48 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       dependencies.onUndone(tally.answer().position ?? upTo);
     }
     return tally.answer();
+  }
+
+  async function undoRegistry(registry: Registry, { request, caller, admit, onDeleted }: Asked) {
+    const { dryRun, hardDelete } = request;
+    const runs = await ledger.read();
+    const upTo = runs.position;
+    const told = await toldIn(recordsOfRegistry(dependencies, registry, upTo), upTo);
+    await admit?.([...told.keys()]);
+    const runId = registryMark(registry);
+    const asked = { runId, upTo, isUndone: isUndone(runs), hardDelete, given };
+    const tally = await undo(told, asked, caller, { dryRun, onDeleted });
+    const { position } = tally.answer();
+    if (position !== undefined) dependencies.onUndone(position);
+    return tally.answer();
+  }
+
+  return async (request, caller, admit, onDeleted = () => {}) => {
+    const asked = { request, caller, admit, onDeleted };
+    const { runId, registry } = request;
+    return registry === undefined ? undoRun(runId, asked) : undoRegistry(registry, asked);
   };
+}
+
+interface Asked {
+  readonly request: RollbackRequest;
+  readonly caller: Caller;
+  readonly admit: Parameters<Rollback>[2];
+  readonly onDeleted: (urn: string) => void;
+}
+
+const isUndone =
+  (runs: Runs): UndoRequest["isUndone"] =>
+  (id, at) =>
+    at <= (runs.find(id)?.undoneAt ?? START);
+
+/** Where a registry is undone, what was told with it is told by the run of that name. */
+async function* asTold(
+  changes: AsyncIterable<PlacedChange>,
+  { runId }: UndoRequest,
+): AsyncIterable<PlacedChange> {
+  for await (const change of changes) {
+    const { system } = change;
+    yield markOf(system) === runId ? { ...change, system: { ...system, runId } } : change;
+  }
 }

@@ -7,7 +7,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
-import { ROLLBACK_HEADER, UNDOES_HEADER } from "../core/undo.ts";
+import {
+  markOf,
+  type Registry,
+  ROLLBACK_HEADER,
+  registryMark,
+  UNDOES_HEADER,
+} from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 
 /** In place of an aspect: a run was rolled back. What it told before is undone. */
@@ -137,22 +143,47 @@ export const executionOf = (runId: string, namespace: string): string =>
   `urn:${namespace}:dataHubExecutionRequest:${runId}`;
 
 /** Records of a run from one place to another, in their order. */
-export async function* recordsOfRun(
-  { log, decode }: Dependencies,
-  run: Pick<Run, "runId" | "after" | "last">,
+export const recordsOfRun = (
+  dependencies: Dependencies,
+  { runId, after, last }: Pick<Run, "runId" | "after" | "last">,
+): AsyncIterable<PlacedChange> =>
+  // A record of the run has its name in it: most others need not be decoded.
+  recordsWith(dependencies, runId === NO_RUN_ID ? "" : runId, {
+    ...{ after, last },
+    isOwn: ({ system }) => system.runId === runId,
+  });
+
+/** Records that were told with a model registry, from the beginning to a place. */
+export function recordsOfRegistry(
+  dependencies: Dependencies,
+  registry: Registry,
+  last: Position,
 ): AsyncIterable<PlacedChange> {
-  const name = Buffer.from(run.runId);
-  let { after } = run;
-  while (after < run.last) {
+  const mark = registryMark(registry);
+  const isOwn = ({ system }: PlacedChange) => markOf(system) === mark;
+  return recordsWith(dependencies, registry.name, { after: START, last, isOwn });
+}
+
+async function* recordsWith(
+  { log, decode }: Dependencies,
+  text: string,
+  part: {
+    readonly after: Position;
+    readonly last: Position;
+    readonly isOwn: (change: PlacedChange) => boolean;
+  },
+): AsyncIterable<PlacedChange> {
+  const name = Buffer.from(text);
+  let { after } = part;
+  while (after < part.last) {
     const page = await log.readAll(after, { limit: PAGE_MAX });
     if (page.length === 0) return;
     for (const record of page) {
       after = record.position;
-      if (after > run.last) return;
-      // A record of the run has its name in it: most others need not be decoded.
-      if (run.runId !== NO_RUN_ID && !includes(record.data, name)) continue;
+      if (after > part.last) return;
+      if (!includes(record.data, name)) continue;
       const change = readable(decode, record);
-      if (change === undefined || change.system.runId !== run.runId) continue;
+      if (change === undefined || !part.isOwn(change)) continue;
       if (change.aspect === ROLLBACK || isOfRollback(change)) continue;
       yield change;
     }
@@ -161,4 +192,4 @@ export async function* recordsOfRun(
 }
 
 const includes = (data: Uint8Array, part: Buffer): boolean =>
-  Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(part);
+  part.length === 0 || Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(part);

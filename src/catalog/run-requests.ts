@@ -1,4 +1,5 @@
 /** What is asked of runs of ingestion: part of what a door may ask (catalog.ts). */
+import type { Registry } from "../core/undo.ts";
 import type { Envelope } from "./entity-reads.ts";
 import type { Caller, Written } from "./writes.ts";
 
@@ -24,12 +25,15 @@ export interface RunRow {
   readonly aspect?: Envelope | undefined;
 }
 
-export interface RollbackRequest {
-  readonly runId: string;
+/** Of a run, or of all that was told with a model registry. */
+export type RollbackRequest = {
   readonly dryRun: boolean;
   /** Deletes the entities that the run brought into being, instead of hiding them. */
   readonly hardDelete: boolean;
-}
+} & (
+  | { readonly runId: string; readonly registry?: undefined }
+  | { readonly registry: Registry; readonly runId?: undefined }
+);
 
 export interface Rollback extends Written {
   /** Some of what is undone. */
@@ -67,8 +71,8 @@ export interface RunCatalog {
   /**
    * Makes each entity what it would be if the run had told nothing of it, by further records: values
    * that others told before are there again, what others told since stays. Entities that the run
-   * brought into being, and of which nobody else told anything, are hidden. An unknown run comes to
-   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
+   * brought into being, and of which nobody else told anything, are hidden. A registry is undone as
+   * a run would be that had told all that was told with it until now. An unknown run comes to nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
    * `onDeleted` is told of each that is deleted.
    */
   rollbackRun(

@@ -11,6 +11,7 @@ import type { GivenAspect, Intent } from "../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import {
+  markOf,
   ROLLBACK_HEADER,
   type Telling,
   UNDOES_HEADER,
@@ -157,6 +158,7 @@ function toldBy({ changeType, position, revision, system, headers }: PlacedChang
   return {
     ...{ changeType, position, revision, system, runId: system.runId },
     version: Number(system.version),
+    registry: markOf(system),
     undoes: headers?.[UNDOES_HEADER],
     decided: headers?.[ROLLBACK_HEADER] !== undefined,
   };

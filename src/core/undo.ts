@@ -5,10 +5,10 @@
  * holds again; where it is not, nothing changes. What earlier undoings wrote says nothing of its own:
  * it followed from the rest. What a run told that was undone since does not come back.
  */
-import type { ChangeType } from "./change.ts";
+import type { ChangeType, SystemMetadata } from "./change.ts";
 import type { Position } from "./position.ts";
 
-/** Header of what an undoing wrote in place of what a run had told: the run's id. */
+/** Header of what an undoing wrote in place of what a run had told: the run's id, or a registry's mark. */
 export const UNDOES_HEADER = "annals-undoes";
 
 /** Header of what a rollback decided beyond undoing, hiding and deleting: the run's id. */
@@ -21,9 +21,27 @@ export interface Telling {
   readonly runId: string;
   /** Number of the value that it made, confirmed or took away. */
   readonly version: number;
-  /** The run that it undid. */
+  /** Mark of the model registry that it was told with. */
+  readonly registry?: string | undefined;
+  /** The run, or the registry, that it undid. */
   readonly undoes?: string | undefined;
 }
+
+/** A model registry of clients: `system.registryName` and `registryVersion` of what they tell. */
+export interface Registry {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** In the place of a run's id, where all that was told with a registry is undone. */
+export const registryMark = ({ name, version }: Registry): string => `registry ${name}:${version}`;
+
+/** Undefined: it was told with none. */
+export const markOf = ({
+  registryName: name,
+  registryVersion: version,
+}: SystemMetadata): string | undefined =>
+  name === undefined || version === undefined ? undefined : registryMark({ name, version });
 
 export interface UndoneRun {
   readonly runId: string;
@@ -50,6 +68,7 @@ export function undoAspect<T extends Telling>(
   for (const one of tellings.toReversed()) {
     if (one.undoes !== undefined) passed.add(one.undoes);
     if (one.undoes !== undefined || passed.has(one.runId)) continue;
+    if (one.registry !== undefined && passed.has(one.registry)) continue;
     if (one.runId === run.runId && one.position <= run.upTo) {
       told ??= one;
       continue;

@@ -16,6 +16,7 @@ const demands: Readonly<Record<string, Demand>> = {
   "/operations getEsTaskStatus": ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]),
   "/operations getIndexSizes": ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]),
   "/runs rollback": ownOrAll([["DELETE_ENTITY"]]),
+  "/entities deleteAll": ownOrAll([["DELETE_ENTITY"]]),
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
 };
 

@@ -259,6 +259,85 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
     });
   });
 
+  describe("undoing what was told with a model registry", () => {
+    const registryOf = () => ({ registryName: `quality-${++serial}`, registryVersion: "0.0.1" });
+    type Told = ReturnType<typeof registryOf>;
+
+    async function tellWith(registry: Told | undefined, urn: string, value: unknown) {
+      const systemMetadata = { runId: runOf(), lastObserved: 1_700_000_000_000, ...registry };
+      const aspect = "editableDatasetProperties";
+      const told = await service.client.upsert(urn, aspect, value, { systemMetadata });
+      expect(told.body).toEqual({ value: "success" });
+      return systemMetadata.runId;
+    }
+    async function deleteAll({ registryName, registryVersion }: Told, more: object = {}) {
+      const registryId = `${registryName}:${registryVersion}`;
+      const path = "/entities?action=deleteAll";
+      const { status, body } = await service.client.call("POST", path, { registryId, ...more });
+      expect([status, body]).toEqual([200, { value: expect.anything() }]);
+      return body.value;
+    }
+    const value = (urn: string) => aspectOf(urn, "editableDatasetProperties");
+
+    test("brings back what others told, whatever runs told it, and tells what that would be", async () => {
+      const [urn, own, registry] = [fresh(), fresh(), registryOf()];
+      await tellWith(undefined, urn, described("one"));
+      await tellWith(registry, urn, described("two"));
+      await tellWith(registry, urn, described("three"));
+      await tellWith({ ...registry, registryVersion: "0.0.2" }, own, described("later version"));
+      await tellWith(registry, fresh(), described("brought into being"));
+
+      const dry = await deleteAll(registry, { dryRun: true });
+      expect(await value(urn)).toMatchObject(described("three"));
+      const answer = await deleteAll(registry);
+      expect(answer).toEqual(dry);
+      expect(answer).toMatchObject({ entitiesAffected: 2, entitiesDeleted: 1 });
+
+      expect(await value(urn)).toMatchObject(described("one"));
+      expect(await value(own)).toMatchObject(described("later version"));
+      expect(await deleteAll(registry)).toMatchObject({ entitiesAffected: 0, aspectsReverted: 0 });
+    });
+
+    test("deletes what came into being with it where nothing shall be hidden", async () => {
+      const [urn, registry] = [fresh(), registryOf()];
+      await tellWith(registry, urn, described("mine"));
+      await service.client.upsert(urn, "datasetProfile", profile(1_700_000_000_000, 1), {
+        systemMetadata: { runId: runOf(), ...registry },
+      });
+      expect(await deleteAll(registry, { soft: false })).toMatchObject({ entitiesDeleted: 1 });
+      expect(await exists(urn)).toBe(false);
+      expect(await profiles(urn)).toEqual([]);
+    });
+
+    test("takes events away that were told with it", async () => {
+      const [urn, registry] = [fresh(), registryOf()];
+      await tell(runOf(), urn, "datasetProfile", profile(1_700_000_000_000, 1));
+      for (const time of [1_700_000_000_000, 1_700_000_000_001]) {
+        await service.client.upsert(urn, "datasetProfile", profile(time, 2), {
+          systemMetadata: { runId: runOf(), ...registry },
+        });
+      }
+      await deleteAll(registry);
+      expect(await profiles(urn)).toEqual([[1_700_000_000_000, 1]]);
+    });
+
+    test("does not come back when a run that told later is undone", async () => {
+      const [urn, registry] = [fresh(), registryOf()];
+      await tellWith(undefined, urn, described("one"));
+      await tellWith(registry, urn, described("two"));
+      await deleteAll(registry);
+      const later = await tellWith(undefined, urn, described("three"));
+      await rollback(later);
+      expect(await value(urn)).toMatchObject(described("one"));
+    });
+
+    test.each([":1", "name", "name:", ""])("is refused of %j, which names none", async (id) => {
+      const path = "/entities?action=deleteAll";
+      const { status, body } = await service.client.call("POST", path, { registryId: id });
+      expect([status, body.code]).toEqual([400, "malformed"]);
+    });
+  });
+
   describe("runs", () => {
     test("are listed with what they told, until they are rolled back", async () => {
       const [urn, run] = [fresh(), runOf()];

@@ -1,6 +1,8 @@
-/** /entities, its end: of an entity, of events of its timeseries, of what others say of it. */
+/** /entities, its end: of an entity, of events of its timeseries, of what others say of it, of all that a registry brought. */
+import { CatalogError } from "../../core/errors.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
+import { rollbackReply, undone } from "./runs.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
@@ -101,4 +103,66 @@ const deleteReferences: Endpoint = {
   },
 };
 
-export const deleteRoutes: readonly Endpoint[] = [deleteEntity, deleteReferences];
+const deleteAll: Endpoint = {
+  method: "POST",
+  kind: "action",
+  access: "watcher",
+  path: "/entities",
+  name: "deleteAll",
+  summary: "Undo all that was told with a model registry",
+  about:
+    "That is, with its name and version as `registryName` and `registryVersion` of `systemMetadata`. Every entity becomes what it would be without, as when a run is undone (`/runs?action=rollback`). What is told with it from now on counts.",
+  body: {
+    type: "object",
+    required: ["registryId"],
+    properties: {
+      registryId: { type: "string", description: "`<name>:<version>`" },
+      dryRun: { type: "boolean", description: "Only tell what would be undone. False when absent" },
+      soft: {
+        type: "boolean",
+        description:
+          "Hide entities that came into being with it instead of deleting them. True when absent",
+      },
+    },
+  },
+  reply: rollbackReply,
+  writes: true,
+  example: {
+    path: "/entities?action=deleteAll",
+    body: { registryId: "quality-model:0.0.1", dryRun: true },
+    reply: {
+      value: {
+        ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
+        ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [], unsafeEntities: [] },
+      },
+    },
+  },
+  errors: [
+    ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
+    { code: "malformed", when: "registryId is missing, or is no name and version" },
+    {
+      code: "forbidden",
+      when: "the caller may not see all entities, or may not write some of them",
+    },
+  ],
+  handle(ask, backing) {
+    const {
+      registryId,
+      dryRun = false,
+      soft = true,
+    } = ask.body as {
+      registryId: string;
+      dryRun?: boolean;
+      soft?: boolean;
+    };
+    const [, name, version] = /^(.+):([^:]+)$/s.exec(registryId) ?? [];
+    if (name === undefined || version === undefined) {
+      throw new CatalogError("malformed", `registryId is "${registryId.slice(0, 120)}"`, {
+        hint: "Send <name>:<version>",
+      });
+    }
+    return undone({ registry: { name, version }, dryRun, hardDelete: !soft }, ask, backing);
+  },
+};
+
+export const deleteRoutes: readonly Endpoint[] = [deleteEntity, deleteReferences, deleteAll];

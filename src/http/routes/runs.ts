@@ -1,6 +1,15 @@
 /** /runs: runs of ingestion, what each told, and undoing one. */
 import type { RollbackRequest } from "../../catalog/catalog.ts";
-import { type Endpoint, type Resource, type Schema, valueAnswer, valueReply } from "../endpoint.ts";
+import {
+  type Answer,
+  type Ask,
+  type Backing,
+  type Endpoint,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
@@ -116,6 +125,42 @@ const describeRun: Endpoint = {
   },
 };
 
+/** Of undoing a run, and of undoing what was told with a registry. */
+export const rollbackReply: Schema = valueReply({
+  type: "object",
+  required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
+  properties: {
+    aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
+    entitiesAffected: { type: "integer" },
+    entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
+    aspectsReverted: { type: "integer", description: "Aspects and events that are undone" },
+    aspectsAffected: {
+      type: "integer",
+      description: "Aspects that others told of deleted entities, and that go with them",
+    },
+    unsafeEntitiesCount: {
+      type: "integer",
+      description: "Entities that the run brought into being and others told of",
+    },
+    unsafeEntities: {
+      type: "array",
+      description: "1,000 of them, at most",
+      items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+    },
+  },
+});
+
+/** Undoes what is asked for, and tells what that came to. */
+export async function undone(
+  request: RollbackRequest,
+  { caller }: Pick<Ask, "caller">,
+  { catalog }: Pick<Backing, "catalog">,
+): Promise<Answer> {
+  const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(request, caller);
+  const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
+  return { ...valueAnswer(value), position };
+}
+
 const rollback: Endpoint = {
   ...action,
   access: "watcher",
@@ -133,29 +178,7 @@ const rollback: Endpoint = {
       hardDelete: flag("The opposite of `safe`, which goes before it"),
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
-    properties: {
-      aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
-      entitiesAffected: { type: "integer" },
-      entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
-      aspectsReverted: { type: "integer", description: "Aspects and events that are undone" },
-      aspectsAffected: {
-        type: "integer",
-        description: "Aspects that others told of deleted entities, and that go with them",
-      },
-      unsafeEntitiesCount: {
-        type: "integer",
-        description: "Entities that the run brought into being and others told of",
-      },
-      unsafeEntities: {
-        type: "array",
-        description: "1,000 of them, at most",
-        items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
-      },
-    },
-  }),
+  reply: rollbackReply,
   writes: true,
   example: {
     path: "/runs?action=rollback",
@@ -178,17 +201,10 @@ const rollback: Endpoint = {
       when: "the caller may not see all entities, or may not write some of them",
     },
   ],
-  async handle(ask, { catalog }) {
+  handle(ask, backing) {
     const asked = ask.body as { runId: string; dryRun?: boolean } & Parameters<typeof isHard>[0];
-    const request: RollbackRequest = {
-      ...{ runId: asked.runId, dryRun: asked.dryRun ?? false, hardDelete: isHard(asked) },
-    };
-    const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(
-      request,
-      ask.caller,
-    );
-    const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
-    return { ...valueAnswer(value), position };
+    const { runId, dryRun = false } = asked;
+    return undone({ runId, dryRun, hardDelete: isHard(asked) }, ask, backing);
   },
 };
 
