@@ -64,7 +64,8 @@ export interface TimeseriesRange {
 export interface TimeseriesReader {
   /**
    * Events of the range, latest first (ascending: earliest first), ties by key, which runs the same
-   * way; at most `limit` that `accept`, if given, takes.
+   * way; at most `limit` that `accept`, if given, takes, which may be asked of an event again. Of what
+   * one truncation takes there is all or nothing.
    */
   list(
     range: TimeseriesRange,

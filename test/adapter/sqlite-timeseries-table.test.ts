@@ -94,4 +94,38 @@ describe("a list", () => {
       await place.remove();
     }
   });
+
+  test.each([
+    ["latest first", false],
+    ["earliest first", true],
+  ])(
+    "shows nothing of what a truncation takes that comes between its pages, %s",
+    async (_, ascending) => {
+      const { place, sink, reader } = await written(1_200, "{}");
+      try {
+        let truncated: Promise<unknown> | undefined;
+        const truncation = {
+          ...{
+            op: "truncate" as const,
+            entityType: "dataset",
+            aspect: range.aspect,
+            before: 1_190,
+          },
+          ...{ batchSize: 100, position: position(1_201) },
+        };
+        const accept = (): boolean => {
+          truncated ??= sink.apply([truncation], position(1_201));
+          return true;
+        };
+        const events = await reader.list(range, { limit: 1_000, ascending, accept });
+        await truncated;
+        const left = Array.from({ length: 10 }, (_, n) => 1_190 + n);
+        expect(events.map(({ time }) => time)).toEqual(ascending ? left : left.toReversed());
+      } finally {
+        await reader.close();
+        await sink.close();
+        await place.remove();
+      }
+    },
+  );
 });

@@ -229,6 +229,22 @@ describe("restoreIndices", () => {
       expect(await operator.ended(task)).toMatchObject({ status: { total: 10, updated: 10 } });
     });
 
+    test("goes on as its task when it takes longer than an answer may", async () => {
+      const told = await operator.value("restoreIndices", slow, reference);
+      const [, task = "", completed] = /taskId=(.*), completed=(\w+)\}$/.exec(told) ?? [];
+      expect(completed).toBe("false");
+      const status = async () => JSON.parse(await operator.value("getEsTaskStatus", { task }));
+      const running = await status();
+      expect(running).toMatchObject({ completed: false, taskId: task });
+      expect(JSON.parse(running.status)).toMatchObject({ total: 10, updated: 1 });
+      expect((await status()).runTimeNanos).toBeGreaterThan(running.runTimeNanos);
+      await operator.value("cancelJob", { id: task });
+      expect(await status()).toMatchObject({
+        ...{ completed: true, taskId: task, state: "cancelled", error: "it was cancelled" },
+      });
+      expect(await operator.act("cancelJob", { id: task })).toMatchObject({ status: 409 });
+    });
+
     test("and cancelled then, the answer says just that", async () => {
       const restoring = operator.act("restoreIndices", slow, reference);
       const { id } = await underWay();

@@ -10,7 +10,10 @@ const urn = "urn:li:tag:sick";
 const sick: Difference = { view: "graph", urn, aspect: "ownership", kind: "missing" };
 
 /** A view that differs until it is restored, if it ever is. */
-function verifications(restore: (urns: readonly string[]) => readonly Unrestored[]) {
+function verifications(
+  restore: (urns: readonly string[]) => readonly Unrestored[],
+  over: Partial<VerifyParts> = {},
+) {
   let differences: readonly Difference[] = [sick];
   const logged: unknown[] = [];
   const found = () => ({
@@ -35,13 +38,14 @@ function verifications(restore: (urns: readonly string[]) => readonly Unrestored
     },
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
+    ...over,
   };
-  const { work } = createVerifications(parts as unknown as VerifyParts);
+  const { work, watch } = createVerifications(parts as unknown as VerifyParts);
   const run = {
     ...{ id: "n:1", request: { repair: true }, place: undefined, counts: NOTHING },
     ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
   } satisfies JobRun;
-  return { work: () => work(run), logged };
+  return { work: () => work(run), watch, logged };
 }
 
 test("what differs is mended", async () => {
@@ -72,4 +76,36 @@ test("views that others feed are not mended where nobody answers, and the error 
     hint: expect.stringContaining("has the role projector"),
   });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "another process feeds it" });
+});
+
+test("in the background what was written since is looked at, told, and left as it is", async () => {
+  const grades: string[] = [];
+  const restored: string[] = [];
+  const restore = (urns: readonly string[]) => {
+    restored.push(...urns);
+    return [];
+  };
+  const { watch, logged } = verifications(restore, {
+    intervalSeconds: 0.02,
+    async verify({ views, grade }) {
+      grades.push(`${views} ${grade}`);
+      if (grades.length === 2) throw new Error("the log cannot be read");
+      const found = { position: position(7), rows: 1, time: 0, full: undefined, whole: undefined };
+      const differing = { view: "graph", ...found, sums: undefined, count: 1, differences: [sick] };
+      return { views: [differing], records: 7 };
+    },
+  });
+  const end = watch();
+  await expect.poll(() => grades.length).toBeGreaterThan(3);
+  await end();
+  const looks = grades.length;
+  expect(new Set(grades)).toEqual(new Set(["graph touched"]));
+  expect(logged).toContainEqual({ view: "graph", found: 1 });
+  // One look that fails does not end the rest, and is told.
+  expect(logged).toContainEqual({
+    err: expect.objectContaining({ message: "the log cannot be read" }),
+  });
+  expect(restored).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(grades.length).toBe(looks);
 });

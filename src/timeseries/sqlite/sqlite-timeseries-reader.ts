@@ -1,7 +1,8 @@
 /**
  * The timeseries view's reading side in SQLite, on a connection of its own. Ranges are read in
  * pages from the index, bounded in events and in time; between pages others get their turn, and
- * what is written meanwhile may show in the pages to come, but no event shows twice.
+ * what is written meanwhile may show in the pages to come, but no event shows twice. Where a
+ * truncation comes meanwhile, what was read is read again: of what it takes, nothing is shown.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -26,10 +27,12 @@ import { timeseriesSchema } from "./schema.ts";
 const PAGE_MAX = 500;
 /** They get it after this time, too: events may be large, and looking at one may take long. */
 const SLICE_MS_MAX = 5;
+/** How often a truncation may come while the same events are read. */
+const REREAD_MAX = 10;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
-  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, lastKeptOf, truncating } =
+  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, lastKeptOf, truncating, lastTruncation } =
     createQueries(db);
   const checkpoint = db.prepare("SELECT position FROM view");
   const measuring = createMeasuring(db);
@@ -63,28 +66,43 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     }
   }
 
+  /** Events that are read in several queries, all of them before a truncation or after it. */
+  async function untruncated<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < REREAD_MAX; attempt++) {
+      const before = await read(lastTruncation);
+      const result = await work();
+      if ((await read(lastTruncation)) === before) return result;
+    }
+    throw new CatalogError("unavailable", "events were truncated each time they were read", {
+      hint: "Try again",
+    });
+  }
+
   const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
     if (limit <= 0) return [];
     const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
-    return acceptedEvents(pages(range, ascending, size), { limit, accept, turn });
+    return untruncated(() =>
+      acceptedEvents(pages(range, ascending, size), { limit, accept, turn }),
+    );
   };
 
   return {
     list,
-    async latest(urns, aspects) {
-      const found = urns.map(() => new Map<string, TimeseriesEvent>());
-      const asked = new Set(aspects);
-      const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
-      const cutting = await read(truncating);
-      for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
-        if (!asked.has(aspect)) continue;
-        const event = await read(() => (cutting ? lastKeptOf(id, urn) : lastOf(id)));
-        if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
-      }
-      return found;
-    },
+    latest: (urns, aspects) =>
+      untruncated(async () => {
+        const found = urns.map(() => new Map<string, TimeseriesEvent>());
+        const asked = new Set(aspects);
+        const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
+        const cutting = await read(truncating);
+        for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
+          if (!asked.has(aspect)) continue;
+          const event = await read(() => (cutting ? lastKeptOf(id, urn) : lastOf(id)));
+          if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
+        }
+        return found;
+      }),
     position: () => read(() => position(Number(checkpoint.get()?.position))),
-    count: (range) => read(() => countIn(range)),
+    count: (range) => untruncated(() => read(() => countIn(range))),
     countOlder: (index, before) => inParts(measuring.count(index, before)),
     weigh: (index) => inParts(measuring.weigh(index)),
     findTruncation: (position) =>
@@ -149,6 +167,7 @@ function createQueries(db: DatabaseSync) {
     "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
+  const newest = db.prepare("SELECT max(position) AS position FROM truncation");
   const { first, next, count, countKept } = prepareQueries(db);
   const lastWhere = (kept: string) =>
     objects<TimeseriesEvent>(`
@@ -205,6 +224,8 @@ function createQueries(db: DatabaseSync) {
     lastOf: (series: number) => last.get(series),
     lastKeptOf: (series: number, urn: string) => lastKept.get(series, entityTypeOf(urn)),
     truncating: () => truncating.get() !== undefined,
+    /** Its position; null where there is none. */
+    lastTruncation: () => newest.get()?.position,
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),
   };

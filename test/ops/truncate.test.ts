@@ -1,0 +1,102 @@
+/** A truncation as a job, over a store that takes its time (src/ops/truncate.ts). */
+import { describe, expect, test } from "vitest";
+import type { Change } from "../../src/core/change.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import type { Append } from "../../src/log/change-log.ts";
+import { type JobRun, NOTHING } from "../../src/ops/jobs.ts";
+import { createTruncation } from "../../src/ops/truncate.ts";
+import { defaultModel } from "../model/default-model.ts";
+
+const asked = {
+  ...{ entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 5_000, batchSize: 10 },
+  actor: "urn:li:corpuser:ann",
+};
+
+/** `progress` is what the store says of the truncation, look by look; the last one stays. */
+function truncations(
+  progress: readonly { readonly deleted: number; readonly done: boolean }[],
+  request: object = {},
+) {
+  const appended: Append[] = [];
+  const told: unknown[] = [];
+  const committed: string[] = [];
+  let looks = 0;
+  const { work } = createTruncation({
+    model: defaultModel,
+    log: {
+      async append(appends) {
+        appended.push(...appends);
+        return [
+          { position: position(40 + appended.length), revision: revision(0), repeated: false },
+        ];
+      },
+    },
+    encode: (change: Change) => new TextEncoder().encode(JSON.stringify(change)),
+    reader: {
+      countOlder: async () => ({ events: 50, older: 30 }),
+      async findTruncation(_: Position) {
+        const look = progress[Math.min(looks++, progress.length - 1)];
+        return look === undefined ? undefined : { ...look, batches: looks };
+      },
+    },
+    systemActor: "urn:li:corpuser:__datahub_system",
+    now: () => 1_000,
+    caughtUp: async () => {},
+    onAppended: () => {},
+  });
+  const run = (place?: unknown): JobRun => ({
+    ...{ id: "node:7", request: { ...asked, ...request }, place, counts: NOTHING },
+    signal: new AbortController().signal,
+    report: async (counts, at) => void told.push({ ...counts, at }),
+    commit: (why) => void committed.push(why),
+  });
+  return { work: (place?: unknown) => work(run(place)), appended, told, committed };
+}
+
+describe("a truncation", () => {
+  test("is a record first, then it is watched until the store is done", async () => {
+    const { work, appended, told, committed } = truncations([
+      { deleted: 10, done: false },
+      { deleted: 30, done: true },
+    ]);
+    await work();
+    expect(appended).toHaveLength(1);
+    expect(committed).toHaveLength(1);
+    expect(told[0]).toMatchObject({ total: 30, deleted: 0, at: { position: 41 } });
+    expect(told.slice(1)).toMatchObject([
+      { total: 30, deleted: 10 },
+      { total: 30, deleted: 30 },
+    ]);
+  });
+
+  test("that takes too long fails and says that it goes on; what it took stays taken", async () => {
+    const { work, appended } = truncations([{ deleted: 10, done: false }], {
+      // Seconds; of a service they are whole.
+      timeoutSeconds: 0.2,
+    });
+    await expect(work()).rejects.toMatchObject({
+      code: "unavailable",
+      message: "it took more than 0.2 seconds",
+      hint: "What it took is not shown any more, and leaves the store all the same",
+    });
+    expect(appended).toHaveLength(1);
+  });
+
+  test("that was cut off behind its record is watched on, and not told again", async () => {
+    const { work, appended, told } = truncations([{ deleted: 30, done: true }]);
+    await work({ position: 41 });
+    expect(appended).toEqual([]);
+    expect(told).toMatchObject([{ deleted: 30 }]);
+  });
+
+  test("that was cut off before it is told under the same id, which the log keeps once", async () => {
+    const [first, second] = [
+      truncations([{ deleted: 0, done: true }]),
+      truncations([{ deleted: 0, done: true }]),
+    ];
+    await first.work();
+    await second.work();
+    expect(first.appended[0]?.id).toBeDefined();
+    expect(second.appended[0]?.id).toEqual(first.appended[0]?.id);
+  });
+});
