@@ -242,7 +242,7 @@ export async function openService(
       sightFields: authorizes("read", config, required)
         ? sightFields(rules.search.rules, model)
         : undefined,
-      lower: createLowering(createHierarchyLookup(readers.search)),
+      lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
     });
     const graphql = createLateGraphqlDoor({
       ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },

@@ -12,7 +12,7 @@ import { storeBuiltIns } from "./built-in-writes.ts";
 import type { BuiltIn } from "./default-policies.ts";
 import { endTokensWithUsers } from "./ended-users.ts";
 import { guardCatalog, guarded } from "./guarded-catalog.ts";
-import type { LowerCriteria } from "./hierarchies.ts";
+import type { Lowering } from "./hierarchies.ts";
 import type { OpenedAccess } from "./open-access.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import type { SightFields } from "./sights.ts";
@@ -47,7 +47,7 @@ interface Parts {
   /** Absent: policies do not say who writes what. */
   readonly patchRules?: PatchRules | undefined;
   /** With sightFields. */
-  readonly lower?: LowerCriteria | undefined;
+  readonly lowering?: Lowering | undefined;
   readonly now: () => number;
 }
 
@@ -85,7 +85,7 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
       seenThrough: (eyes) => whole(catalog.seenThrough(eyes)),
     },
     withheld: required ? withheldNames(model) : undefined,
-    ...{ fields: sightFields, lower: parts.lower },
+    ...{ fields: sightFields, lowering: parts.lowering },
   });
   return { catalog: catalogFor(undefined), catalogFor };
 }

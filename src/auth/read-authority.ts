@@ -1,10 +1,9 @@
 /**
  * The catalog as each user sees it. What is withheld is seen by those alone who manage it; and where
  * reads are authorised, policies say the rest: compiled once for a user, and again as soon as policies,
- * users, groups or what others lie in are written here; of what other nodes write it knows within
- * `knownMs`.
+ * users, groups or what others lie in are written here; of what other nodes write it knows after a
+ * while (known.ts).
  */
-import { LRUCache } from "lru-cache";
 import type { Catalog, Proposal, SnapshotProposal, Written } from "../catalog/catalog.ts";
 import type { Eyes, Look, Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
@@ -12,7 +11,8 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Authority, Standing } from "./authority.ts";
-import { type LowerCriteria, namesHierarchies } from "./hierarchies.ts";
+import { type Lowering, namesHierarchies } from "./hierarchies.ts";
+import { createKnown } from "./known.ts";
 import { createMoves, type Moves } from "./moves.ts";
 import { policiesToRead, type SightFields, seesNothing, sightOf } from "./sights.ts";
 import { createStoredEntities } from "./stored-entities.ts";
@@ -37,7 +37,7 @@ interface Dependencies {
   /** Absent: policies do not say who reads what. */
   readonly fields?: SightFields | undefined;
   /** Finds what lies below what policies name. */
-  readonly lower?: LowerCriteria | undefined;
+  readonly lowering?: Lowering | undefined;
   /** The urn that a proposal is about; undefined where it says none that could be. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** A snapshot is its proposals. */
@@ -47,9 +47,9 @@ interface Dependencies {
   readonly now: () => number;
 }
 
-/** How long a sight is believed that nothing here has changed. */
-const knownMs = 1_000;
 const usersMax = 500;
+/** With the time for which what lies in what is believed (hierarchies.ts): a second. */
+const believedMs = 750;
 /** What decides about who sees what, beside the entities themselves. */
 const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup)$/i;
 /** What others lie in. */
@@ -60,9 +60,10 @@ type Bearing = "decides" | "moves";
 const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
-  const { catalog, fields, now } = dependencies;
-  const sights = createKnown(compile, now);
-  const clearances = createKnown(clearanceOf, now);
+  const { catalog, fields, lowering, now } = dependencies;
+  const believed = { now, believedMs, sizeMax: usersMax };
+  const sights = createKnown(compile, believed);
+  const clearances = createKnown(clearanceOf, believed);
   const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
   /** Asked for with each request; the oldest go first. */
   const catalogs = new Map<string, Catalog>();
@@ -74,7 +75,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
     const standing = await lowered(await dependencies.authority.standing(actor));
     const text = JSON.stringify(standing, (_, value) =>
-      value instanceof Set ? [...value] : value,
+      value instanceof Set ? numberOf(value) : value,
     );
     // The same sight goes on knowing what it has judged.
     if (before?.text === text) return before;
@@ -84,13 +85,13 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
 
   /** With what lies below what the policies name that may show anything. */
   async function lowered(standing: Standing | undefined): Promise<Standing | undefined> {
-    if (standing === undefined || dependencies.lower === undefined) return standing;
+    if (standing === undefined || lowering === undefined) return standing;
     const policies = policiesToRead(standing.policies, standing.principal);
     if (!namesHierarchies(policies)) return { ...standing, policies };
     hierarchical = true;
     // Searches have to know what was moved here before.
     await catalog.reach("search", moved);
-    return { ...standing, policies: await dependencies.lower(policies) };
+    return { ...standing, policies: await lowering.lower(policies) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
@@ -132,6 +133,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   const forget = (): void => {
+    lowering?.forget();
     sights.forget();
     clearances.forget();
   };
@@ -167,6 +169,15 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   };
 }
 
+/** Of a set: others have others. */
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+function numberOf(set: object): number {
+  const number = numbers.get(set) ?? numbered++;
+  numbers.set(set, number);
+  return number;
+}
+
 interface Compiled {
   readonly text: string | undefined;
   /** Whether it shows what lies in something. */
@@ -176,46 +187,6 @@ interface Compiled {
 
 const sightIn = (standing: Standing | undefined, fields: SightFields): Sight =>
   standing === undefined ? seesNothing : sightOf(standing.policies, standing.principal, fields);
-
-/** What is found out for a key, believed for `knownMs`; at once while it is known. */
-function createKnown<T>(
-  find: (key: string, before: T | undefined) => Promise<T>,
-  now: () => number,
-) {
-  interface Entry {
-    readonly until: number;
-    readonly finding: Promise<T>;
-    found: T | undefined;
-    known: boolean;
-  }
-  const entries = new LRUCache<string, Entry>({ max: usersMax });
-  let edition = 0;
-
-  return {
-    get(key: string): T | Promise<T> {
-      const before = entries.get(key);
-      if (before !== undefined && before.until > now()) {
-        return before.known ? (before.found as T) : before.finding;
-      }
-      const begun = edition;
-      const finding = find(key, before?.found);
-      const entry: Entry = { until: now() + knownMs, finding, found: undefined, known: false };
-      entries.set(key, entry);
-      finding.then(
-        (found) => {
-          entry.found = found;
-          entry.known = edition === begun;
-        },
-        () => entries.delete(key),
-      );
-      return finding;
-    },
-    forget() {
-      edition++;
-      entries.clear();
-    },
-  };
-}
 
 const seenWriting = [
   ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),

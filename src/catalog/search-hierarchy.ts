@@ -6,7 +6,9 @@ import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import {
   type Condition,
+  type Cursor,
   hitsMax,
+  type Scope,
   type SearchDocument,
   type SearchReader,
 } from "../search/search.ts";
@@ -28,18 +30,29 @@ const levels: ReadonlyMap<string, Level> = new Map([
   ["application", { parent: "parentApplication", children: ["application"] }],
 ]);
 
-/** Most urns that one condition comes to. */
-const urnsMax = 10_000;
-const stepsMax = 100;
+/** Most urns that one condition comes to, and how deep a hierarchy is looked into. */
+interface Bounds {
+  readonly urnsMax: number;
+  readonly stepsMax: number;
+  /** What lies deeper is left out otherwise. */
+  readonly refusesDeeper: boolean;
+}
+/** Of a filter: everybody may ask for anything. */
+const ofFilters: Bounds = { urnsMax: 10_000, stepsMax: 100, refusesDeeper: false };
+/** Of policies: those are few, and what they come to is looked up once for all users. */
+const ofPolicies: Bounds = { urnsMax: 100_000, stepsMax: 1_000, refusesDeeper: true };
 
 type Reader = Pick<SearchReader, "search" | "documents">;
 
-export function createHierarchy(reader: Reader): ExpandHierarchy {
+export function createHierarchy(reader: Reader, bounds: Bounds = ofFilters): ExpandHierarchy {
   return async (urns, condition) => {
     const found = new Set(urns);
-    if (condition !== "DESCENDANTS_INCL")
-      await follow(urns, found, (layer) => above(reader, layer));
-    if (condition !== "ANCESTORS_INCL") await follow(urns, found, (layer) => below(reader, layer));
+    if (condition !== "DESCENDANTS_INCL") {
+      await follow(urns, { found, bounds, next: (layer) => above(reader, layer) });
+    }
+    if (condition !== "ANCESTORS_INCL") {
+      await follow(urns, { found, bounds, next: (layer) => below(reader, layer, bounds) });
+    }
     return [...found];
   };
 }
@@ -49,7 +62,7 @@ const LAST = "\uffff";
 
 /** What policies ask of hierarchies. Rejects `invalid` for too many. */
 export function createHierarchyLookup(reader: Reader) {
-  const expand = createHierarchy(reader);
+  const expand = createHierarchy(reader, ofPolicies);
   return {
     /** These, and all that lies below them. */
     below: (urns: readonly string[]) => expand(urns, "DESCENDANTS_INCL"),
@@ -59,24 +72,52 @@ export function createHierarchyLookup(reader: Reader) {
       const ranges = starts.map(
         (start): Condition => ({ kind: "range", field: "urn", from: start, to: start + LAST }),
       );
-      const { hits, total } = await reader.search({
+      const scope: Scope = {
         ...{ entityTypes, expression: { kind: "all" }, condition: { kind: "any", any: ranges } },
-        ...{ sort: [], start: 0, count: hitsMax, facets: [] },
-      });
-      if (total > hits.length) {
-        throw new CatalogError("invalid", `${total} urns begin with "${starts.join('" or "')}"`, {
+      };
+      const found = await all(reader, scope, ofPolicies.urnsMax);
+      if (found.length <= ofPolicies.urnsMax) return found;
+      const named = starts.join('" or "');
+      throw new CatalogError(
+        "invalid",
+        `more urns begin with "${named}" than ${found.length - 1}`,
+        {
           hint: "Name what they are part of",
-        });
-      }
-      return hits.map(({ document }) => document.urn);
+        },
+      );
     },
   };
 }
 
+/** Urns of a scope, page after page; some more than so many where there are more. */
+async function all(reader: Reader, scope: Scope, urnsMax: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  let after: Cursor | undefined;
+  do {
+    const { hits } = await reader.search({
+      ...{ ...scope, after, sort: [], start: 0, count: hitsMax, facets: [], uncounted: true },
+    });
+    for (const { document } of hits) found.push(document.urn);
+    after = hits.length < hitsMax ? undefined : hits.at(-1)?.cursor;
+  } while (after !== undefined && found.length <= urnsMax);
+  return found;
+}
+
 type Follow = (layer: readonly string[]) => Promise<readonly string[]>;
 
-async function follow(urns: readonly string[], found: Set<string>, next: Follow): Promise<void> {
+interface Following {
+  readonly found: Set<string>;
+  readonly bounds: Bounds;
+  readonly next: Follow;
+}
+
+async function follow(urns: readonly string[], { found, bounds, next }: Following): Promise<void> {
+  const { urnsMax, stepsMax, refusesDeeper } = bounds;
   const seen = new Set(urns);
+  const refusal = (what: string) =>
+    new CatalogError("invalid", `the hierarchy of "${urns[0]}" has more than ${what}`, {
+      hint: "Ask for a part of it",
+    });
   let layer = urns;
   for (let step = 0; step < stepsMax && layer.length > 0; step++) {
     layer = [...new Set(await next(layer))].filter((urn) => !seen.has(urn));
@@ -84,15 +125,9 @@ async function follow(urns: readonly string[], found: Set<string>, next: Follow)
       seen.add(urn);
       found.add(urn);
     }
-    if (found.size <= urnsMax) continue;
-    throw new CatalogError(
-      "invalid",
-      `the hierarchy of "${urns[0]}" has more than ${urnsMax} members`,
-      {
-        hint: "Ask for a part of it",
-      },
-    );
+    if (found.size > urnsMax) throw refusal(`${urnsMax} members`);
   }
+  if (refusesDeeper && layer.length > 0) throw refusal(`${stepsMax} levels`);
 }
 
 async function above(reader: Reader, layer: readonly string[]): Promise<readonly string[]> {
@@ -105,21 +140,23 @@ function parentsOf({ entityType, values }: SearchDocument): readonly string[] {
   return Object.hasOwn(values, parent) ? (values[parent] ?? []).map(String) : [];
 }
 
-async function below(reader: Reader, layer: readonly string[]): Promise<readonly string[]> {
+async function below(
+  reader: Reader,
+  layer: readonly string[],
+  { urnsMax }: Bounds,
+): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [entityType, urns] of Map.groupBy(layer, entityTypeOf)) {
     const level = levels.get(entityType);
     if (level === undefined || level.children.length === 0) continue;
-    const { hits } = await reader.search({
-      entityTypes: level.children,
-      expression: { kind: "all" },
-      condition: { kind: "equal", field: level.parent, values: urns },
-      sort: [],
-      start: 0,
-      count: hitsMax,
-      facets: [],
-    });
-    found.push(...hits.map(({ document }) => document.urn));
+    for (let from = 0; from < urns.length; from += hitsMax) {
+      const values = urns.slice(from, from + hitsMax);
+      const condition: Condition = { kind: "equal", field: level.parent, values };
+      const scope: Scope = {
+        ...{ entityTypes: level.children, expression: { kind: "all" }, condition },
+      };
+      found.push(...(await all(reader, scope, urnsMax)));
+    }
   }
   return found;
 }

@@ -82,7 +82,8 @@ const reader = {
     return asked.map((urn) => documents.get(urn));
   },
 } as Pick<SearchReader, "search" | "documents">;
-const lower = createLowering(createHierarchyLookup(reader));
+const logger = { warn: () => {} };
+const { lower } = createLowering(createHierarchyLookup(reader), { now: Date.now, logger });
 
 const reading = (field: string, values: readonly string[], condition = "EQUALS"): Policy => ({
   ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },

@@ -1,0 +1,201 @@
+/** Policies that name what much lies in: looked up in pages, once for all, and left out when too large. */
+import { describe, expect, test } from "vitest";
+import { createLowering, type HierarchyLookup } from "../../src/auth/hierarchies.ts";
+import type { Policy } from "../../src/auth/policy.ts";
+import { createHierarchyLookup } from "../../src/catalog/search-hierarchy.ts";
+import { CatalogError } from "../../src/core/errors.ts";
+import type { Condition, SearchQuery, SearchReader } from "../../src/search/search.ts";
+import { asBearer, makeToken } from "../graphql/graphql-client.ts";
+import { encoded, proposal } from "../support/client.ts";
+import { guardedService, writeAsOperator } from "./guarded-service.ts";
+
+const container = (n: number) => `urn:li:container:c${n}`;
+const TOP = container(0);
+
+/** Containers in a tree in which each has `children`; as far as looking up hierarchies asks it. */
+function treeOf(count: number, children: number) {
+  const asked: SearchQuery[] = [];
+  const parents = new Map<string, string[]>();
+  for (let n = 1; n < count; n++) {
+    const parent = container(Math.floor((n - 1) / children));
+    const own = parents.get(parent);
+    if (own === undefined) parents.set(parent, [container(n)]);
+    else own.push(container(n));
+  }
+  function matching(condition: Condition | undefined): readonly string[] {
+    if (condition?.kind === "equal") {
+      return condition.values.flatMap((value) => parents.get(String(value)) ?? []);
+    }
+    return Array.from({ length: count }, (_, n) => container(n));
+  }
+  const reader = {
+    async search(query: SearchQuery) {
+      asked.push(query);
+      const found = matching(query.condition);
+      const start = Number(query.after?.[0] ?? 0);
+      const hits = found.slice(start, start + query.count).map((urn, i) => ({
+        ...{ document: { urn }, score: 1, cursor: [start + i + 1] },
+      }));
+      return { hits, total: hits.length } as unknown as Awaited<ReturnType<SearchReader["search"]>>;
+    },
+    documents: async () => [],
+  };
+  return { asked, lookup: createHierarchyLookup(reader) };
+}
+
+const reading = (values: readonly string[], condition = "EQUALS"): Policy => ({
+  ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+  actors: { allUsers: true },
+  resources: { filter: { criteria: [{ field: "CONTAINER", values, condition }] } },
+});
+const ofTypes: Policy = {
+  ...reading([]),
+  resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
+};
+const belowOf = (policy: Policy | undefined) => policy?.resources?.filter?.criteria[0]?.below;
+
+function lowering(lookup: HierarchyLookup) {
+  const warnings: string[] = [];
+  let time = 0;
+  const options = {
+    now: () => time,
+    logger: { warn: (_: object, message: string) => void warnings.push(message) },
+  };
+  const pass = (ms: number): void => {
+    time += ms;
+  };
+  return { ...createLowering(lookup, options), warnings, pass };
+}
+
+describe("of what a policy names", () => {
+  test.each([
+    ["many lie in one", 25_000, 24_999],
+    ["many lie in many", 60_000, 10],
+    ["as many as may be are looked up", 100_000, 400],
+  ])("all is found where %s", async (_, count, children) => {
+    const { lookup } = treeOf(count, children);
+    const { lower, warnings } = lowering(lookup);
+    for (const policy of [reading([TOP]), reading(["urn:li:container:"], "STARTS_WITH")]) {
+      const [found] = await lower([policy]);
+      expect(belowOf(found)?.size).toBe(count);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  test("that is too much grants nothing, and others grant what they do", async () => {
+    const { lookup } = treeOf(100_002, 50_000);
+    const { lower, warnings, pass } = lowering(lookup);
+    const policies = [
+      ...[reading([TOP]), reading([TOP], "NOT_EQUALS")],
+      ...[reading(["urn:li:container:"], "STARTS_WITH"), ofTypes, reading([container(7)])],
+    ];
+    expect(await lower(policies)).toEqual([ofTypes, expect.anything()]);
+    expect(warnings).toHaveLength(3);
+    // Nor is it told again and again.
+    pass(60_000);
+    expect(await lower(policies)).toHaveLength(2);
+    expect(warnings).toHaveLength(3);
+  });
+
+  test("that is too deep grants nothing", async () => {
+    const { lookup } = treeOf(1_500, 1);
+    const { lower, warnings } = lowering(lookup);
+    expect(await lower([reading([TOP], "NOT_EQUALS")])).toEqual([]);
+    expect(warnings).toHaveLength(1);
+    expect(belowOf((await lower([reading([container(600)])]))[0])?.size).toBe(900);
+  });
+});
+
+describe("what was looked up", () => {
+  test("is looked up once for all who ask, for a while, until it is forgotten", async () => {
+    const { lookup, asked } = treeOf(30, 3);
+    const { lower, forget, pass } = lowering(lookup);
+    const both = await Promise.all([lower([reading([TOP])]), lower([reading([TOP])])]);
+    const first = asked.length;
+    expect(belowOf(both[0][0])).toBe(belowOf(both[1][0]));
+    await lower([reading([TOP])]);
+    expect(asked).toHaveLength(first);
+    pass(1_000);
+    const [again] = await lower([reading([TOP])]);
+    expect(asked).toHaveLength(2 * first);
+    // The same is the same object, so that nothing is made of it anew.
+    expect(belowOf(again)).toBe(belowOf(both[0][0]));
+    forget();
+    await lower([reading([TOP])]);
+    expect(asked).toHaveLength(3 * first);
+  });
+
+  test("is not believed when it was forgotten while it was looked up", async () => {
+    const answers: ((urns: readonly string[]) => void)[] = [];
+    const { lower, forget } = lowering({
+      below: () => new Promise((answer) => answers.push(answer)),
+      beginning: async () => [],
+    });
+    const before = lower([reading([TOP])]);
+    forget();
+    const after = lower([reading([TOP])]);
+    answers[1]?.([TOP, container(2)]);
+    answers[0]?.([TOP, container(1)]);
+    expect(belowOf((await before)[0])).toEqual(new Set([TOP, container(1)]));
+    const now = new Set([TOP, container(2)]);
+    expect(belowOf((await after)[0])).toEqual(now);
+    expect(belowOf((await lower([reading([TOP])]))[0])).toEqual(now);
+  });
+
+  test("is asked again when it could not be, and nothing is shown meanwhile", async () => {
+    let fault: CatalogError | undefined = new CatalogError("unavailable", "the view is behind");
+    const { lower } = lowering({
+      below: async (urns) => {
+        if (fault !== undefined) throw fault;
+        return urns;
+      },
+      beginning: async () => [],
+    });
+    await expect(lower([reading([TOP]), ofTypes])).rejects.toBe(fault);
+    fault = undefined;
+    expect(await lower([reading([TOP]), ofTypes])).toHaveLength(2);
+  });
+});
+
+test("who is shown what lies in more than ten thousand containers reads that, and all else of theirs", async () => {
+  const MINA = "urn:li:corpuser:mina";
+  const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+  const [inside, outside] = [dataset("inside"), dataset("outside")];
+  await using service = await guardedService({ readAuthorization: "on", logLevel: "silent" });
+  const { client, operator } = service;
+  const { token } = await makeToken(client, { actorUrn: MINA }, operator);
+  const count = 10_500;
+  const batchSize = 1_500;
+  for (let from = 1; from <= count; from += batchSize) {
+    const proposals = Array.from({ length: batchSize }, (_, i) =>
+      proposal(container(from + i), "container", { container: TOP }),
+    );
+    const sent = await client.call(
+      ...(["POST", "/aspects?action=ingestProposalBatch"] as const),
+      ...[{ proposals }, operator],
+    );
+    expect(sent.status).toBe(200);
+  }
+  await writeAsOperator(service, inside, "container", { container: container(count) });
+  await writeAsOperator(service, outside, "container", { container: container(count + 1) });
+  const policies = [
+    ["view-entity-page-all", { ...ofTypes, state: "INACTIVE" }],
+    ["mina", { ...reading([TOP]), actors: { users: [MINA] } }],
+    ["tags", { ...reading([]), resources: { type: "tag", allResources: true } }],
+  ] as const;
+  await writeAsOperator(service, "urn:li:tag:a", "tagProperties", { name: "a" });
+  for (const [id, policy] of policies) {
+    const info = { displayName: id, description: "", ...policy };
+    await writeAsOperator(service, `urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", info);
+  }
+  const sees = async (urn: string) => {
+    const path = `/entitiesV2/${encoded(urn)}`;
+    const { status, body } = await client.call("GET", path, undefined, asBearer(token));
+    expect(status).toBe(200);
+    return Object.keys(body.aspects).length > 1;
+  };
+  expect(await sees("urn:li:tag:a")).toBe(true);
+  expect(await sees(inside)).toBe(true);
+  expect(await sees(outside)).toBe(false);
+  expect(await sees(container(1))).toBe(true);
+});
