@@ -8,9 +8,16 @@ import { readConfig } from "../../src/config/config.ts";
 import { copyLogTo, rebuild } from "../../src/offline.ts";
 import { verify } from "../../src/offline-verify.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import {
+  type Damaged,
+  elasticsearchViews,
+  neo4jViews,
+  postgresViews,
+} from "../adapter/view-rows-places.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { writeHistory } from "../support/random-history.ts";
 import { runningService } from "../support/running-service.ts";
+import { reachStore } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const quiet = { onProgress: () => {}, logger: createLogger("silent") };
@@ -23,15 +30,18 @@ async function told(settings: Parameters<typeof readConfig>[0]) {
   return { records, views: found.map(({ view, rows, count }) => ({ view, rows, count })) };
 }
 
+/** Leaves a catalog with a history of all kinds of changes there. */
+async function fill(directory: string): Promise<void> {
+  await using service = await runningService({ logLevel: "silent" });
+  await writeHistory(service, 120, 12);
+  await service.restart(async () => cpSync(service.directory, directory, { recursive: true }));
+}
+
 test("a log that is copied to EventStoreDB and back gives the same result each time", async () => {
   using first = temporaryDirectory("annals-moved");
   using there = temporaryDirectory("annals-moved");
   using back = temporaryDirectory("annals-moved");
-  {
-    await using service = await runningService({ logLevel: "silent" });
-    await writeHistory(service, 120, 12);
-    await service.restart(async () => cpSync(service.directory, first.path, { recursive: true }));
-  }
+  await fill(first.path);
   const server = await startEventStoreServer();
   try {
     const log = server.address;
@@ -53,3 +63,52 @@ test("a log that is copied to EventStoreDB and back gives the same result each t
     await server.stop();
   }
 });
+
+const names = ["postgres", "neo4j", "elasticsearch"] as const;
+const stores = await Promise.all(names.map((name) => reachStore(name)));
+const urls = stores.flatMap((store) => ("skipped" in store ? [] : [store.url]));
+
+// Without the servers there is nowhere to move to; what is missing is told at the end of the run.
+test.skipIf(urls.length < names.length)(
+  "views that are moved to servers, one at a time, all with the log, and back give the same result",
+  { timeout: 300_000 },
+  async () => {
+    using first = temporaryDirectory("annals-moved");
+    using there = temporaryDirectory("annals-moved");
+    await fill(first.path);
+    const [aspects = "", graph = "", elasticsearch = ""] = urls;
+    const tables = await postgresViews(aspects);
+    const { name: storeName } = tables.place;
+    const places: readonly Pick<Damaged, "remove">[] = [
+      tables,
+      await neo4jViews(graph, storeName),
+      await elasticsearchViews(elasticsearch, storeName, "search"),
+      await elasticsearchViews(elasticsearch, storeName, "timeseries"),
+    ];
+    const server = await startEventStoreServer();
+    try {
+      const here = await told({ data: first.path });
+      for (const { count } of here.views) expect(count).toBe(0);
+      const moves = [
+        { aspects },
+        { graph },
+        { search: elasticsearch },
+        { timeseries: elasticsearch },
+      ];
+      for (const moved of moves) {
+        // How much has to be read for it is the store's own.
+        const { views } = await told({ data: first.path, storeName, ...moved });
+        expect(views, Object.keys(moved).join()).toEqual(here.views);
+      }
+      const log = server.address;
+      await copyLogTo(readConfig({ data: first.path }, {}), { to: log, ...quiet });
+      const all = Object.assign({}, ...moves);
+      const { views } = await told({ data: there.path, log, storeName, ...all });
+      expect(views).toEqual(here.views);
+      expect(await told({ data: first.path })).toEqual(here);
+    } finally {
+      await server.stop();
+      for (const place of places) await place.remove();
+    }
+  },
+);
