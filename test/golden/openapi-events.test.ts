@@ -1,5 +1,5 @@
 /** Events of timeseries at the OpenAPI doors: what clients that wait for a write look for. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
@@ -56,4 +56,99 @@ test("a urn without aspects is told, since clients wait for it", async () => {
   const id = write.headers.get("traceparent");
   expect((await traced(id, { [urn]: [] })).body).toEqual({ [urn]: {} });
   expect((await traced(id, { [urn]: [] }, "")).body).toEqual({});
+});
+
+describe("events of all entities of a type", () => {
+  const path = "/openapi/v2/timeseries/dataset/operation";
+  const named = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:s3,events/${i},PROD)`;
+  const at = (i: number) => 1_700_000_000_000 + i;
+  const operation = (i: number, time: number, type = "INSERT") => ({
+    urn: named(i),
+    operation: {
+      value: { timestampMillis: time, lastUpdatedTimestamp: time, operationType: type },
+    },
+  });
+  interface Event {
+    readonly urn: string;
+    readonly timestampMillis: number;
+    readonly event: { readonly operationType: string };
+    readonly systemMetadata?: { readonly runId: string };
+  }
+  const told = ({ urn, timestampMillis, event }: Event) => [
+    urn,
+    timestampMillis,
+    event.operationType,
+  ];
+
+  async function pages(query: string, between: () => Promise<unknown> = async () => {}) {
+    const all: Event[] = [];
+    for (let more = "", i = 0; i < 100; i++) {
+      const { status, body } = await call("GET", `${path}?${query}${more}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      all.push(...body.results);
+      if (body.scrollId === undefined) return all.map(told);
+      await between();
+      more = `&scrollId=${encodeURIComponent(body.scrollId)}`;
+    }
+    throw new Error("there is no end");
+  }
+
+  /** The latest first, entity by entity; the third has none, and of one time there are two. */
+  const expected = [
+    ...[0, 1].flatMap((i) => [2, 1, 0].map((time) => [named(i), at(time), "INSERT"])),
+    ...[
+      [named(3), at(7), "INSERT"],
+      [named(3), at(7), "UPDATE"],
+    ],
+  ];
+
+  beforeAll(async () => {
+    const events = [0, 1].flatMap((i) => [0, 1, 2].map((time) => operation(i, at(time))));
+    const silent = { urn: named(2), status: { value: { removed: false } } };
+    // What makes two events of one time different is their partition or message.
+    const update = operation(3, at(7), "UPDATE");
+    const other = {
+      ...update,
+      operation: { value: { ...update.operation.value, messageId: "other" } },
+    };
+    const members = [...events, silent, operation(3, at(7)), other];
+    const write = await call("POST", "/openapi/v3/entity/dataset?async=false", members);
+    expect(write.status, JSON.stringify(write.body)).toBe(200);
+  });
+
+  test.each([1, 2, 3, 4, 100])("are told once each, %d at a time", async (count) => {
+    expect(await pages(`count=${count}`)).toEqual(expected);
+  });
+
+  test("of a time, and with where they come from, where that is asked for", async () => {
+    const range = `startTimeMillis=${at(1)}&endTimeMillis=${at(1)}`;
+    const { body } = await call("GET", `${path}?${range}&systemMetadata=true`);
+    expect(body.results.map(told)).toEqual(expected.filter(([, time]) => time === at(1)));
+    expect(body.results[0].systemMetadata.runId).toBe("no-run-id-provided");
+    const { body: plain } = await call("GET", `${path}?count=1`);
+    expect(plain.results[0]).not.toHaveProperty("systemMetadata");
+  });
+
+  test("fit together while others write", async () => {
+    let serial = 0;
+    const more = async () => {
+      serial++;
+      const before = named(0).replace("events/0", `events/-${serial}`);
+      await call("POST", "/openapi/v3/entity/dataset?async=false", [
+        { urn: before, status: { value: { removed: false } } },
+        operation(0, at(1_000 + serial)),
+      ]);
+    };
+    expect(await pages("count=1", more)).toEqual(expected);
+  });
+
+  test.each([
+    ["a versioned aspect", "/openapi/v2/timeseries/dataset/status", 422],
+    ["an unknown entity type", "/openapi/v2/timeseries/starship/operation", 422],
+    ["a negative count", `${path}?count=-1`, 400],
+    ["another scroll id", `${path}?scrollId=x`, 400],
+    ["an odd scroll id", `${path}?scrollId=${Buffer.from("null").toString("base64url")}`, 400],
+  ])("are not there for %s", async (_, asked, status) => {
+    expect((await call("GET", asked)).status).toBe(status);
+  });
 });

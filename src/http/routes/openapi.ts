@@ -7,6 +7,7 @@ import { legacyRoutes } from "./openapi-legacy.ts";
 import { entityLists } from "./openapi-lists.ts";
 import { modelRoutes } from "./openapi-models.ts";
 import { relationshipScrolls } from "./openapi-relationships.ts";
+import { timeseriesRoutes } from "./openapi-timeseries.ts";
 import { traceRoutes } from "./openapi-trace.ts";
 import { entityWrites } from "./openapi-writes.ts";
 
@@ -17,6 +18,7 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...entityLists("v3", names),
     ...entityWrites("v3", names),
     ...traceRoutes(names),
+    ...timeseriesRoutes(names),
     ...modelRoutes(entities),
     ...relationshipScrolls,
     ...entityReads("v2", names),
