@@ -228,7 +228,7 @@ export async function openService(
     const namespace = config.urnNamespace;
     const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";
     const access = openAccess({
-      ...{ catalog, peek: catalog.peek },
+      ...{ catalog, peek: catalog.peek, edition: catalog.edition },
       ...{ data: config.data, signingKeyFile: config.signingKeyFile },
       ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
       ...{ tokenDurationMax: config.tokenDurationMax, audit },

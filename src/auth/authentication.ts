@@ -4,7 +4,8 @@
  *
  *   signature and algorithm → expiry → its record is in the catalog → its user is, and may act
  *
- * The last two are asked of the newest state at each request: what is revoked is refused at once.
+ * The last two are asked of the newest state at each request, unless nothing was written since they were
+ * asked last: what is revoked is refused at once.
  */
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../core/entity-state.ts";
@@ -36,8 +37,8 @@ export interface Authentication {
    */
   authenticate(shown: Shown): Promise<string | undefined>;
   /**
-   * The same at once, for a token that was let in before and whose record and user are in memory;
-   * undefined: it is to be asked for with `authenticate`.
+   * The same at once, for a token that was let in before and whose record and user are in memory, or are
+   * what they were when it was; undefined: it is to be asked for with `authenticate`.
    */
   authenticateNow(shown: Shown): string | undefined;
   /** Tells the log of a refusal for another reason than the token. */
@@ -56,6 +57,8 @@ interface Dependencies {
   readonly entities: StoredEntities;
   /** An entity that is in memory with its newest state. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
+  /** Another one whenever anything was written, as far as that is known here; undefined: unknown. */
+  readonly edition?: (() => number | undefined) | undefined;
   readonly failures: FailureLimit;
   readonly namespace: string;
   readonly now: () => number;
@@ -68,6 +71,11 @@ interface Dependencies {
 
 /** Tokens whose signature was verified; verifying again would give the same. */
 const verifiedMax = 1_000;
+/**
+ * How long a token is believed where nothing was written since it was asked for: whoever cannot learn of
+ * writes any more shall not go on believing it.
+ */
+const askedMsMax = 1_000;
 /** Uses of a token from one address that follow so closely are not told one by one. */
 const noteMs = 10_000;
 /** Ours have some 400. */
@@ -82,6 +90,8 @@ interface Verified {
   user?: EntityState;
   /** By these states it is believed until then, in epoch milliseconds. */
   until?: number;
+  /** What was written when it was asked for last, and until when it is believed by that. */
+  asked?: { readonly edition: number; readonly until: number } | undefined;
   /** From where it was last told that it is used, and when that is to be told again. */
   address?: string;
   toNoteAt?: number;
@@ -131,22 +141,28 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     return found;
   }
 
-  async function faultOf(
-    urn: string,
-    { actor, expiresAt }: TokenClaims,
-  ): Promise<keyof typeof reasons | undefined> {
-    if (expiresAt !== undefined && expiresAt <= now()) return "expired";
-    const record = await entities.find(urn);
+  /** Asks the newest states. Why it is refused; undefined: it is believed. */
+  async function faultOf(known: Verified): Promise<keyof typeof reasons | undefined> {
+    const { actor, expiresAt = Number.POSITIVE_INFINITY } = known.claims;
+    const [begun, edition] = [now(), dependencies.edition?.()];
+    known.asked = undefined;
+    if (expiresAt <= begun) return "expired";
+    const record = await entities.find(known.urn);
     if (record === undefined) return "revoked";
-    if (olderThanAllowed(record)) return "old";
+    const old = oldAt(record);
+    if (old <= now()) return "old";
     const standing = standingOf(await entities.find(actor));
-    return standing === "active" ? undefined : standing;
+    if (standing !== "active") return standing;
+    const until = Math.min(expiresAt, old, begun + askedMsMax);
+    if (edition !== undefined) known.asked = { edition, until };
+    return undefined;
   }
 
-  /** Also of a token that was made while more was allowed. */
-  const olderThanAllowed = (record: Stored): boolean => oldAt(record) <= now();
+  /** Whether nothing was written since the states were asked that let it in. */
+  const askedLately = ({ asked }: Verified): boolean =>
+    asked !== undefined && asked.until > now() && asked.edition === dependencies.edition?.();
 
-  /** When the token is older than tokens may be; one that does not say when it was made always is. */
+  /** When the token is older than tokens may be, also one that was made while more was allowed; one that does not say when it was made always is. */
   function oldAt({ dataHubAccessTokenInfo }: Stored): number {
     if (dependencies.lifeMax === undefined) return Number.POSITIVE_INFINITY;
     const { createdAt } = (dataHubAccessTokenInfo ?? {}) as { readonly createdAt?: number };
@@ -188,8 +204,9 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         failures.check(address);
       }
       if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
-      const { urn, claims } = known ?? (await verify(token, address));
-      const why = await faultOf(urn, claims);
+      const shown = known ?? (await verify(token, address));
+      const { urn, claims } = shown;
+      const why = await faultOf(shown);
       if (why === undefined) {
         dependencies.noteUse?.({ urn, actor: claims.actor, address });
         return claims.actor;
@@ -204,17 +221,20 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const { actor } = known.claims;
       const record = peek(known.urn);
       const user = peek(actor);
-      if (record === undefined || user === undefined) return undefined;
-      // States do not change, others take their place: what was judged of these holds.
-      if (record !== known.record || user !== known.user) {
-        const until = untilOf(known, record, user);
-        if (until === undefined) return undefined;
-        known.until = until;
-        known.record = record;
-        known.user = user;
-      }
       const time = now();
-      if (time >= (known.until ?? 0)) return undefined;
+      if (record === undefined || user === undefined) {
+        if (!askedLately(known)) return undefined;
+      } else {
+        // States do not change, others take their place: what was judged of these holds.
+        if (record !== known.record || user !== known.user) {
+          const until = untilOf(known, record, user);
+          if (until === undefined) return undefined;
+          known.until = until;
+          known.record = record;
+          known.user = user;
+        }
+        if (time >= (known.until ?? 0)) return undefined;
+      }
       if (address !== known.address || time >= (known.toNoteAt ?? 0)) {
         known.address = address;
         known.toNoteAt = time + noteMs;

@@ -18,6 +18,8 @@ export interface AccessOptions {
   readonly catalog: Catalog;
   /** An entity that is in memory with its newest state. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
+  /** Another one whenever anything was written, as far as that is known here; undefined: unknown. */
+  readonly edition?: (() => number | undefined) | undefined;
   readonly data: string;
   /** Empty: the data directory's own. */
   readonly signingKeyFile: string;
@@ -62,7 +64,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
     }),
     authentication: createAuthentication({
       ...{ required, operatorToken, format, entities, failures, namespace, now, logger },
-      peek: options.peek,
+      ...{ peek: options.peek, edition: options.edition },
       lifeMax: lifeOf(options.tokenDurationMax),
       noteUse: options.audit.noteUse,
     }),

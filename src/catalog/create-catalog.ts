@@ -97,6 +97,11 @@ export interface SightedCatalog extends Catalog {
   seenThrough(eyes: Eyes): Catalog;
   /** An entity with every write that is durable, if that is in memory. */
   peek(urn: string): EntityState | undefined;
+  /**
+   * Another number whenever entities may read otherwise than before, as far as is known here: by what
+   * this process wrote, and what it has read of the log. Undefined where it does not follow the log.
+   */
+  edition(): number | undefined;
   /** Writes the default aspects that entities lack, as the system; how many those were. */
   giveDefaults(urns: readonly string[]): Promise<number>;
 }
@@ -274,6 +279,12 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   return {
     ...catalog,
     peek: states.glance,
+    edition() {
+      const at = progress.positions()[ASPECTS];
+      // All only grow: another sum is another edition.
+      if (at === undefined) return undefined;
+      return at + (answered[ASPECTS] ?? START) + progress.restorations();
+    },
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     seenThrough(eyes) {
       const own = {

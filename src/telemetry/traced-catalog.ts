@@ -3,7 +3,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Traces } from "./traces.ts";
 
 /** What answers at once, or is asked all the time and tells nothing. */
-const untraced = new Set<string>(["positionOf", "reach", "health", "peek"]);
+const untraced = new Set<string>(["positionOf", "reach", "health", "peek", "edition"]);
 
 type Method = (...args: unknown[]) => unknown;
 

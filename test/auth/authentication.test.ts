@@ -32,13 +32,24 @@ function open(lifeMax?: number) {
   const stored = new Map<string, Record<string, unknown>>([[MINA, {}]]);
   /** Entities in memory. */
   const states = new Map<string, EntityState>();
+  /** What was asked for, and what is known to be written. */
+  const written: { asked: string[]; edition: number | undefined } = {
+    ...{ asked: [], edition: undefined },
+  };
   const authentication = createAuthentication({
     peek: (urn) => states.get(urn),
     lifeMax,
     required: true,
     operatorToken: { admits: () => false },
     format,
-    entities: { find: async (urn) => stored.get(urn), list: async () => stored },
+    edition: () => written.edition,
+    entities: {
+      async find(urn) {
+        written.asked.push(urn);
+        return stored.get(urn);
+      },
+      list: async () => stored,
+    },
     failures: createFailureLimit(() => now),
     namespace: "li",
     now: () => now,
@@ -49,6 +60,7 @@ function open(lifeMax?: number) {
     format,
     stored,
     states,
+    written,
     showNow: (token: string, connection?: object) =>
       authentication.authenticateNow({
         ...{ authorization: `Bearer ${token}`, address: "192.0.2.1", connection },
@@ -200,5 +212,75 @@ describe("a connection that showed a token before", () => {
     expect(showNow(token, connection)).toBe(MINA);
     now += 1;
     expect(showNow(token, connection)).toBeUndefined();
+  });
+});
+
+describe("a token whose entities are not in memory", () => {
+  /** Shown once, and then not asked for while nothing is written. */
+  async function shownOnce(more: object = {}, lifeMax?: number) {
+    const opened = open(lifeMax);
+    const { format, stored, written, show, showNow } = opened;
+    const token = await format.sign({ ...claims, ...more }, now);
+    const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
+    stored.set(urn, { dataHubAccessTokenInfo: { createdAt: now } });
+    written.edition = 7;
+    expect(await show(token)).toBe(MINA);
+    expect(written.asked.splice(0)).toEqual([urn, MINA]);
+    expect(showNow(token)).toBe(MINA);
+    expect(written.asked).toEqual([]);
+    return { ...opened, token, urn };
+  }
+
+  test("is asked for again as soon as anything was written, and refused when it was revoked", async () => {
+    const { stored, written, show, showNow, token, urn } = await shownOnce();
+    written.edition = 8;
+    expect(showNow(token)).toBeUndefined();
+    expect(await show(token)).toBe(MINA);
+    expect(showNow(token)).toBe(MINA);
+    stored.delete(urn);
+    written.edition = 9;
+    expect(showNow(token)).toBeUndefined();
+    await expect(show(token)).rejects.toThrow("revoked");
+    written.edition = 8;
+    expect(showNow(token)).toBeUndefined();
+  });
+
+  test("is asked for again after a second, also where nothing is known to be written", async () => {
+    const { show, showNow, token, stored } = await shownOnce();
+    now += 1_000;
+    expect(showNow(token)).toBeUndefined();
+    stored.set(MINA, { corpUserStatus: { status: "SUSPENDED" } });
+    await expect(show(token)).rejects.toThrow("suspended");
+  });
+
+  test("is not believed beyond its end", async () => {
+    const expiresAt = now + 1_000;
+    now += 600;
+    const { showNow, token } = await shownOnce({ expiresAt });
+    now = expiresAt;
+    expect(showNow(token)).toBeUndefined();
+  });
+
+  test("is not believed once it is older than tokens may be", async () => {
+    const { showNow, token } = await shownOnce({}, 400);
+    now += 400;
+    expect(showNow(token)).toBeUndefined();
+  });
+
+  test("is asked for each time where nothing is known of what is written", async () => {
+    const { written, show, showNow, token } = await shownOnce();
+    written.edition = undefined;
+    expect(showNow(token)).toBeUndefined();
+    expect(await show(token)).toBe(MINA);
+    expect(showNow(token)).toBeUndefined();
+  });
+
+  test("is not believed by what was asked before a write that came meanwhile", async () => {
+    const { written, show, showNow, token } = await shownOnce();
+    written.edition = 8;
+    const showing = show(token);
+    written.edition = 9;
+    expect(await showing).toBe(MINA);
+    expect(showNow(token)).toBeUndefined();
   });
 });
