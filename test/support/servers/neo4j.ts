@@ -1,15 +1,22 @@
 /** Neo4j's database with its Bolt connector; Neo4jServer.java starts it. */
 
 import { existsSync } from "node:fs";
+import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import { type ServerKind, shortLived } from "./server-kind.ts";
+import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "5.26.25";
 const password = "annals-test";
 const launcher = fileURLToPath(new URL("Neo4jServer.java", import.meta.url));
+/** What its certificate is believed by. */
+export const certificateFile = fileURLToPath(
+  new URL("../eventstoredb-server/test-server.crt", import.meta.url),
+);
+const keyFile = fileURLToPath(new URL("../eventstoredb-server/test-server.key", import.meta.url));
+const keysOf = ({ folder }: ServerPlace): string => join(folder, "keys");
 const opened = ["java.nio", "java.io", "sun.nio.ch", "java.util.concurrent"];
 
 export async function neo4j(): Promise<ServerKind> {
@@ -21,9 +28,15 @@ export async function neo4j(): Promise<ServerKind> {
     }),
     portCount: 1,
 
-    prepare: async () => [],
+    async prepare(place) {
+      await mkdir(keysOf(place));
+      await copyFile(certificateFile, join(keysOf(place), "public.crt"));
+      await copyFile(keyFile, join(keysOf(place), "private.key"));
+      return [];
+    },
 
-    async command({ program, folder, ports }) {
+    async command(place) {
+      const { program, folder, ports } = place;
       return {
         file: join(await javaHome(), "bin", "java"),
         args: [
@@ -36,6 +49,7 @@ export async function neo4j(): Promise<ServerKind> {
             join(folder, "data"),
             String(ports[0]),
             password,
+            keysOf(place),
           ],
         ],
       };
