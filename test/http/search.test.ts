@@ -1,5 +1,6 @@
 /** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { SearchRequest } from "../../src/catalog/search-requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { searchRoutes } from "../../src/http/routes/search.ts";
 import { searchLineageRoutes } from "../../src/http/routes/search-lineage.ts";
@@ -65,6 +66,26 @@ describe("a search", () => {
       ["search", { entities: ["tag"], input: "tides", sort: [] }, { start: 0, count: 10 }],
       ["scroll", { input: "*", sort: [] }, { scrollId: "s", count: 3 }],
       ["filter", { entities: ["dataset"], filter, sort: [] }, { start: 0, count: 10 }],
+    ]);
+  });
+
+  test("passes over members that are another action's", async () => {
+    await act("searchAcrossEntities", { ...body, entities: ["tag"] });
+    await act("scrollAcrossEntities", { ...body, entities: ["tag"] });
+    await act("filter", { ...body, filter: {} });
+    await act("list", body);
+    const lineage = { ...body, entities: ["tag"], urn: URN, direction: "UPSTREAM" };
+    await act("searchAcrossLineage", lineage);
+    const requests = catalog.calls.map(({ method, args: [request] }) => {
+      const { entities, input } = request as SearchRequest;
+      return [method, entities, input];
+    });
+    expect(requests).toEqual([
+      ["search", ["tag"], "tides"],
+      ["scroll", ["tag"], "tides"],
+      ["filter", ["dataset"], undefined],
+      ["filter", ["dataset"], undefined],
+      ["searchLineage", ["tag"], "tides"],
     ]);
   });
 
@@ -153,7 +174,7 @@ describe("a search", () => {
     expect(asked()).toEqual([
       [
         "filter",
-        { entities: ["dataset"], input: "tides", sort: [], flags: { skipAggregates: true } },
+        { entities: ["dataset"], sort: [], flags: { skipAggregates: true } },
         { start: 0, count: 10 },
       ],
       ["autocomplete", typed],

@@ -5,7 +5,7 @@ import * as schemas from "../schemas.ts";
 import { lineageAnswer } from "../search-replies.ts";
 import * as search from "../search-schemas.ts";
 import { orders } from "./samples.ts";
-import { type SearchBody, searchRequestOf } from "./search.ts";
+import { acrossRequestOf, type SearchBody } from "./search.ts";
 
 const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 
@@ -21,7 +21,7 @@ interface LineageBody extends SearchBody {
 function requestOf(body: unknown): LineageSearchRequest {
   const { urn, direction, maxHops, startTimeMillis, endTimeMillis } = body as LineageBody;
   const times = { startTimeMillis, endTimeMillis };
-  return { ...searchRequestOf(body as SearchBody), urn, direction, maxHops, ...times };
+  return { ...acrossRequestOf(body as SearchBody), urn, direction, maxHops, ...times };
 }
 
 const where = {

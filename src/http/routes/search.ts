@@ -31,6 +31,14 @@ export function searchRequestOf(body: SearchBody): SearchRequest {
   };
 }
 
+/** In several types: `entity` is another action's member. */
+export const acrossRequestOf = (body: SearchBody): SearchRequest =>
+  searchRequestOf({ ...body, entity: undefined });
+
+/** By a filter alone: `input` is another action's member. */
+const filterRequestOf = (body: SearchBody): SearchRequest =>
+  searchRequestOf({ ...body, input: undefined });
+
 export const searchErrors = [
   {
     code: "malformed",
@@ -140,7 +148,7 @@ const searchAcrossEntities: Endpoint = {
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
-    const page = await catalog.search(searchRequestOf(body as SearchBody), { start, count });
+    const page = await catalog.search(acrossRequestOf(body as SearchBody), { start, count });
     return searchAnswer(page, { dialect, across: true });
   },
 };
@@ -182,7 +190,7 @@ const scrollAcrossEntities: Endpoint = {
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { scrollId, count } = body as SearchBody & { readonly scrollId?: string };
-    const page = await catalog.scroll(searchRequestOf(body as SearchBody), { scrollId, count });
+    const page = await catalog.scroll(acrossRequestOf(body as SearchBody), { scrollId, count });
     return searchAnswer(page, { dialect, across: true });
   },
 };
@@ -224,7 +232,7 @@ const filterEntities: Endpoint = {
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
-    const page = await catalog.filter(searchRequestOf(body as SearchBody), { start, count });
+    const page = await catalog.filter(filterRequestOf(body as SearchBody), { start, count });
     return searchAnswer(page, { dialect });
   },
 };
@@ -251,7 +259,7 @@ const listEntities: Endpoint = {
   errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { start, count } = body as SearchBody;
-    const request = searchRequestOf(body as SearchBody);
+    const request = filterRequestOf(body as SearchBody);
     const flags = { ...request.flags, skipAggregates: true };
     const page = await catalog.filter({ ...request, flags }, { start, count });
     const value = {
