@@ -13,6 +13,7 @@ import { changesRoutes } from "./routes/changes.ts";
 import { deleteRoutes } from "./routes/delete.ts";
 import { entitiesResource, entityRoutes } from "./routes/entities.ts";
 import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
+import { entitiesVersionedResource, entityVersionedRoutes } from "./routes/entities-versioned.ts";
 import { type EventsOptions, eventsRoutes } from "./routes/events.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
@@ -49,6 +50,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     aspectsResource,
     entitiesResource,
     entitiesV2Resource,
+    entitiesVersionedResource,
     relationshipsResource,
     usageStatsResource,
     operationsResource,
@@ -62,6 +64,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...searchLineageRoutes,
     ...browseRoutes,
     ...entityV2Routes,
+    ...entityVersionedRoutes,
     ...relationshipRoutes,
     ...runsRoutes,
     ...usageStatsRoutes,

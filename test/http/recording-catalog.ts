@@ -109,7 +109,7 @@ export function createRecordingCatalog(): RecordingCatalog {
     getSnapshot: answering("getSnapshot", text),
     getSnapshots: answering("getSnapshots", text),
     getAspect: answering("getAspect", text),
-    getTimeseriesValues: answering("getTimeseriesValues", text),
+    getTimeseriesValues: answering("getTimeseriesValues", { json: '{"value":{"values":[]}}' }),
     findEntities: answering("findEntities", [foundEntity]),
     findAspect: answering("findAspect", foundAspect),
     scrollRelationships: answering("scrollRelationships", {

@@ -153,7 +153,7 @@ describe("/aspects", () => {
       sort: { field: "timestampMillis", order: "ASCENDING" },
     };
     const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
-    expect(reply.payload).toBe('{"answered":true}');
+    expect(reply.payload).toBe('{"value":{"values":[]}}');
     expect(asked()).toEqual([["getTimeseriesValues", query]]);
   });
 
