@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ingest } from "../../src/cli/ingest.ts";
 import { createToken, type TokenOptions, tokenIn } from "../../src/cli/token.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { type GuardedService, guardedService, whoIs } from "../auth/guarded-service.ts";
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 let service: GuardedService;
 beforeAll(async () => {
@@ -88,4 +90,25 @@ test("ingest sends the token, and without one stops at the first refusal", async
 test("the operator's token is read from its file without the end of the line", () => {
   const file = join(service.directory, "operator.token");
   expect(readFileSync(file, "utf8")).toBe(`${tokenIn(file, "")}\n`);
+});
+
+test("the first start tells where the root user's token lies, no start tells what it is", async () => {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const told: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    const started = await startService(data, { env: { ANNALS_LOG_LEVEL: "debug" } });
+    await started.stop();
+    told.push(started.stderr());
+  }
+  const file = join(data, "operator.token");
+  const [first = "", second = ""] = told;
+  expect(first.split("\n").filter((line) => line.includes(file))).toEqual([
+    expect.stringContaining("first token is in this file"),
+  ]);
+  expect(second).not.toContain("first token");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const value = readFileSync(file, "utf8").trim();
+  expect(value.length).toBeGreaterThan(40);
+  expect(first + second).not.toContain(value);
 });

@@ -322,6 +322,23 @@ describe("who may use the token API", () => {
       asBearer(token),
     );
     expect(own.body.data.listAccessTokens).toEqual({ total: 1, tokens: [{ id }] });
+    // By the user that they act for, too; and both ways of naming it are one.
+    for (const filters of [
+      [{ field: "actorUrn", value: OTTO }],
+      [{ field: "actorUrn", values: [OTTO] }],
+      [{ field: "ownerUrn", value: OTTO, values: [OTTO] }],
+      [
+        { field: "actorUrn", values: [OTTO] },
+        { field: "id", value: "nope", values: [id] },
+      ],
+    ]) {
+      const list = `query($filters: [FacetFilterInput!]) {
+        listAccessTokens(input: {filters: $filters}) { tokens { id actorUrn } } }`;
+      const found = await ask(service.client, list, { filters }, asBearer(token));
+      const tokens: { id: string; actorUrn: string }[] = found.body.data.listAccessTokens.tokens;
+      expect(tokens, JSON.stringify(filters)).toContainEqual({ id, actorUrn: OTTO });
+      expect(new Set(tokens.map(({ actorUrn }) => actorUrn))).toEqual(new Set([OTTO]));
+    }
     for (const query of [
       MINE(ROOT),
       "{ listAccessTokens(input: {filters: []}) { total } }",

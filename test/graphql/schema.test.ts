@@ -139,6 +139,16 @@ describe("the explorer", () => {
   });
 });
 
+test("there is no explorer unless it is switched on", async () => {
+  await using plain = await runningService({ logLevel: "silent" });
+  for (const path of ["/api/graphql", "/api/v2/graphql"]) {
+    const reply = await plain.client.get(path);
+    expect(reply.status, path).toBe(405);
+    expect(reply.headers.get("content-type"), path).toContain("application/json");
+    expect(reply.headers.get("allow"), path).toBe("POST");
+  }
+});
+
 describe("other sites", () => {
   const query = { query: "{ __typename }" };
   const call = (headers: Record<string, string>) =>
