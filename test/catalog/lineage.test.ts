@@ -307,6 +307,24 @@ describe("bounds", () => {
     expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, true]);
   });
 
+  test("let the largest hub through, and say so beyond it", async () => {
+    const largest = Array.from({ length: 100_000 }, (_, i) => dataset(i));
+    await tell([[a, largest]]);
+    const { reached, partial } = await walk(a);
+    expect(reached.map(({ urn }) => urn)).toEqual(largest);
+    expect(partial).toBe(false);
+    const page = {
+      types: ["DownstreamOf"],
+      direction: "OUTGOING",
+      start: 99_998,
+      count: 10,
+    } as const;
+    const { neighbours, total } = await reader.neighbours({ urn: a, ...page });
+    expect([neighbours.map(({ urn }) => urn), total]).toEqual([largest.slice(-2), 100_000]);
+    const fewer = { bounds: { entitiesMax: 99_999 } };
+    expect(whole(await walk(a, fewer))).toEqual([99_999, true]);
+  });
+
   test("of entities end in the middle of a hub, which says so", async () => {
     const many = Array.from({ length: 6_000 }, (_, i) => dataset(i));
     await tell([
