@@ -305,6 +305,27 @@ export function timeseriesTableContract(
         await left();
       });
 
+      test("shows all of what it takes or nothing, also to who reads many events meanwhile", async () => {
+        const many = Array.from({ length: 1_200 }, (_, n) => ({ urn: dataset, time: 10 + n }));
+        await tell(...many);
+        const [all, left] = [5 + many.length, 3];
+        const counts: number[] = [];
+        let telling = true;
+        const reading = (async () => {
+          while (telling) {
+            // Asked for what it would take, a page at a time.
+            const range = { urn: dataset, aspect };
+            const events = await reader.list(range, { limit: 10_000, ascending: true });
+            counts.push(events.length);
+          }
+        })();
+        await truncate(10 + many.length - left);
+        telling = false;
+        await reading;
+        expect(counts.filter((count) => count !== all && count !== left)).toEqual([]);
+        expect(await reader.list({ urn: dataset, aspect }, { limit: 9 })).toHaveLength(left);
+      });
+
       test("leaves what is told after it, and what is told again, however old", async () => {
         await truncate(9);
         await tell({ urn: dataset, time: 2 }, { urn: dataset, time: 0 });

@@ -1,10 +1,12 @@
 /**
  * The timeseries view's reading side in Elasticsearch. It asks aliases alone: they lead to the
  * generation that counts, and pass over what truncations will take yet. Ranges are read in pages;
- * what is written meanwhile may show in the pages to come, but no event shows twice.
+ * what is written meanwhile may show in the pages to come, but no event shows twice. Where a
+ * truncation comes between pages, they are read again: of what it takes, nothing is shown.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Dump } from "../../projector/compare.ts";
@@ -39,6 +41,8 @@ export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<Ti
   findTask(id: string): Promise<ServerTask | undefined>;
 }
 
+/** How often a truncation may come while the same events are read. */
+const REREAD_MAX = 10;
 /** Entities asked of at once: events may be large. */
 const LATEST_MAX = 50;
 
@@ -57,6 +61,12 @@ export async function openElasticsearchTimeseriesReader(
     names.live(
       aspect === undefined ? `${placeOf(entityTypeOf(urn))}.*` : placeOfEvent({ urn, aspect }),
     );
+
+  /** What an alias leaves out, as a text that is another when that changes. */
+  async function passedOver(name: string): Promise<string> {
+    const options = { ignore: [404] };
+    return JSON.stringify(await ask((client) => client.indices.getAlias({ name }, options)));
+  }
 
   async function latestOf(
     entityType: string,
@@ -84,14 +94,23 @@ export async function openElasticsearchTimeseriesReader(
   return {
     async list(range, { limit, ascending = false, accept }) {
       if (limit <= 0 || isEmpty(range)) return [];
-      const pages = pagesOf(ask, {
-        index: aliasOf(range),
-        query: within(range),
-        sort: ["time", "key"],
-        order: ascending ? "asc" : "desc",
-        ...(accept === undefined && { first: limit }),
+      const index = aliasOf(range);
+      for (let attempt = 0; attempt < REREAD_MAX; attempt++) {
+        let pages = 0;
+        const before = await passedOver(index);
+        const found = pagesOf(ask, {
+          ...{ index, query: within(range), sort: ["time", "key"] },
+          order: ascending ? "asc" : "desc",
+          ...(accept === undefined && { first: limit }),
+        });
+        const counted = eventsIn(found, () => pages++);
+        const events = await acceptedEvents(counted, { limit, accept, turn });
+        // One page is of one moment.
+        if (pages <= 1 || (await passedOver(index)) === before) return events;
+      }
+      throw new CatalogError("unavailable", "events were truncated each time they were read", {
+        hint: "Try again",
       });
-      return acceptedEvents(eventsIn(pages), { limit, accept, turn });
     },
     async latest(urns, aspects) {
       const found = urns.map(() => new Map<string, TimeseriesEvent>());
@@ -205,6 +224,9 @@ async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
   }
 }
 
-async function* eventsIn(pages: AsyncIterable<readonly Hit[]>) {
-  for await (const page of pages) yield page.map(({ event }) => event);
+async function* eventsIn(pages: AsyncIterable<readonly Hit[]>, onPage: () => void) {
+  for await (const page of pages) {
+    onPage();
+    yield page.map(({ event }) => event);
+  }
 }
