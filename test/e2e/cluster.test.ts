@@ -126,6 +126,40 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     }
   });
 
+  test("is found well by `annals check`, which names what is not beside what is", async () => {
+    const check = (changed: Readonly<Record<string, string>> = {}) =>
+      start(process.execPath, [main, "check", "--data", api.directory], {
+        ...cluster.settings,
+        ...changed,
+      }).ended;
+    const findings = (stdout: string) =>
+      [...stdout.matchAll(/^(\w+) .* (ok|to be mended)((?:\n {2}- .*)*)$/gm)].map(
+        ([, store = "", , found = ""]) => [store, found.trim()] as const,
+      );
+    const well = await check();
+    const places = ["directory", "log", "aspects", "timeseries", "graph", "search", "kafka"];
+    expect(findings(well.stdout).map(([store]) => store)).toEqual(places);
+    // The server of the tests gives up what a crash of the machine would need.
+    const wrong = findings(well.stdout).filter(
+      ([, found]) => !/^(?:- fsync is off.*)?$/.test(found),
+    );
+    expect(wrong, well.stderr).toEqual([]);
+
+    const graph = cluster.settings.ANNALS_GRAPH ?? "";
+    const ill = await check({
+      ANNALS_GRAPH: graph.replace(/:[^:@]*@/, ":another-password@"),
+      ANNALS_KAFKA: "127.0.0.1:1",
+    });
+    const found = new Map(findings(ill.stdout));
+    expect(found.get("graph")).toMatch(/^- .*neo4j.*(?:user|password)/is);
+    expect(found.get("kafka")).toMatch(/^- Kafka at 127\.0\.0\.1:1 does not answer/);
+    const others = (stdout: string) =>
+      findings(stdout).filter(([store]) => store !== "graph" && store !== "kafka");
+    expect(others(ill.stdout)).toEqual(others(well.stdout));
+    expect(`${ill.stdout}${ill.stderr}`).not.toContain("another-password");
+    expect(ill.code).toBe(1);
+  });
+
   test("numbers what two nodes write about one entity without a gap", async () => {
     const urn = "urn:li:tag:contested";
     const names = Array.from({ length: 20 }, (_, n) => `name ${n}`);
