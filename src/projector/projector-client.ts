@@ -93,7 +93,7 @@ export async function startProjectorThread(
   function start(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const worker = new Worker(new URL("projector-thread.ts", import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: 16 },
+      resourceLimits: { maxYoungGenerationSizeMb: 48 },
       workerData: data,
       name: "projector",
     });

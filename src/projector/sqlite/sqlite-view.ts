@@ -55,8 +55,8 @@ export interface SqliteView {
 /** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
 const PAGE_BYTES = 8_192;
 const CACHE_KIB = 64 * 1024;
-/** Pages in the write-ahead log that start a checkpoint: 16 MB, rewriting hot pages seldom. */
-const WAL_PAGES_MAX = 2_000;
+/** Pages in the write-ahead log that start a checkpoint: 32 MB, rewriting hot pages seldom. */
+const WAL_PAGES_MAX = 4_000;
 /** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
 /** Another connection's lock is over within milliseconds; longer means a second process. */
