@@ -162,7 +162,10 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const askedLately = ({ asked }: Verified): boolean =>
     asked !== undefined && asked.until > now() && asked.edition === dependencies.edition?.();
 
-  /** When the token is older than tokens may be, also one that was made while more was allowed; one that does not say when it was made always is. */
+  /**
+   * When the token is older than tokens may be, also one that was made while more was allowed; one that
+   * does not say when it was made always is.
+   */
   function oldAt({ dataHubAccessTokenInfo }: Stored): number {
     if (dependencies.lifeMax === undefined) return Number.POSITIVE_INFINITY;
     const { createdAt } = (dataHubAccessTokenInfo ?? {}) as { readonly createdAt?: number };

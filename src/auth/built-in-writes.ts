@@ -1,7 +1,7 @@
 /**
  * Writes to what is there before anybody wrote it: the first one to a default policy, a role or the root
- * user stores it as it was, so that it can be patched, deleted, rolled back and looked back at like any other. What
- * is fixed is not written.
+ * user stores it as it was, so that it can be patched, deleted, rolled back and looked back at like any
+ * other. What is fixed is not written.
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";

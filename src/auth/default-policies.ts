@@ -1,9 +1,9 @@
 /**
- * The policies, roles and the root user that are there from the start: those of the reference under their
- * own names. They are read and judged without being stored, so that a fresh catalog holds what its users put in
- * and nothing else; the first write to one stores it (built-in-writes.ts). Those of the root user and
- * of administrators are fixed, so that nobody can be locked out of the service whose data directory
- * is theirs.
+ * The policies, the roles and the root user that are there from the start: those of the reference under
+ * their own names. They are read and judged without being stored, so that a fresh catalog holds what its
+ * users put in and nothing else; the first write to one stores it (built-in-writes.ts). The policies of
+ * the root user and of administrators are fixed, so that nobody can be locked out of the service whose
+ * data directory is theirs.
  */
 import {
   allMetadata,

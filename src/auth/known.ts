@@ -1,6 +1,6 @@
 /**
- * What is found out for a key, and believed for a while, of which nobody here was told that it changed:
- * from when it was begun to be looked up. Who asks meanwhile waits for the same.
+ * What is found out for a key. It is believed for a while, reckoned from when looking it up began, unless
+ * somebody tells that it may have changed. Who asks while it is looked up waits for the same.
  */
 import { LRUCache } from "lru-cache";
 

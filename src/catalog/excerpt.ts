@@ -5,7 +5,10 @@ import type { SearchWords } from "./search-expression.ts";
 /** A longer value is cut to what surrounds the match. */
 const valueCharactersMax = 300;
 const charactersBefore = 80;
-/** So many characters are looked through word by word for one answer; further values are cut at their beginning. */
+/**
+ * So many characters are looked through word by word for one answer; of further values the beginning is
+ * shown.
+ */
 const readCharactersMax = 1_000_000;
 
 /** What an expression looks for. */
@@ -42,7 +45,10 @@ export function createExcerpts(
   };
 }
 
-/** Where words are that are written otherwise than they are looked for: with accents, capitals, signs between. */
+/**
+ * Where words are that are written otherwise than they are looked for: with accents, capitals, signs
+ * between.
+ */
 function placeOfWords(
   value: string,
   runs: Sought["runs"],

@@ -37,7 +37,7 @@ export function createGiveDefaults(
   const { addresses, states, ingest } = parts;
   const given = createGiven(parts);
 
-  /** Undefined where the model has no such type any more, or urns may not be so long: it stays as it is. */
+  /** Undefined for a type that the model has no more, or a urn that is too long now: it stays as it is. */
   function addressOf(urn: string): Address | undefined {
     try {
       return addresses.known(urn);

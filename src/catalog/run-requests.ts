@@ -72,7 +72,8 @@ export interface RunCatalog {
    * Makes each entity what it would be if the run had told nothing of it, by further records: values
    * that others told before are there again, what others told since stays. Entities that the run
    * brought into being, and of which nobody else told anything, are hidden. A registry is undone as
-   * a run would be that had told all that was told with it until now. An unknown run comes to nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
+   * a run would be that had told all that was told with it until now. An unknown run comes to
+   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
    * `onDeleted` is told of each that is deleted.
    */
   rollbackRun(

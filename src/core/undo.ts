@@ -8,7 +8,7 @@
 import type { ChangeType, SystemMetadata } from "./change.ts";
 import type { Position } from "./position.ts";
 
-/** Header of what an undoing wrote in place of what a run had told: the run's id, or a registry's mark. */
+/** Header of what an undoing wrote in place of what was told: the run's id, or the registry's mark. */
 export const UNDOES_HEADER = "annals-undoes";
 
 /** Header of what a rollback decided beyond undoing, hiding and deleting: the run's id. */

@@ -93,7 +93,7 @@ export function createRestoring(dependencies: Dependencies) {
       batchSize: request.batchSize,
       limit: request.limit,
       gePitEpochMs,
-      // With an earlier end alone, what comes while it runs is not of that time.
+      // Of a time that has a beginning alone: what comes while it runs is not of it.
       lePitEpochMs: lePitEpochMs ?? (gePitEpochMs ? dependencies.now() : undefined),
       createDefaultAspects: request.createDefaultAspects,
       batchDelayMs: request.batchDelayMs,
@@ -249,9 +249,7 @@ export function createRestoring(dependencies: Dependencies) {
       const end = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
       const batches = done.get(id) ?? [];
       const job = end?.job;
-      if (job !== undefined && job.state !== "done") {
-        throw unended(job);
-      }
+      if (job !== undefined && job.state !== "done") throw unended(job);
       const told = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
       const text = restoredText(told, batches, { id, completed: job !== undefined });
       return { text, position: end?.position ?? position };

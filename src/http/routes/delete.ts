@@ -1,4 +1,7 @@
-/** /entities, its end: of an entity, of events of its timeseries, of what others say of it, of all that a registry brought. */
+/**
+ * /entities, its end: of an entity, of events of its timeseries, of what others say of it, and of all
+ * that was told with a model registry.
+ */
 import { CatalogError } from "../../core/errors.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";

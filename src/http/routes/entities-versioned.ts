@@ -23,7 +23,8 @@ const VERSION = /^([^:;]+):(\d{1,15})$/;
 interface Versioned {
   readonly id: string;
   readonly urn: string;
-  readonly versions: readonly (readonly [aspect: string, version: number])[];
+  /** By aspect; of one that is named again the last counts. */
+  readonly versions: ReadonlyMap<string, number>;
 }
 
 export const entityVersionedRoutes: readonly Endpoint[] = [
@@ -141,5 +142,5 @@ function versionedIn(id: string, entityType: string): Versioned {
       `"${urn.slice(0, 600)}" is not of entity type "${entityType.slice(0, 60)}"`,
     );
   }
-  return { id, urn, versions: whole };
+  return { id, urn, versions: new Map(whole) };
 }

@@ -168,7 +168,7 @@ const restoreIndices: Endpoint = {
     unauthenticated,
     malformed,
     { code: "invalid", when: "an aspect is unknown" },
-    { code: "too_large", when: "a pattern has more than 16,384 characters" },
+    { code: "too_large", when: "urnLike, lastUrn or lastAspect has more than 16,384 characters" },
     tooManyJobs,
     {
       code: "unavailable",
@@ -271,7 +271,7 @@ const jobSchema: Schema = {
     counts: {
       type: "object",
       description:
-        "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not",
+        "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not; `created`: default aspects",
       additionalProperties: { type: "integer" },
     },
     error: text("Why it failed"),
