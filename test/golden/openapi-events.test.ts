@@ -1,5 +1,6 @@
 /** Events of timeseries at the OpenAPI doors: what clients that wait for a write look for. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
@@ -140,6 +141,27 @@ describe("events of all entities of a type", () => {
       ]);
     };
     expect(await pages("count=1", more)).toEqual(expected);
+  });
+
+  test("are none where none are asked for, and that is the end", async () => {
+    expect((await call("GET", `${path}?count=0`)).body).toEqual({ results: [] });
+  });
+
+  test("are told to the last where there are more of one time than a page may have", async () => {
+    const urn = named(9);
+    const [count, time] = [6_000, at(3)];
+    const proposals = Array.from({ length: count }, (_, n) =>
+      proposal(urn, "datasetProfile", { timestampMillis: time, rowCount: n, messageId: `m${n}` }),
+    );
+    await call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+    const profiles = `/openapi/v2/timeseries/dataset/datasetProfile?startTimeMillis=${time}&endTimeMillis=${time}&count=5000`;
+    const first = await call("GET", profiles);
+    expect(first.body.results).toHaveLength(5_000);
+    const rest = await call("GET", `${profiles}&scrollId=${first.body.scrollId}`);
+    expect(rest.status, JSON.stringify(rest.body)).toBe(200);
+    expect(rest.body.scrollId).toBeUndefined();
+    const told = [...first.body.results, ...rest.body.results].map(({ event }) => event.rowCount);
+    expect(new Set(told).size).toBe(count);
   });
 
   test.each([

@@ -112,7 +112,10 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
         code: "invalid",
         when: "the entity type is unknown, or the aspect is no timeseries aspect of it",
       },
-      { code: "too_large", when: "an entity has more events of one time than can be told" },
+      {
+        code: "too_large",
+        when: "an entity has more events of one time than can be told, or more bytes of them than an answer holds; ask for fewer",
+      },
     ],
     async handle({ path, parameters }, { catalog }) {
       const entity = names.entity(path.entity ?? "");
@@ -136,8 +139,9 @@ async function page(
   catalog: Reads,
 ): Promise<{ readonly scrollId?: string; readonly results: readonly Event[] }> {
   const { startTimeMillis, count = countDefault } = asked;
-  if (count < 0)
+  if (count < 0) {
     throw new CatalogError("malformed", `count is ${count}`, { hint: "Send 0 or more" });
+  }
   const wanted = Math.min(count, countMax);
   const from = asked.scrollId === undefined ? undefined : placeIn(asked.scrollId);
   const begin = from === undefined ? 0 : await indexOf(from, of.entity, catalog);
@@ -145,20 +149,23 @@ async function page(
   let bytes = 0;
   for (let index = begin, end = begin + entitiesMax; ; ) {
     const listed = await catalog.listUrns(of.entity, { start: index, count: entitiesAtOnce });
+    if (wanted === 0) return { results };
     for (const urn of listed.entities) {
       const place = urn === from?.urn ? from : undefined;
       const told = place?.told ?? 0;
-      const left = wanted - results.length;
-      const limit = left + told + 1;
-      if (limit > eventsMax) throw tooMany(urn);
+      // One more is asked for, which tells whether there are more.
+      const room = Math.min(wanted - results.length, eventsMax - told - 1);
+      if (room < 1) throw tooMany(urn);
       const endTimeMillis = place?.time ?? asked.endTimeMillis;
-      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit };
+      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: told + room + 1 };
       const { json } = await catalog.getTimeseriesValues(query);
       bytes += json.length;
-      const fresh = eventsIn(json, urn, asked).slice(told);
-      results.push(...fresh.slice(0, left));
-      if (fresh.length > left) {
-        return { scrollId: scrollIdOf({ index, urn, ...lastOf(results, place, urn) }), results };
+      const left = eventsIn(json, urn, asked).slice(told);
+      const fresh = left.slice(0, room);
+      const last = fresh.at(-1);
+      results.push(...fresh);
+      if (last !== undefined && left.length > room) {
+        return { scrollId: scrollIdOf({ index, urn, ...upTo(last, fresh, place) }), results };
       }
       index++;
       if (results.length === wanted || index >= end || bytes > bytesMax) {
@@ -172,16 +179,12 @@ async function page(
 }
 
 /** The time of the last event of an entity that was told, and how many of that time were. */
-function lastOf(
-  results: readonly Event[],
+function upTo(
+  { timestampMillis: time }: Event,
+  fresh: readonly Event[],
   place: Place | undefined,
-  urn: string,
 ): Pick<Place, "time" | "told"> {
-  const last = results.at(-1);
-  const time = last?.urn === urn ? last.timestampMillis : place?.time;
-  // Nothing of it was told yet: the next page begins with it.
-  if (time === undefined) return { time: Number.MAX_SAFE_INTEGER, told: 0 };
-  const same = results.filter((one) => one.urn === urn && one.timestampMillis === time).length;
+  const same = fresh.filter(({ timestampMillis }) => timestampMillis === time).length;
   return { time, told: same + (place?.time === time ? (place.told ?? 0) : 0) };
 }
 
@@ -203,7 +206,7 @@ function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked):
 }
 
 const tooMany = (urn: string): CatalogError =>
-  new CatalogError("too_large", `"${urn}" has more than ${countMax} events of one time`, {
+  new CatalogError("too_large", `"${urn}" has ${eventsMax} events of one time, or more`, {
     hint: "Read them with POST /aspects?action=getTimeseriesAspectValues",
   });
 
