@@ -281,7 +281,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     peek: states.glance,
     edition() {
       const at = progress.positions()[ASPECTS];
-      // All only grow: another sum is another edition.
+      // They grow, but for a view that came back empty: another sum is another edition.
       if (at === undefined) return undefined;
       return at + (answered[ASPECTS] ?? START) + progress.restorations();
     },
