@@ -66,7 +66,7 @@ const placed = (urn: string, field: string, parent: string | undefined) =>
       : { op: "add", path: [field], value: parent },
   ]);
 
-/** Puts the urn back, unless somebody has moved it since. */
+/** Puts the urn back, unless somebody has moved it since. Throws `conflict` where others never let it. */
 async function takeBack(
   urn: string,
   { field, from, to }: { readonly field: string; readonly from: unknown; readonly to: string },
@@ -86,6 +86,9 @@ async function takeBack(
       if (!(error instanceof CatalogError && error.code === "invalid")) throw error;
     }
   }
+  throw new CatalogError("conflict", `"${urn}" lies below itself, by way of "${to}"`, {
+    hint: "Others wrote to it each time it was to be taken back: move it to where it belongs",
+  });
 }
 
 /**
