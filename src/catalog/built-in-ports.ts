@@ -34,10 +34,13 @@ export function builtInStates(
   );
 }
 
+/** What there is of an entity of which the log has a state. */
+export const orBuiltIn = (state: EntityState, builtIns: BuiltInStates): EntityState =>
+  state.aspects.size === 0 ? (builtIns.get(state.urn) ?? state) : state;
+
 export function withBuiltIns(ports: ReadPorts, builtIns: BuiltInStates): ReadPorts {
   const { states, aspects } = ports;
-  const shown = (state: EntityState): EntityState =>
-    state.aspects.size === 0 ? (builtIns.get(state.urn) ?? state) : state;
+  const shown = (state: EntityState): EntityState => orBuiltIn(state, builtIns);
   const untold = ({ aspects }: EntityState): boolean => aspects.size === 0;
 
   return {

@@ -20,7 +20,7 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createAddresses } from "./address.ts";
-import { type BuiltInStates, withBuiltIns } from "./built-in-ports.ts";
+import { type BuiltInStates, orBuiltIn, withBuiltIns } from "./built-in-ports.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
@@ -278,7 +278,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   return {
     ...catalog,
-    peek: states.glance,
+    peek(urn) {
+      const state = states.glance(urn);
+      return state && orBuiltIn(state, parts.builtIns ?? new Map());
+    },
     edition() {
       const at = progress.positions()[ASPECTS];
       // They grow, but for a view that came back empty: another sum is another edition.
