@@ -155,3 +155,13 @@ export const notThere = [
   { code: "malformed", when: "the urn does not parse" },
   { code: "not_found", when: "there is no such entity or aspect" },
 ] as const;
+
+/** A page of a scroll through `result`s. */
+export const scrolled = (result: Schema): Schema => ({
+  type: "object",
+  required: ["results"],
+  properties: {
+    scrollId: { type: "string", description: "For the next page; absent at the end" },
+    results: { type: "array", items: result },
+  },
+});

@@ -274,6 +274,17 @@ export const relationship: Schema = {
   properties: { type: string("Its name in the model"), entity: urn },
 };
 
+/** Several of them, each under what it was asked for with. */
+export const batchOf = (one: Schema): Schema => ({
+  type: "object",
+  required: ["results", "statuses", "errors"],
+  properties: {
+    results: { type: "object", additionalProperties: one },
+    statuses: { type: "object" },
+    errors: { type: "object" },
+  },
+});
+
 /** Of lineage: along which edges it goes. */
 export const lineageTimes = {
   startTimeMillis: {

@@ -78,15 +78,7 @@ const getEntities: Endpoint = {
     alwaysIncludeKeyAspect,
     ...momentParameters,
   ],
-  reply: {
-    type: "object",
-    required: ["results", "statuses", "errors"],
-    properties: {
-      results: { type: "object", additionalProperties: schemas.entity },
-      statuses: { type: "object" },
-      errors: { type: "object" },
-    },
-  },
+  reply: schemas.batchOf(schemas.entity),
   reads: "entities",
   example: {
     path: `/entitiesV2?ids=List(${ordersKey})&aspects=List(status)`,

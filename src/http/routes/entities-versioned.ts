@@ -53,15 +53,7 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         about: "Only these aspects, and the key. All versioned aspects when absent",
       },
     ],
-    reply: {
-      type: "object",
-      required: ["results", "statuses", "errors"],
-      properties: {
-        results: { type: "object", additionalProperties: schemas.entity },
-        statuses: { type: "object" },
-        errors: { type: "object" },
-      },
-    },
+    reply: schemas.batchOf(schemas.entity),
     reads: "entities",
     example: {
       path: `/entitiesVersionedV2?entityType=dataset&aspects=List(status)&ids=List(${encodeURIComponent(

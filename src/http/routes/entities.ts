@@ -320,15 +320,7 @@ const getSnapshots: Endpoint = {
     aspects,
     ...momentParameters,
   ],
-  reply: {
-    type: "object",
-    required: ["results", "statuses", "errors"],
-    properties: {
-      results: { type: "object", additionalProperties: snapshotReply },
-      statuses: { type: "object" },
-      errors: { type: "object" },
-    },
-  },
+  reply: schemas.batchOf(snapshotReply),
   reads: "entities",
   example: {
     path: `/entities?ids=List(${ordersKey})&aspects=List(status)`,

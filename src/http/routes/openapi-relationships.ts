@@ -31,27 +31,17 @@ const end: Schema = {
   properties: { urn: schemas.urn, entityType: { type: "string" } },
 };
 
-const pageReply: Schema = {
+const pageReply = forms.scrolled({
   type: "object",
-  required: ["results"],
+  required: ["relationshipType", "source", "destination"],
   properties: {
-    scrollId: { type: "string", description: "For the next page; absent at the end" },
-    results: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["relationshipType", "source", "destination"],
-        properties: {
-          relationshipType: { type: "string" },
-          source: end,
-          destination: end,
-          upstream: schemas.urn,
-          downstream: schemas.urn,
-        },
-      },
-    },
+    relationshipType: { type: "string" },
+    source: end,
+    destination: end,
+    upstream: schemas.urn,
+    downstream: schemas.urn,
   },
-};
+});
 
 const endOf = (urn: string) => ({ urn, entityType: entityTypeOf(urn) });
 

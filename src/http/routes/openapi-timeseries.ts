@@ -73,27 +73,17 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       { name: "endTimeMillis", in: "query", type: "long", about: "To when, inclusive" },
       forms.systemMetadata,
     ],
-    reply: {
+    reply: forms.scrolled({
       type: "object",
-      required: ["results"],
+      required: ["timestampMillis", "urn", "event"],
       properties: {
-        scrollId: { type: "string", description: "For the next page; absent at the end" },
-        results: {
-          type: "array",
-          items: {
-            type: "object",
-            required: ["timestampMillis", "urn", "event"],
-            properties: {
-              timestampMillis: { type: "integer" },
-              urn: schemas.urn,
-              event: { type: "object" },
-              messageId: { type: "string" },
-              systemMetadata: schemas.systemMetadata,
-            },
-          },
-        },
+        timestampMillis: { type: "integer" },
+        urn: schemas.urn,
+        event: { type: "object" },
+        messageId: { type: "string" },
+        systemMetadata: schemas.systemMetadata,
       },
-    },
+    }),
     reads: "timeseries",
     example: {
       path: "/openapi/v2/timeseries/dataset/datasetProfile?count=1",
