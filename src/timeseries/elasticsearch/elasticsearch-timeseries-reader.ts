@@ -6,7 +6,6 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
-import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Dump } from "../../projector/compare.ts";
@@ -24,6 +23,7 @@ import type {
   TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
+import { untruncated } from "../untruncated.ts";
 import {
   type Kept,
   placeOfEvent,
@@ -41,8 +41,6 @@ export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<Ti
   findTask(id: string): Promise<ServerTask | undefined>;
 }
 
-/** How often a truncation may come while the same events are read. */
-const REREAD_MAX = 10;
 /** Entities asked of at once: events may be large. */
 const LATEST_MAX = 50;
 
@@ -95,22 +93,25 @@ export async function openElasticsearchTimeseriesReader(
     async list(range, { limit, ascending = false, accept }) {
       if (limit <= 0 || isEmpty(range)) return [];
       const index = aliasOf(range);
-      for (let attempt = 0; attempt < REREAD_MAX; attempt++) {
-        let pages = 0;
-        const before = await passedOver(index);
+      let pages = 0;
+      const read = (): Promise<readonly TimeseriesEvent[]> => {
+        pages = 0;
         const found = pagesOf(ask, {
           ...{ index, query: within(range), sort: ["time", "key"] },
           order: ascending ? "asc" : "desc",
           ...(accept === undefined && { first: limit }),
         });
-        const counted = eventsIn(found, () => pages++);
-        const events = await acceptedEvents(counted, { limit, accept, turn });
-        // One page is of one moment.
-        if (pages <= 1 || (await passedOver(index)) === before) return events;
-      }
-      throw new CatalogError("unavailable", "events were truncated each time they were read", {
-        hint: "Try again",
-      });
+        return acceptedEvents(
+          eventsIn(found, () => pages++),
+          { limit, accept, turn },
+        );
+      };
+      // One page is of one moment.
+      return untruncated(
+        () => passedOver(index),
+        read,
+        () => pages <= 1,
+      );
     },
     async latest(urns, aspects) {
       const found = urns.map(() => new Map<string, TimeseriesEvent>());

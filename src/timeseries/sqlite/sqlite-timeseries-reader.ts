@@ -20,6 +20,7 @@ import type {
   TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
+import { untruncated } from "../untruncated.ts";
 import { createMeasuring, keptBy } from "./measuring.ts";
 import { timeseriesSchema } from "./schema.ts";
 
@@ -27,8 +28,6 @@ import { timeseriesSchema } from "./schema.ts";
 const PAGE_MAX = 500;
 /** They get it after this time, too: events may be large, and looking at one may take long. */
 const SLICE_MS_MAX = 5;
-/** How often a truncation may come while the same events are read. */
-const REREAD_MAX = 10;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
   const db = openSqliteViewReader(timeseriesSchema, path);
@@ -66,30 +65,19 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     }
   }
 
-  /** Events that are read in several queries, all of them before a truncation or after it. */
-  async function untruncated<T>(work: () => Promise<T>): Promise<T> {
-    for (let attempt = 0; attempt < REREAD_MAX; attempt++) {
-      const before = await read(lastTruncation);
-      const result = await work();
-      if ((await read(lastTruncation)) === before) return result;
-    }
-    throw new CatalogError("unavailable", "events were truncated each time they were read", {
-      hint: "Try again",
-    });
-  }
+  const whole = <T>(work: () => Promise<T>): Promise<T> =>
+    untruncated(() => read(lastTruncation), work);
 
   const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
     if (limit <= 0) return [];
     const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
-    return untruncated(() =>
-      acceptedEvents(pages(range, ascending, size), { limit, accept, turn }),
-    );
+    return whole(() => acceptedEvents(pages(range, ascending, size), { limit, accept, turn }));
   };
 
   return {
     list,
     latest: (urns, aspects) =>
-      untruncated(async () => {
+      whole(async () => {
         const found = urns.map(() => new Map<string, TimeseriesEvent>());
         const asked = new Set(aspects);
         const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
@@ -102,7 +90,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
         return found;
       }),
     position: () => read(() => position(Number(checkpoint.get()?.position))),
-    count: (range) => untruncated(() => read(() => countIn(range))),
+    count: (range) => whole(() => read(() => countIn(range))),
     countOlder: (index, before) => inParts(measuring.count(index, before)),
     weigh: (index) => inParts(measuring.weigh(index)),
     findTruncation: (position) =>
