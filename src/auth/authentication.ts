@@ -159,8 +159,30 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   }
 
   /** Whether nothing was written since the states were asked that let it in. */
-  const askedLately = ({ asked }: Verified): boolean =>
-    asked !== undefined && asked.until > now() && asked.edition === dependencies.edition?.();
+  const askedLately = ({ asked }: Verified, time: number): boolean =>
+    asked !== undefined && asked.until > time && asked.edition === dependencies.edition?.();
+
+  /** Whether its record and its user are in memory, and let it in. */
+  function inMemory(known: Verified, time: number): boolean {
+    const edition = dependencies.edition?.();
+    const record = peek(known.urn);
+    const user = peek(known.claims.actor);
+    if (record === undefined || user === undefined) return false;
+    // States do not change, others take their place: what was judged of these holds.
+    if (record !== known.record || user !== known.user) {
+      const until = untilOf(known, record, user);
+      if (until === undefined) return false;
+      known.until = until;
+      known.record = record;
+      known.user = user;
+    }
+    const { until = 0 } = known;
+    if (time >= until) return false;
+    if (edition !== undefined) {
+      known.asked = { edition, until: Math.min(until, time + askedMsMax) };
+    }
+    return true;
+  }
 
   /**
    * When the token is older than tokens may be, also one that was made while more was allowed; one that
@@ -222,22 +244,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const known = knownAs(authorization, connection);
       if (known === undefined) return undefined;
       const { actor } = known.claims;
-      const record = peek(known.urn);
-      const user = peek(actor);
       const time = now();
-      if (record === undefined || user === undefined) {
-        if (!askedLately(known)) return undefined;
-      } else {
-        // States do not change, others take their place: what was judged of these holds.
-        if (record !== known.record || user !== known.user) {
-          const until = untilOf(known, record, user);
-          if (until === undefined) return undefined;
-          known.until = until;
-          known.record = record;
-          known.user = user;
-        }
-        if (time >= (known.until ?? 0)) return undefined;
-      }
+      if (!askedLately(known, time) && !inMemory(known, time)) return undefined;
       if (address !== known.address || time >= (known.toNoteAt ?? 0)) {
         known.address = address;
         known.toNoteAt = time + noteMs;

@@ -51,10 +51,11 @@ const usersMax = 500;
 /** With the time for which what lies in what is believed (hierarchies.ts): a second. */
 const believedMs = 750;
 /** What decides about who sees what, beside the entities themselves. */
-const DECIDES = /^(?:datahubpolicy|datahubrole|corpuser|corpgroup)$/i;
+const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
 /** What others lie in. */
-const HOLDS_OTHERS = /^(?:domain|container|glossarynode|glossaryterm)$/i;
-const holdsOthers = ({ entityType }: Proposal): boolean => HOLDS_OTHERS.test(entityType);
+const holding = new Set(["domain", "container", "glossarynode", "glossaryterm"]);
+const decides = ({ entityType }: Proposal): boolean => deciding.has(entityType.toLowerCase());
+const holdsOthers = ({ entityType }: Proposal): boolean => holding.has(entityType.toLowerCase());
 type Bearing = "decides" | "moves";
 
 const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
@@ -285,7 +286,7 @@ function forgettingWrites(
   const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
 
   function bearingOf(proposals: readonly Proposal[]): Bearing | undefined {
-    if (proposals.some(({ entityType }) => DECIDES.test(entityType))) return "decides";
+    if (proposals.some(decides)) return "decides";
     return proposals.some(holdsOthers) ? "moves" : undefined;
   }
 

@@ -26,7 +26,7 @@ import { batch, single, urnOf } from "./sample.ts";
 const connections = 64;
 /** Requests of one turn, and rounds with two turns of each kind; the first ones warm up. */
 const amount = 500;
-const rounds = 60;
+const rounds = 150;
 const warmUps = 15;
 const entities = 5_000;
 /** Of the rate without tokens. */
