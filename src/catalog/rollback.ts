@@ -1,11 +1,10 @@
 /**
  * Undoing a run of ingestion. It writes what each entity would be if the run had told nothing, as
  * further records: the log keeps what was told, and every view follows. It notes first that the run
- * is undone, so that what the run tells meanwhile stays, and that nothing later brings back what it
- * told. A rollback that was cut short is asked for again: what is undone already comes to nothing.
+ * is undone, so that what the run tells from then on counts, and that nothing later brings back what
+ * it told. A rollback that was cut short is asked for again: what is undone already comes to nothing.
  *
- * What was told with a model registry is undone as if one run had told it. Nothing is noted of that:
- * what is told with it from now on counts.
+ * What was told with a model registry is undone as if one run had told it.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
@@ -25,7 +24,6 @@ import { createTally, type Tally } from "./rollback-tally.ts";
 import {
   executionOf,
   type RunLedger,
-  type Runs,
   recordsOfRegistry,
   recordsOfRun,
   rollbackNote,
@@ -137,10 +135,10 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     return tally;
   }
 
-  async function noteRollback(runId: string, caller: Caller): Promise<Position> {
+  async function noteRollback(undone: string | Registry, caller: Caller): Promise<Position> {
     const actor = caller.actor ?? dependencies.systemActor;
     const created: AuditStamp = { time: dependencies.now(), actor };
-    const note = rollbackNote(runId, namespace, created);
+    const note = rollbackNote(undone, namespace, created);
     const { position } = await ingestion.append(note, { actor: caller.actor });
     return position ?? START;
   }
@@ -182,7 +180,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       told = await toldIn(recordsOfRun(dependencies, run), upTo);
       await admit?.([...told.keys()]);
     }
-    const asked = { runId, upTo, isUndone: isUndone(runs), hardDelete, given };
+    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
     const tally = await undo(told, asked, caller, { dryRun, onDeleted });
     if (!dryRun) {
       await tellExecution(runId, "ROLLED_BACK", caller);
@@ -195,14 +193,26 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   async function undoRegistry(registry: Registry, { request, caller, admit, onDeleted }: Asked) {
     const { dryRun, hardDelete } = request;
     const runs = await ledger.read();
-    const upTo = runs.position;
-    const told = await toldIn(recordsOfRegistry(dependencies, registry, upTo), upTo);
+    const toldSince = (after: Position, last: Position) =>
+      toldIn(recordsOfRegistry(dependencies, registry, { after, last }), last);
+    const seen = runs.position;
+    const told = new Map(await toldSince(START, seen));
     await admit?.([...told.keys()]);
     const runId = registryMark(registry);
-    const asked = { runId, upTo, isUndone: isUndone(runs), hardDelete, given };
+    let upTo = seen;
+    if (!dryRun && told.size > 0) {
+      upTo = await noteRollback(registry, caller);
+      // More may have been told before that.
+      const more = await toldSince(seen, upTo);
+      for (const [urn, events] of more) told.set(urn, events || (told.get(urn) ?? false));
+      await admit?.([...more.keys()]);
+    }
+    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
     const tally = await undo(told, asked, caller, { dryRun, onDeleted });
-    const { position } = tally.answer();
-    if (position !== undefined) dependencies.onUndone(position);
+    if (upTo > seen) {
+      tally.reach(upTo);
+      dependencies.onUndone(tally.answer().position ?? upTo);
+    }
     return tally.answer();
   }
 
@@ -219,11 +229,6 @@ interface Asked {
   readonly admit: Parameters<Rollback>[2];
   readonly onDeleted: (urn: string) => void;
 }
-
-const isUndone =
-  (runs: Runs): UndoRequest["isUndone"] =>
-  (id, at) =>
-    at <= (runs.find(id)?.undoneAt ?? START);
 
 /** Where a registry is undone, what was told with it is told by the run of that name. */
 async function* asTold(

@@ -1,5 +1,6 @@
 /**
- * Which runs the log has told of, where each begins and ends in it, and which were rolled back.
+ * Which runs the log has told of, where each begins and ends in it, and what of it was undone: by a
+ * rollback, or with all that was told with a model registry.
  *
  * Read from the log when it is first asked for, and from there on what has come since; in memory, some
  * hundred bytes a run. Between pages others have their turn.
@@ -13,10 +14,14 @@ import {
   ROLLBACK_HEADER,
   registryMark,
   UNDOES_HEADER,
+  type UndoneRun,
 } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 
-/** In place of an aspect: a run was rolled back. What it told before is undone. */
+/**
+ * In place of an aspect: a run was rolled back, or all that was told with a model registry, where one
+ * is named. What was told before is undone.
+ */
 const ROLLBACK = "$rollbacks";
 
 export interface Run {
@@ -24,13 +29,11 @@ export interface Run {
   /** Place of the record before its first, and of its last. */
   readonly after: Position;
   readonly last: Position;
-  /** Its records since it was last rolled back, and all of them. */
+  /** Its records that are not undone, and all of them. */
   readonly rows: number;
   readonly allRows: number;
   /** Of its last record, in epoch milliseconds. */
   readonly timestamp: number;
-  /** Where it was last rolled back; START: never. */
-  readonly undoneAt: Position;
 }
 
 export interface RunLedger {
@@ -42,6 +45,8 @@ export interface Runs {
   readonly position: Position;
   all(): Iterable<Run>;
   find(runId: string): Run | undefined;
+  /** Whether what a run told at a position, with a model registry or none, was undone since. */
+  isUndone: UndoneRun["isUndone"];
 }
 
 interface Dependencies {
@@ -54,23 +59,48 @@ const PAGE_MAX = 500;
 
 export function createRunLedger({ log, decode }: Dependencies): RunLedger {
   const runs = new Map<string, { -readonly [Key in keyof Run]: Run[Key] }>();
+  /** Of each registry's mark: how many rows of which runs are told with it. */
+  const registries = new Map<string, Map<string, number>>();
+  /** Where runs, and marks of registries, were last undone. */
+  const undone = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
   let at = START;
   let reading: Promise<void> | undefined;
+
+  function undoRun(runId: string, position: Position): void {
+    undone.runs.set(runId, position);
+    const run = runs.get(runId);
+    if (run !== undefined) run.rows = 0;
+    for (const rows of registries.values()) rows.delete(runId);
+  }
+
+  function undoRegistry(mark: string, position: Position): void {
+    undone.registries.set(mark, position);
+    for (const [runId, rows] of registries.get(mark) ?? []) {
+      const run = runs.get(runId);
+      if (run !== undefined) run.rows -= rows;
+    }
+    registries.delete(mark);
+  }
 
   function add(change: PlacedChange): void {
     const { position, created } = change;
     const { runId } = change.system;
+    const registry = markOf(change.system);
     if (change.aspect === ROLLBACK) {
-      const run = runs.get(runId);
-      if (run !== undefined) [run.rows, run.undoneAt] = [0, position];
+      if (registry === undefined) undoRun(runId, position);
+      else undoRegistry(registry, position);
       return;
     }
     if (isOfRollback(change)) return;
+    if (registry !== undefined) {
+      const rows = registries.get(registry) ?? new Map<string, number>();
+      registries.set(registry, rows.set(runId, (rows.get(runId) ?? 0) + 1));
+    }
     const run = runs.get(runId);
     if (run === undefined) {
       runs.set(runId, {
         ...{ runId, after: at, last: position, rows: 1, allRows: 1 },
-        ...{ timestamp: created.time, undoneAt: START },
+        timestamp: created.time,
       });
       return;
     }
@@ -101,7 +131,14 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
         reading = undefined;
       });
       await reading;
-      return { position: at, all: () => runs.values(), find: (runId) => runs.get(runId) };
+      return {
+        position: at,
+        all: () => runs.values(),
+        find: (runId) => runs.get(runId),
+        isUndone: (runId, position, registry) =>
+          position <= (undone.runs.get(runId) ?? START) ||
+          position <= (undone.registries.get(registry ?? "") ?? START),
+      };
     },
   };
 }
@@ -122,19 +159,23 @@ export function readable(
   }
 }
 
-/** The record that says so. */
+/** The record that says so: of a run, or of all that was told with a registry. */
 export function rollbackNote(
-  runId: string,
+  undone: string | Registry,
   namespace: string,
   created: Change["created"],
 ): Change & { readonly urn: string } {
+  const isRun = typeof undone === "string";
   return {
-    urn: executionOf(runId, namespace),
+    urn: executionOf(isRun ? undone : registryMark(undone), namespace),
     entityType: "dataHubExecutionRequest",
     aspect: ROLLBACK,
     changeType: "DELETE",
     created,
-    system: { lastObserved: created.time, runId },
+    system: {
+      ...{ lastObserved: created.time, runId: isRun ? undone : NO_RUN_ID },
+      ...(!isRun && { registryName: undone.name, registryVersion: undone.version }),
+    },
   };
 }
 
@@ -153,15 +194,15 @@ export const recordsOfRun = (
     isOwn: ({ system }) => system.runId === runId,
   });
 
-/** Records that were told with a model registry, from the beginning to a place. */
+/** Records that were told with a model registry, from one place to another. */
 export function recordsOfRegistry(
   dependencies: Dependencies,
   registry: Registry,
-  last: Position,
+  part: Pick<Run, "after" | "last">,
 ): AsyncIterable<PlacedChange> {
   const mark = registryMark(registry);
   const isOwn = ({ system }: PlacedChange) => markOf(system) === mark;
-  return recordsWith(dependencies, registry.name, { after: START, last, isOwn });
+  return recordsWith(dependencies, registry.name, { ...part, isOwn });
 }
 
 async function* recordsWith(

@@ -4,6 +4,7 @@ import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import { markOf } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Catalog, Envelope, RunRow } from "./catalog.ts";
@@ -100,7 +101,8 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 
     async describeRun({ runId, start, count, includeSoft = false, includeAspect = false }) {
       checkPage({ start, count });
-      const run = (await ledger.read()).find(runId);
+      const runs = await ledger.read();
+      const run = runs.find(runId);
       if (run === undefined) return [];
       const end = start + Math.min(count, pageMax);
       const rows: PlacedChange[] = [];
@@ -124,7 +126,9 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 
       for await (const change of recordsOfRun(dependencies, run)) {
         if (passed >= end) break;
-        if (change.urn === "" || (!includeSoft && change.position <= run.undoneAt)) continue;
+        const { urn, position, system } = change;
+        const isGone = !includeSoft && runs.isUndone(runId, position, markOf(system));
+        if (urn === "" || isGone) continue;
         slice.push(change);
         if (slice.length === sliceMax) await take();
       }

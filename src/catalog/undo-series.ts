@@ -5,7 +5,7 @@
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { Position, Revision } from "../core/position.ts";
-import type { UndoneRun } from "../core/undo.ts";
+import { markOf, type UndoneRun } from "../core/undo.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 
@@ -107,7 +107,7 @@ function remaining({ tellings }: Event, run: UndoneRun): ToldEvent | undefined {
   const last = tellings.at(-1);
   if (last !== undefined && !isOwn(last, run)) return last;
   return tellings.findLast(
-    (one) => !isOwn(one, run) && !run.isUndone(one.system.runId, one.position),
+    (one) => !isOwn(one, run) && !run.isUndone(one.system.runId, one.position, markOf(one.system)),
   );
 }
 

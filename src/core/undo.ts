@@ -47,8 +47,8 @@ export interface UndoneRun {
   readonly runId: string;
   /** What the run tells after this is not undone. */
   readonly upTo: Position;
-  /** Whether what another run told at a position was undone since. */
-  readonly isUndone: (runId: string, position: Position) => boolean;
+  /** Whether what another run told at a position, with a registry or none, was undone since. */
+  readonly isUndone: (runId: string, position: Position, registry: string | undefined) => boolean;
 }
 
 export interface Undone<T extends Telling> {
@@ -73,7 +73,7 @@ export function undoAspect<T extends Telling>(
       told ??= one;
       continue;
     }
-    if (run.isUndone(one.runId, one.position)) continue;
+    if (run.isUndone(one.runId, one.position, one.registry)) continue;
     if (told === undefined) return undefined;
     return { told, restored: one.changeType === "DELETE" ? undefined : one };
   }

@@ -24,9 +24,10 @@ function describing(count: number) {
     aspects: { findValue: async () => ({ value: text }) },
     caughtUp: async () => {},
   } as unknown as Parameters<typeof createRuns>[0];
-  const run = { runId: "nightly", after: 0, last: count, undoneAt: 0 };
+  const run = { runId: "nightly", after: 0, last: count };
   const { describeRun } = createRuns(dependencies, {
-    read: async () => ({ position: count, find: () => run, all: () => [run] }) as never,
+    read: async () =>
+      ({ position: count, find: () => run, all: () => [run], isUndone: () => false }) as never,
   });
   return (asked: { count: number; includeAspect: boolean }) =>
     describeRun({ runId: "nightly", start: 0, includeSoft: true, ...asked });

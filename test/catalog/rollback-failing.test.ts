@@ -14,7 +14,7 @@ const records = urns.map((urn, i) => ({
 /** What `undo` makes of the n-th entity, counted while it does. */
 function rollingBack(undo: (n: number) => Promise<void>) {
   const writes = { begun: 0, ended: 0 };
-  const run = { runId: "nightly", after: 0, last: records.length, undoneAt: 0 };
+  const run = { runId: "nightly", after: 0, last: records.length };
   const dependencies = {
     ...{ namespace: "li", systemActor: "urn:li:corpuser:system", now: () => 1 },
     log: {
@@ -47,7 +47,12 @@ function rollingBack(undo: (n: number) => Promise<void>) {
   } as unknown as Parameters<typeof createRollback>[0];
   const rollback = createRollback(dependencies, {
     read: async () =>
-      ({ position: records.length, find: () => run, all: () => [run] }) as unknown as never,
+      ({
+        position: records.length,
+        find: () => run,
+        all: () => [run],
+        isUndone: () => false,
+      }) as unknown as never,
   });
   const request = { runId: "nightly", dryRun: false, hardDelete: false };
   return { writes, rollback: () => rollback(request, {} as never) };

@@ -1,5 +1,6 @@
 /** Runs and their rollback, at the door of the real service: what is undone, and what is not. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunSummary } from "../../src/catalog/catalog.ts";
 import { encoded } from "../support/client.ts";
 import type { RunningService } from "../support/running-service.ts";
 import { serviceOnLog, startedLogs } from "../support/started-logs.ts";
@@ -329,6 +330,68 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       const later = await tellWith(undefined, urn, described("three"));
       await rollback(later);
       expect(await value(urn)).toMatchObject(described("one"));
+    });
+
+    test("does not come back when a run that had told on top of it is undone", async () => {
+      const [urn, registry] = [fresh(), registryOf()];
+      await tellWith(undefined, urn, described("one"));
+      await tellWith(registry, urn, described("two"));
+      const onTop = await tellWith(undefined, urn, described("three"));
+      await deleteAll(registry);
+      expect(await value(urn)).toMatchObject(described("three"));
+      await rollback(onTop);
+      expect(await value(urn)).toMatchObject(described("one"));
+    });
+
+    test("nor do its events", async () => {
+      const [urn, registry, onTop] = [fresh(), registryOf(), runOf()];
+      const time = 1_700_000_000_000;
+      await tell(runOf(), urn, "datasetProfile", profile(time, 1));
+      await service.client.upsert(urn, "datasetProfile", profile(time, 2), {
+        systemMetadata: { runId: runOf(), ...registry },
+      });
+      await tell(onTop, urn, "datasetProfile", profile(time, 3));
+      await deleteAll(registry);
+      expect(await profiles(urn)).toEqual([[time, 3]]);
+      await rollback(onTop);
+      expect(await profiles(urn)).toEqual([[time, 1]]);
+    });
+
+    test("counts again when it is told again", async () => {
+      const [urn, registry] = [fresh(), registryOf()];
+      await tellWith(undefined, urn, described("one"));
+      await tellWith(registry, urn, described("two"));
+      await deleteAll(registry);
+      await tellWith(registry, urn, described("two again"));
+      const onTop = await tellWith(undefined, urn, described("three"));
+      await rollback(onTop);
+      expect(await value(urn)).toMatchObject(described("two again"));
+    });
+
+    test("takes what was told with it from the runs that told it, in lists and descriptions", async () => {
+      const [urn, registry, other] = [fresh(), registryOf(), registryOf()];
+      await tell(runOf(), urn, "status", { removed: false });
+      const run = await tellWith(registry, urn, described("two"));
+      const told = async () => {
+        const listed = await action("list", { pageOffset: 0, pageSize: 1_000 });
+        const rows = await action("describe", { runId: run, start: 0, count: 100 });
+        return [listed.find((one: RunSummary) => one.runId === run)?.rows, rows.length];
+      };
+      expect(await told()).toEqual([1, 1]);
+      await service.client.upsert(
+        urn,
+        "institutionalMemory",
+        { elements: [] },
+        {
+          systemMetadata: { runId: run, ...other },
+        },
+      );
+      expect(await told()).toEqual([2, 2]);
+      await deleteAll(registry);
+      expect(await told()).toEqual([1, 1]);
+      await deleteAll(registry);
+      await deleteAll(other);
+      expect(await told()).toEqual([undefined, 0]);
     });
 
     test.each([":1", "name", "name:", ""])("is refused of %j, which names none", async (id) => {

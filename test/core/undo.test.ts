@@ -60,6 +60,13 @@ describe("an aspect without a run", () => {
     expect(undoAspect(all, run("c", isUndone))?.restored).toEqual(all[0]);
   });
 
+  test("does not bring back what was told with a registry that was undone", () => {
+    const all = [told("a"), { ...told("b"), registry: "registry r:1" }, told("c")];
+    const isUndone = (_: string, at: number, registry?: string) =>
+      registry === "registry r:1" && at <= position(all[1]?.position ?? 0);
+    expect(undoAspect(all, { ...run("c"), isUndone })?.restored).toEqual(all[0]);
+  });
+
   test("keeps what the run tells afterwards", () => {
     const all = [told("a"), told("b")];
     expect(undoAspect(all, { ...run("b"), upTo: position(0) })).toBeUndefined();
