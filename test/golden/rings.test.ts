@@ -1,0 +1,232 @@
+/**
+ * Ingestion takes what it is told of parents, also where that makes a ring: several writers may make one
+ * together, none of which is wrong. Whoever asks what lies above or below one is answered, and told
+ * everything once.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type GuardedService, guardedService, writeAsOperator } from "../auth/guarded-service.ts";
+import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
+import { encoded, type Reply } from "../support/client.ts";
+
+interface Kind {
+  readonly type: string;
+  readonly aspect: string;
+  /** The aspect of a member of a ring that has a parent. */
+  readonly below: (parent: string) => object;
+  /** What a dataset says that lies in it. */
+  readonly within: readonly [aspect: string, value: (urn: string) => object];
+  /** Fields of searches: of datasets in it, and of members. */
+  readonly fields: readonly [string, string];
+  /** What policies call it. */
+  readonly criterion: string;
+}
+
+const stamp = { time: 1, actor: "urn:li:corpuser:mina" };
+const kinds: readonly Kind[] = [
+  {
+    ...{ type: "container", aspect: "container", criterion: "CONTAINER" },
+    below: (container) => ({ container }),
+    within: ["container", (container) => ({ container })],
+    fields: ["container", "container"],
+  },
+  {
+    ...{ type: "domain", aspect: "domainProperties", criterion: "DOMAIN" },
+    below: (parentDomain) => ({ name: "ring", parentDomain }),
+    within: ["domains", (urn) => ({ domains: [urn] })],
+    fields: ["domains", "parentDomain"],
+  },
+  {
+    ...{ type: "glossaryNode", aspect: "glossaryNodeInfo", criterion: "GLOSSARY" },
+    below: (parentNode) => ({ definition: "ring", parentNode }),
+    within: ["glossaryTerms", (urn) => ({ terms: [{ urn }], auditStamp: stamp })],
+    fields: ["glossaryTerms", "parentNode"],
+  },
+];
+const sizes = [1, 2, 3];
+const cases = kinds.flatMap((kind) => sizes.map((size) => ({ ...kind, size })));
+
+const MINA = "urn:li:corpuser:mina";
+const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,rings.${name},PROD)`;
+
+let service: GuardedService;
+let mina: Record<string, string>;
+let position = 0;
+
+async function write(urn: string, aspect: string, value: unknown): Promise<void> {
+  position = await writeAsOperator(service, urn, aspect, value);
+}
+
+async function answered(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers = service.operator,
+): Promise<Reply["body"]> {
+  const shown = { ...headers, "X-Annals-Min-Position": String(position) };
+  const reply = await service.client.call(method, path, body, shown);
+  expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
+  return reply.body;
+}
+
+/** Urns that are found, each as often as it is. */
+async function found(
+  entities: readonly string[],
+  filter: object,
+  headers?: Record<string, string>,
+) {
+  const body = { entities, input: "*", start: 0, count: 100, filter: { or: [{ and: [filter] }] } };
+  const { value } = await answered("POST", "/entities?action=searchAcrossEntities", body, headers);
+  return value.entities.toSorted();
+}
+
+beforeAll(async () => {
+  service = await guardedService({ readAuthorization: "on" });
+  const { token } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
+  mina = asBearer(token);
+  for (const id of ["view-entity-page-all", "asset-owners-metadata-policy"]) {
+    const { body } = await service.client.call(
+      "GET",
+      `/aspects/${encoded(`urn:li:dataHubPolicy:${id}`)}?aspect=dataHubPolicyInfo&version=0`,
+      undefined,
+      service.operator,
+    );
+    const [info] = Object.values(body.aspect);
+    await write(`urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", {
+      ...(info as object),
+      state: "INACTIVE",
+    });
+  }
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
+  const { type, size } = kind;
+  const members = Array.from({ length: size }, (_, n) => `urn:li:${type}:r${size}-${n}`);
+  const [first = ""] = members;
+  const inside = members.map((_, n) => dataset(`${type}-${size}-${n}`));
+  const outside = dataset(`${type}-${size}-outside`);
+
+  beforeAll(async () => {
+    for (const [n, urn] of members.entries()) {
+      await write(urn, kind.aspect, kind.below(members[(n + 1) % size] ?? ""));
+      const [aspect, value] = kind.within;
+      await write(inside[n] ?? "", aspect, value(urn));
+      await write(inside[n] ?? "", "browsePathsV2", {
+        path: [...members, ...members].map((one) => ({ id: one, urn: one })),
+      });
+      const next = inside[(n + 1) % size] ?? "";
+      await write(inside[n] ?? "", "upstreamLineage", {
+        upstreams: [{ dataset: next, type: "COPY", auditStamp: stamp }],
+      });
+    }
+    await write(outside, "status", { removed: false });
+  });
+
+  test.each(["DESCENDANTS_INCL", "ANCESTORS_INCL", "RELATED_INCL"])(
+    "%s finds all that lies in it, once",
+    async (condition) => {
+      const [ofDatasets, ofMembers] = kind.fields;
+      const asked = { values: [first], condition };
+      expect(await found(["dataset"], { field: ofDatasets, ...asked })).toEqual([...inside].sort());
+      expect(await found([type], { field: ofMembers, ...asked })).toEqual([...members].sort());
+    },
+  );
+
+  test("who may read what lies in one of them reads what lies in all, and nothing else", async () => {
+    await write(`urn:li:dataHubPolicy:ring`, "dataHubPolicyInfo", {
+      ...{ displayName: "ring", description: "", type: "METADATA", state: "ACTIVE" },
+      ...{ privileges: ["VIEW_ENTITY_PAGE"], actors: { users: [MINA] } },
+      resources: {
+        filter: { criteria: [{ field: kind.criterion, values: [first], condition: "EQUALS" }] },
+      },
+    });
+    const seen = async (urn: string) => {
+      const shown = { ...mina, "X-Annals-Min-Position": String(position) };
+      const { body } = await service.client.call(
+        "GET",
+        `/entitiesV2/${encoded(urn)}`,
+        undefined,
+        shown,
+      );
+      return body.aspects?.browsePathsV2 !== undefined;
+    };
+    await expect.poll(() => seen(inside.at(-1) ?? "")).toBe(true);
+    for (const urn of inside) expect(await seen(urn)).toBe(true);
+    const all = { field: "urn", condition: "EXISTS" };
+    await expect.poll(() => found(["dataset"], all, mina)).toEqual([...inside].sort());
+  });
+
+  test("lineage and relationships end, and tell everything once", async () => {
+    const others = inside.slice(1).sort();
+    for (const direction of ["UPSTREAM", "DOWNSTREAM"]) {
+      const { value } = await answered("POST", "/relationships?action=getLineage", {
+        ...{ urn: inside[0], direction, maxHops: 20 },
+      });
+      expect(value.partial).toBe(false);
+      const reached = value.relationships.map(({ entity }: { entity: string }) => entity);
+      expect(reached.sort()).toEqual(others);
+      const impact = await answered("POST", "/entities?action=searchAcrossLineage", {
+        ...{ urn: inside[0], direction, input: "*", start: 0, count: 100, entities: [] },
+      });
+      const hits = impact.value.entities.map(({ entity }: { entity: string }) => entity);
+      expect(hits.toSorted()).toEqual(others);
+      const incoming = direction === "UPSTREAM" ? "INCOMING" : "OUTGOING";
+      const related = await answered(
+        "GET",
+        `/relationships?urn=${encoded(first)}&direction=${incoming}&types=IsPartOf`,
+      );
+      const urns = related.relationships.map((one: { entity: string }) => one.entity);
+      expect(new Set(urns).size).toBe(urns.length);
+    }
+  });
+
+  test("folders are as they were told", async () => {
+    const path = members.map((urn) => `␟${urn}`).join("");
+    const asked = { entity: "dataset", path, start: 0, count: 10, limit: 10 };
+    const { value } = await answered("POST", "/entities?action=browseV2", asked);
+    expect(value.groups).toHaveLength(1);
+    await answered("POST", "/entities?action=browse", { ...asked, path: "" });
+    await answered("POST", "/entities?action=getBrowsePaths", { urn: inside[0] });
+  });
+
+  test("GraphQL tells parents as far as it is asked, and takes a member out of the ring", async () => {
+    if (type === "container") return;
+    const [field, query, move] =
+      type === "domain"
+        ? ["parentDomain", "domain", "moveDomain(input: {resourceUrn: $urn, parentDomain: $to})"]
+        : [
+            "parentNode",
+            "glossaryNode",
+            "updateParentNode(input: {resourceUrn: $urn, parentNode: $to})",
+          ];
+    const above = `${field} { urn `.repeat(5) + "} ".repeat(5);
+    const told = await ask(
+      service.client,
+      `{ ${query}(urn: "${first}") { urn ${above} } }`,
+      {},
+      service.operator,
+    );
+    expect(told.body.errors).toBeUndefined();
+    expect(JSON.stringify(told.body).split('"urn"')).toHaveLength(7);
+    const mutate = (urn: string, to: string | null) =>
+      ask(
+        service.client,
+        `mutation($urn: String!, $to: String) { ${move} }`,
+        { urn, to },
+        service.operator,
+      );
+    const onTop = `urn:li:${type}:on-top-of-${size}`;
+    await write(onTop, kind.aspect, kind.below(first));
+    // What is in no ring may be put below one; nothing in a ring comes to lie below what lies below it.
+    expect((await mutate(onTop, members.at(-1) ?? "")).body.errors).toBeUndefined();
+    expect((await mutate(first, onTop)).body.errors[0].extensions.code).toBe(400);
+    expect((await mutate(first, null)).body.errors).toBeUndefined();
+  });
+
+  test("a member is forgotten and deleted as others are", async () => {
+    await answered("POST", "/entities?action=deleteReferences", { urn: first, dryRun: false });
+    await answered("POST", "/entities?action=delete", { urn: first });
+    const { value } = await answered("POST", "/entities?action=exists", { urn: first });
+    expect(value).toBe(false);
+  });
+});
