@@ -53,21 +53,22 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
 
   return {
     async autocomplete(request): Promise<AutocompleteAnswer> {
-      const [entityType = ""] = typesNamed([request.entity], fields);
+      const entityTypes = typesNamed([request.entity], fields);
+      const [entityType = ""] = entityTypes;
       const limit = limitOf(request.limit);
       const start = startOf(request.start ?? 0);
       const { expression, condition, suggestionOf } = completionOf(request, entityType);
       const filter = await filters.compile(request.filter);
       const conditions = [
         filter.condition,
-        hiding({ filter, flags: request.flags ?? {} }),
+        await hiding(tools, { entityTypes, filter, flags: request.flags ?? {} }),
         condition,
       ];
       const nothing = words.tokensOf(request.query).length === 0;
       const count = nothing ? 0 : limit * lookedAtTimes;
       const look = (place: Pick<SearchQuery, "start" | "after">) =>
         reader.search({
-          entityTypes: [entityType],
+          entityTypes,
           expression,
           condition: everyOf(conditions.filter((one) => one !== undefined)),
           sort: [],

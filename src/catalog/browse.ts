@@ -17,9 +17,12 @@ const SEPARATOR_V2 = "␟";
 export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" | "browseV2"> {
   const { fields, filters, reader } = tools;
 
-  function scopeOf(entityType: string, conditions: readonly (Condition | undefined)[]): Scope {
+  function scopeOf(
+    entityTypes: readonly string[],
+    conditions: readonly (Condition | undefined)[],
+  ): Scope {
     return {
-      entityTypes: [entityType],
+      entityTypes,
       expression: { kind: "all" },
       condition: everyOf(conditions.filter((one) => one !== undefined)),
     };
@@ -27,18 +30,19 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
 
   return {
     async browse(request): Promise<BrowsePage> {
-      const [entityType = ""] = typesNamed([request.entity], fields);
+      const entityTypes = typesNamed([request.entity], fields);
       const from = startOf(request.start);
       const pageSize = countOf(request.limit);
       const filter: CompiledFilter = await filters.compile(request.filter);
       const path = pathOf(request.path);
-      const visible = [filter.condition, hiding({ filter, flags: request.flags ?? {} })];
-      const scope = scopeOf(entityType, visible);
+      const { flags = {} } = request;
+      const visible = [filter.condition, await hiding(tools, { entityTypes, filter, flags })];
+      const scope = scopeOf(entityTypes, visible);
       const below = await reader.folders({ ...scope, field: PATHS, separator: "/", path });
       const groups = below.folders.slice(from, from + pageSize);
       const here: Condition = { kind: "equal", field: PATHS, values: [path, `${path}/`] };
       const inside = await reader.search({
-        ...scopeOf(entityType, [here, ...visible]),
+        ...scopeOf(entityTypes, [here, ...visible]),
         sort: [],
         start: Math.max(0, from - below.folders.length),
         count: pageSize - groups.length,

@@ -25,6 +25,7 @@ import type { Catalog, ReadView } from "./catalog.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { createGiveDefaults } from "./given-aspects.ts";
+import { createHiddenStages } from "./hidden-stages.ts";
 import { createIngestion } from "./ingest.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { createPreparation } from "./prepare.ts";
@@ -189,6 +190,13 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     },
   });
 
+  function edition(): number | undefined {
+    const at = progress.positions()[ASPECTS];
+    // They grow, but for a view that came back empty: another sum is another edition.
+    if (at === undefined) return undefined;
+    return at + (answered[ASPECTS] ?? START) + progress.restorations();
+  }
+
   const tools: ReadingTools = {
     ...{ model, addresses, namespace, systemActor, now, log, reached: reached(ASPECTS) },
     ...{
@@ -196,6 +204,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       caughtUp,
       append: ingestion.append,
       fields: createSearchFields(parts.search.rules),
+      hiddenStages: createHiddenStages({ aspects, states, edition, now }),
       inTurn: createInTurn(foldedAtOnceMax),
     },
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
@@ -282,12 +291,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       const state = states.glance(urn);
       return state && orBuiltIn(state, parts.builtIns ?? new Map());
     },
-    edition() {
-      const at = progress.positions()[ASPECTS];
-      // They grow, but for a view that came back empty: another sum is another edition.
-      if (at === undefined) return undefined;
-      return at + (answered[ASPECTS] ?? START) + progress.restorations();
-    },
+    edition,
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     seenThrough(eyes) {
       const own = {

@@ -13,6 +13,7 @@ import type { Catalog, EntityReads, ToldChange, ToldChanges } from "./catalog.ts
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
 import { createFinds } from "./find-entities.ts";
+import type { HiddenStages } from "./hidden-stages.ts";
 import { inSlices } from "./in-slices.ts";
 import { createLineage } from "./lineage.ts";
 import { createPoll } from "./poll.ts";
@@ -41,6 +42,7 @@ export interface ReadingTools {
     | ("projectTimeseries" | "sharedLog")
   >;
   readonly fields: SearchFields;
+  readonly hiddenStages: HiddenStages;
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
@@ -140,6 +142,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   const searches = createSearches({
     ...{ ...parts.search, reader: ports.search, fields: tools.fields },
     ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+    hiddenStages: tools.hiddenStages,
   });
 
   function entityType(name: string): string {

@@ -128,7 +128,7 @@ export function createRelationshipScroll(
   ): Promise<{ readonly urns: readonly string[]; readonly next: string | undefined }> {
     if (anchors !== undefined) return { urns: anchors, next: undefined };
     const flags = {
-      ...{ skipAggregates: true, skipHighlighting: true },
+      ...{ skipAggregates: true, skipHighlighting: true, includeHiddenLifecycleStages: true },
       includeSoftDeleted: query.includeSoftDeleted,
     };
     const sort = [{ field: "urn", order: "ASCENDING" }] as const;
@@ -145,7 +145,9 @@ export function createRelationshipScroll(
     );
     if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
     if (other.filter === undefined || left.length === 0) return new Set(left);
-    const flags = { skipHighlighting: true, includeSoftDeleted: true };
+    const flags = {
+      ...{ skipHighlighting: true, includeSoftDeleted: true, includeHiddenLifecycleStages: true },
+    };
     const filter = withUrns(other.filter, left);
     const page = await search.filter({ filter, flags }, { start: 0, count: left.length });
     return new Set(page.hits.map(({ urn }) => urn));

@@ -19,6 +19,8 @@ export interface SearchFlags {
   readonly includeSoftDeleted?: boolean | undefined;
   /** Only these fields are told among what a hit was found by. */
   readonly customHighlightingFields?: readonly string[] | undefined;
+  /** Entities in lifecycle stages that hide them are found, too. */
+  readonly includeHiddenLifecycleStages?: boolean | undefined;
   /** False: members of a version set that are not its latest are found, too. */
   readonly filterNonLatestVersions?: boolean | undefined;
   /** Each hit tells how its score came to be. */

@@ -1,7 +1,7 @@
 /**
  * Searching: what a request looks for, in which entity types, with its filter, order, facets and
- * page. Entities whose status says removed, and members of a version set that are not its latest,
- * are left out unless the request says otherwise.
+ * page. Entities whose status says removed, or that are in a stage which hides them, and members of a
+ * version set that are not its latest, are left out unless the request says otherwise.
  */
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
@@ -15,6 +15,7 @@ import {
   type SearchReader,
   type SortBy,
 } from "../search/search.ts";
+import type { HiddenStages } from "./hidden-stages.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
 import type { ReadQuery, SearchWords } from "./search-expression.ts";
@@ -42,6 +43,7 @@ export interface SearchTools {
   readonly readQuery: (input: string) => ReadQuery;
   readonly words: SearchWords;
   readonly filters: FilterCompiler;
+  readonly hiddenStages: HiddenStages;
 }
 
 /** How far a page may begin; a scroll goes on beyond. */
@@ -79,7 +81,8 @@ export async function planSearch(
   const entityTypes = named.length > 0 ? named : [...fields.entityTypes()];
   const query = readQuery(request.input ?? "");
   const filter = await filters.compile(request.filter, options.foreign);
-  const conditions = [filter.condition, hiding({ query, filter, flags }), options.within];
+  const hidden = await hiding(tools, { entityTypes, query, filter, flags });
+  const conditions = [filter.condition, hidden, options.within];
   const scope: Scope = {
     entityTypes,
     expression: query.expression,
@@ -206,12 +209,16 @@ export function typesNamed(
 }
 
 /** What is left out without being asked for: a request that names such a field decides itself. */
-export function hiding(request: {
-  readonly query?: Pick<ReadQuery, "fields">;
-  readonly filter: Pick<CompiledFilter, "fields">;
-  readonly flags: SearchFlags;
-}): Condition | undefined {
-  const { query, filter, flags } = request;
+export async function hiding(
+  { hiddenStages }: Pick<SearchTools, "hiddenStages">,
+  request: {
+    readonly entityTypes: readonly string[];
+    readonly query?: Pick<ReadQuery, "fields">;
+    readonly filter: Pick<CompiledFilter, "fields">;
+    readonly flags: SearchFlags;
+  },
+): Promise<Condition | undefined> {
+  const { entityTypes, query, filter, flags } = request;
   const names = (field: string) => filter.fields.has(field) || query?.fields.has(field) === true;
   const hidden: Condition[] = [];
   if (flags.includeSoftDeleted !== true && !names("removed")) {
@@ -219,6 +226,10 @@ export function hiding(request: {
   }
   if (flags.filterNonLatestVersions !== false && !names("isLatest")) {
     hidden.push({ kind: "equal", field: "isLatest", values: [false] });
+  }
+  if (flags.includeHiddenLifecycleStages !== true && !names("lifecycleStage")) {
+    const values = await hiddenStages(entityTypes);
+    if (values.length > 0) hidden.push({ kind: "equal", field: "lifecycleStage", values });
   }
   return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
 }

@@ -3,6 +3,7 @@ import type { UrnLimits } from "../core/urn.ts";
 import type { SearchReader } from "../search/search.ts";
 import { createAutocomplete } from "./autocomplete.ts";
 import { createBrowse } from "./browse.ts";
+import type { HiddenStages } from "./hidden-stages.ts";
 import type { WalkLineage } from "./lineage.ts";
 import { createSearch, type SearchTools } from "./search.ts";
 import { createQueryReader, type SearchWords } from "./search-expression.ts";
@@ -26,19 +27,22 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly walk: WalkLineage;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
+  /** None when absent. */
+  readonly hiddenStages?: HiddenStages | undefined;
   /** Waits until the graph has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
 }
 
 export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, "getBrowsePaths"> {
   const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
-  const { fields = createSearchFields(rules) } = dependencies;
+  const { fields = createSearchFields(rules), hiddenStages = async () => [] } = dependencies;
   const tools: SearchTools = {
     reader,
     fields,
     readQuery: createQueryReader({ fields, words, namespace }),
     words,
     filters: createFilterCompiler({ fields, namespace, expand: createHierarchy(reader) }),
+    hiddenStages,
   };
   return {
     ...createSearch(tools),

@@ -142,7 +142,6 @@ input SearchFlags {
   getSuggestions: Boolean
   rewriteQuery: Boolean
   includeRestricted: Boolean
-  includeHiddenLifecycleStages: Boolean
   includeDraft: Boolean
   fetchExtraFields: [String!]
   "Values of a facet: 20."
@@ -153,6 +152,7 @@ input SearchFlags {
   skipAggregates: Boolean
   includeDefaultFacets: Boolean
   includeSoftDeleted: Boolean
+  includeHiddenLifecycleStages: Boolean
   filterNonLatestVersions: Boolean
   customHighlightingFields: [String!]
   "Of lineage: entities in the place of what belongs to them."

@@ -16,6 +16,7 @@ export const searchFlags: Schema = {
     includeDefaultFacets: flag("False: no facets but those of the filter"),
     maxAggValues: integer("Most values of a facet: 20 when absent, 1,000 at most"),
     includeSoftDeleted: flag("Find entities whose status says removed, too"),
+    includeHiddenLifecycleStages: flag("Find entities in lifecycle stages that hide them, too"),
     filterNonLatestVersions: flag("False: find members of a version set that are not its latest"),
     customHighlightingFields: {
       ...listOf({ type: "string" }),

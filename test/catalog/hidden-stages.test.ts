@@ -1,0 +1,36 @@
+/** Looking up which lifecycle stages hide: seldom, and searches go on when it cannot be done. */
+import { expect, test } from "vitest";
+import { createHiddenStages } from "../../src/catalog/hidden-stages.ts";
+import type { EntityState } from "../../src/core/entity-state.ts";
+
+const stage = "urn:li:lifecycleStageType:draft";
+const info = { name: "lifecycleStageTypeInfo", value: '{"settings":{"hideInSearch":true}}' };
+const state = { urn: stage, aspects: new Map([[info.name, info]]) } as unknown as EntityState;
+
+test("it is done again when something was written, and some time after it failed", async () => {
+  const store = { asked: 0, down: false, edition: 1, time: 0 };
+  const hidden = createHiddenStages({
+    aspects: {
+      async listUrns() {
+        store.asked++;
+        if (store.down) throw new Error("the store is away");
+        return { urns: [stage], total: 1 };
+      },
+    },
+    states: { read: async (urns) => (urns.length > 0 ? [state] : []) },
+    edition: () => store.edition,
+    now: () => store.time,
+  });
+  const asked = async () => [await hidden(["dataset"]), store.asked];
+
+  expect(await asked()).toEqual([[stage], 1]);
+  expect(await asked()).toEqual([[stage], 1]);
+  store.edition++;
+  expect(await asked()).toEqual([[stage], 2]);
+  [store.down, store.edition] = [true, store.edition + 1];
+  expect(await asked()).toEqual([[stage], 3]);
+  store.edition++;
+  expect(await asked()).toEqual([[stage], 3]);
+  [store.down, store.time] = [false, 10_000];
+  expect(await asked()).toEqual([[stage], 4]);
+});
