@@ -2,7 +2,7 @@
  * Where a request goes, read from its raw target: before the router, which would decode keys and
  * split them at their slashes. Keys are urns and may hold anything, encoded or raw.
  *
- * Everything here stays as it was sent; decodeOnce (percent.ts) and query.ts decode. Nothing here
+ * All but the action stays as it was sent; decodeOnce (percent.ts) and query.ts decode. Nothing here
  * throws, whatever the target.
  */
 
@@ -15,7 +15,7 @@ export interface Address {
   readonly rawKey?: string | undefined;
   /** All that follows the first `?`. */
   readonly rawQuery: string;
-  /** Value of the query parameter `action`. */
+  /** Value of the query parameter `action`, decoded. */
   readonly action?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   // A target without a slash in front is no path ("*", or nonsense): no resource is named by it.
   const slash = path.charCodeAt(0) === 0x2f ? path.indexOf("/", 1) : -1;
   const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
-  const action = rawQuery === "" ? undefined : ACTION.exec(rawQuery)?.[1];
+  const action = rawQuery === "" ? undefined : actionIn(rawQuery);
   if (path.charCodeAt(0) !== 0x2f || !resources.has(first)) {
     const trimmed = path === "" ? "/" : path.replace(TRAILING_SLASHES, "");
     const known = Object.hasOwn(ALIASES, trimmed) ? ALIASES[trimmed] : undefined;
@@ -59,4 +59,14 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   const rawKey = ONLY_SLASHES.test(rest) ? undefined : rest;
   const whole = rawKey === undefined ? `/${first}` : path;
   return { path: whole, resource: first, rawKey, rawQuery, action };
+}
+
+function actionIn(rawQuery: string): string | undefined {
+  const action = ACTION.exec(rawQuery)?.[1];
+  if (action === undefined || !action.includes("%")) return action;
+  try {
+    return decodeURIComponent(action);
+  } catch {
+    return action;
+  }
 }

@@ -105,7 +105,7 @@ export function isPathOf(endpoint: Endpoint, path: string): boolean {
 
 /** The path of requests that no endpoint takes. */
 export const NOWHERE = "/-";
-const IDS = /(?:^|&)ids(?:\[\d*\])?=/;
+const IDS = /(?:^|&)ids(?:(?:\[|%5[Bb])\d*(?:\]|%5[Dd]))?=/;
 
 /** The router path of a request; of a path outside the resources: itself, with its query. */
 export function createRoutePlan(

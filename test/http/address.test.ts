@@ -84,6 +84,8 @@ describe("parseTarget", () => {
     ["/aspects?x=1&action=a&action=b", "a"],
     ["/aspects?action=", ""],
     ["/aspects?reaction=a", undefined],
+    ["/aspects?action=ingest%50roposal", "ingestProposal"],
+    ["/aspects?action=%zz", "%zz"],
     ["/aspects?", undefined],
   ])("the action of %s is %s", (target, action) => {
     expect(parse(target).action).toBe(action);

@@ -380,6 +380,7 @@ describe("/entitiesV2", () => {
     ["/entitiesV2?ids=List(u,v)", ["getEntities", ["u", "v"], undefined]],
     ["/entitiesV2/?ids=List()", ["getEntities", [], undefined]],
     ["/entitiesV2?aspects=List(status)&ids[0]=u", ["getEntities", ["u"], ["status"]]],
+    ["/entitiesV2?ids%5B0%5D=u&ids%5b1%5d=v", ["getEntities", ["u", "v"], undefined]],
   ])("%s", async (url, call) => {
     const reply = await app.inject(url);
     expect(reply.payload).toBe('{"answered":true}');
