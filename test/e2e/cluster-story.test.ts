@@ -23,7 +23,9 @@ const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const roles = ["api", "api", "projector,feed", "projector,feed"] as const;
 const writers = 4;
 
-const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(clusterStores.map(ownStore));
+const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(
+  clusterStores.map((name) => ownStore(name)),
+);
 const isThere = (store: OwnStore | SkippedStore | undefined): store is OwnStore =>
   store !== undefined && !("skipped" in store);
 const stores = [postgres, neo4j, elasticsearch, kafka].filter(isThere);

@@ -3,7 +3,15 @@
  * What a machine does not let a test do is told as the reason for passing it over.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -15,6 +23,8 @@ export interface SmallDisk extends Disposable {
   readonly path: string;
   /** Takes so many bytes away, and gives them back. */
   occupy(bytes: number): void;
+  /** Takes all that is left. */
+  fill(): void;
   release(): void;
   /** Whether nothing can be written; changed only while no file of it is open for writing. */
   setReadOnly(readOnly: boolean): void;
@@ -28,6 +38,8 @@ export function smallDisk(megabytes: number): Possible<SmallDisk> {
   const beside = temporaryDirectory("annals-small-disk");
   const path = join(beside.path, "disk");
   mkdirSync(path);
+  // Servers that refuse to be run by root have to get there.
+  chmodSync(beside.path, 0o711);
   try {
     run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", path);
   } catch (error) {
@@ -38,6 +50,7 @@ export function smallDisk(megabytes: number): Possible<SmallDisk> {
   return {
     path,
     occupy: (bytes) => writeFileSync(ballast, Buffer.alloc(bytes)),
+    fill: () => fillWith(ballast),
     release: () => rmSync(ballast),
     setReadOnly: (readOnly) => run("mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, path),
     [Symbol.dispose]() {
@@ -45,6 +58,27 @@ export function smallDisk(megabytes: number): Possible<SmallDisk> {
       beside[Symbol.dispose]();
     },
   };
+}
+
+function fillWith(file: string): void {
+  const open = openSync(file, "a");
+  try {
+    for (const bytes of [1_048_576, 4_096]) {
+      const block = Buffer.alloc(bytes);
+      while (hasRoomFor(open, block));
+    }
+  } finally {
+    closeSync(open);
+  }
+}
+
+function hasRoomFor(file: number, block: Buffer): boolean {
+  try {
+    return writeSync(file, block) === block.length;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") return false;
+    throw error;
+  }
 }
 
 /** From now on no file of that process grows past so many bytes; undefined: as large as it likes. */

@@ -48,9 +48,12 @@ export async function reachStore(name: StoreName): Promise<ReachedStore | Skippe
 /** What a test can have for itself: beside the stores, a Kafka that asks for users and speaks TLS. */
 export type OwnName = StoreName | "secured kafka";
 
-/** A server that this test alone has, to kill and start again; from registry packages only. */
-export async function ownStore(name: OwnName): Promise<OwnStore | SkippedStore> {
-  return orFail(name === "secured kafka" ? "kafka" : name, await keeper().own(name));
+/**
+ * A server that this test alone has, to kill and start again; from registry packages only. Its folder
+ * is made within the directory that is given.
+ */
+export async function ownStore(name: OwnName, within?: string): Promise<OwnStore | SkippedStore> {
+  return orFail(name === "secured kafka" ? "kafka" : name, await keeper().own(name, within));
 }
 
 /** "neo4j 5.26.25": for the names of tests. Why one is left out is told when all have run. */

@@ -202,7 +202,7 @@ function addressOf(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === "") {
     throw new CatalogError("invalid", "the graph's address is none of a Neo4j server", {
-      hint: "Set ANNALS_GRAPH to bolt://host:port, neo4j://host:port or the same with +s, with user:password@ in front of the host where the server asks for them.",
+      hint: "Set ANNALS_GRAPH to bolt://host:port, neo4j://host:port or the same with +s, with user:password@ in front of the host where the server asks for them",
     });
   }
   const database = decodedPart(url.pathname.replace(/^\//, ""));
@@ -262,25 +262,29 @@ export const tooMuchAtOnce = (error: unknown): boolean =>
 const HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
   [
     /\.Security\.(Unauthorized|AuthenticationRateLimit|CredentialsExpired|TokenExpired)/,
-    "Put the right user:password@ in front of the host in ANNALS_GRAPH.",
+    "Put the right user:password@ in front of the host in ANNALS_GRAPH",
   ],
-  [/\.Security\./, "Give the user of ANNALS_GRAPH the right to read, write and make constraints."],
+  [/\.Security\./, "Give the user of ANNALS_GRAPH the right to read, write and make constraints"],
   [
     /TransactionTimedOut|SilentServer/,
-    "Ask for less at once, or give the server more memory and cores.",
+    "Ask for less at once, or give the server more memory and cores",
   ],
   [
     /certificate/i,
-    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE.",
+    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE",
   ],
-  [/ReadOnly/, "Let the server take writes, or name the one that does in ANNALS_GRAPH."],
-  [/OutOfMemory|MemoryPool/, "Raise the server's db.memory.transaction.max or its heap."],
-  [/DatabaseNotFound/, "Name a database that the server has at the end of ANNALS_GRAPH, or none."],
-  [/DatabaseError/, "See the server's own log: its disk may be full."],
+  [/ReadOnly/, "Let the server take writes, or name the one that does in ANNALS_GRAPH"],
+  [/OutOfMemory|MemoryPool/, "Raise the server's db.memory.transaction.max or its heap"],
+  [/DatabaseNotFound/, "Name a database that the server has at the end of ANNALS_GRAPH, or none"],
+  [
+    /needs to be restarted/,
+    "Mend what the server's own log says, as a full disk, and restart it; the view goes on by itself",
+  ],
+  [/DatabaseError/, "See the server's own log: its disk may be full"],
 ];
 const PLAIN_HINT =
-  "The server speaks no TLS there: take +s out of ANNALS_GRAPH, or switch TLS on in the server.";
-const HINT = "Start the server, or set ANNALS_GRAPH to where it is.";
+  "The server speaks no TLS there: take +s out of ANNALS_GRAPH, or switch TLS on in the server";
+const HINT = "Start the server, or set ANNALS_GRAPH to where it is";
 
 /** Errors of statements alone are ours: they say that a query is wrong. */
 function translated(error: unknown, host: string): unknown {

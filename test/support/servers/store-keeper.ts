@@ -33,7 +33,8 @@ export interface OwnStore {
 
 export interface StoreKeeper {
   reach(name: StoreName): Promise<ReachedStore | SkippedStore>;
-  own(name: OwnName): Promise<OwnStore | SkippedStore>;
+  /** `within`: where its folder is made; the system's directory for what is temporary when absent. */
+  own(name: OwnName, within?: string): Promise<OwnStore | SkippedStore>;
   /** Ends all servers and leaves nothing of them. */
   close(): Promise<void>;
 }
@@ -82,8 +83,8 @@ export function createStoreKeeper(): StoreKeeper {
       return answer as ReachedStore | SkippedStore;
     },
 
-    async own(name) {
-      const answer = await ask({ act: "own", name });
+    async own(name, within) {
+      const answer = await ask({ act: "own", name, within });
       if ("skipped" in answer) return { skipped: answer.skipped };
       const { url, version = "", folder = "", server } = answer;
       const act = async (what: "kill" | "start" | "stop") => {

@@ -1,0 +1,181 @@
+/**
+ * Stores whose disk is full: writes go on, the view says why it does not follow, and when there is room
+ * again it has all of them. A store that ends of a full disk is started again, as its operator would.
+ */
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { topics } from "../../src/feed/event-schemas.ts";
+import { createKafkaSpace } from "../adapter/kafka-place.ts";
+import { encoded } from "../support/client.ts";
+import {
+  type Cluster,
+  type ClusterNode,
+  type ClusterStore,
+  startCluster,
+} from "../support/cluster.ts";
+import { type Possible, type SmallDisk, smallDisk } from "../support/faults.ts";
+import type { OwnStore } from "../support/servers/store-keeper.ts";
+import { ownStore } from "../support/stores.ts";
+
+const diskMegabytes = 128;
+/** What a store may still take into files that it has. */
+const writesMax = 400;
+const bulk = "x".repeat(20_000);
+
+interface Place extends AsyncDisposable {
+  readonly disk: SmallDisk;
+  readonly store: OwnStore;
+  readonly cluster: Cluster;
+  readonly node: ClusterNode;
+  readonly acknowledged: Map<string, string>;
+}
+
+/** A catalog that has one store in a server, whose disk is small. */
+async function openPlace(name: ClusterStore): Promise<Possible<Place>> {
+  const disk = smallDisk(diskMegabytes);
+  if ("skipped" in disk) return disk;
+  await using opened = new AsyncDisposableStack();
+  opened.use(disk);
+  const store = await ownStore(name, disk.path);
+  if ("skipped" in store) return store;
+  opened.defer(() => store.stop());
+  const cluster = opened.use(await startCluster({ [name]: store }));
+  const node = await cluster.startNode("api,projector,feed");
+  const all = opened.move();
+  const acknowledged = new Map<string, string>();
+  const place = { disk, store, cluster, node, acknowledged };
+  await write(place, 3);
+  await cluster.caughtUp(node);
+  return { ...place, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+type Catalog = Pick<Place, "node" | "acknowledged">;
+
+/** Each tag is owned, so that every view has something of it. */
+async function write({ node, acknowledged }: Catalog, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const urn = `urn:li:tag:t${acknowledged.size + 1}`;
+    const name = `tag ${acknowledged.size + 1}`;
+    const owner = { owner: "urn:li:corpuser:ada", type: "DATAOWNER" };
+    const replies = [
+      await node.client.upsert(urn, "ownership", { owners: [owner] }),
+      await node.client.upsert(urn, "tagProperties", { name, description: bulk }),
+    ];
+    for (const { status, body } of replies)
+      expect([status, body.message]).toEqual([200, undefined]);
+    acknowledged.set(urn, name);
+  }
+}
+
+async function findAll({ node, acknowledged }: Catalog): Promise<void> {
+  for (const [urn, name] of acknowledged) {
+    const { body } = await node.client.get(`/aspects/${encoded(urn)}?aspect=tagProperties`);
+    expect([urn, body.aspect?.["com.linkedin.tag.TagProperties"].name]).toEqual([urn, name]);
+  }
+}
+
+const messageOf = async ({ client }: ClusterNode, path = "/health"): Promise<string> =>
+  String((await client.get(path)).body.message);
+
+/** Writes until the view says why it does not follow, and sees that all else goes on. */
+async function writeUntilSaid(place: Place, view: string, why: RegExp): Promise<void> {
+  const { node } = place;
+  for (let n = 0; n < writesMax && !why.test(await messageOf(node)); n += 5) await write(place, 5);
+  await expect.poll(() => messageOf(node)).toMatch(why);
+  expect(await messageOf(node)).toContain(`view "${view}"`);
+  await write(place, 3);
+  await findAll(place);
+  expect((await node.client.get("/health/live")).status).toBe(200);
+  const { body } = await node.client.get("/metrics");
+  expect(body).toContain(`annals_view_failing{view="${view}"} 1\n`);
+  expect(body).toMatch(new RegExp(`annals_view_lag_records\\{view="${view}"\\} [1-9]`));
+}
+
+async function comesBack({ cluster, node }: Place): Promise<void> {
+  await cluster.caughtUp(node);
+  await expect.poll(async () => (await node.client.get("/health")).status).toBe(200);
+  expect(await cluster.differences()).toEqual([]);
+}
+
+describe("a store whose disk is full", { timeout: 180_000 }, () => {
+  test("PostgreSQL refuses rows, then ends; the aspect table has all in the end", async ({
+    skip,
+  }) => {
+    const opened = await openPlace("postgres");
+    if ("skipped" in opened) return skip(opened.skipped);
+    await using place = opened;
+    const { disk, store } = place;
+    disk.fill();
+    await writeUntilSaid(place, "aspects", /No space left on device\. Give the server disk space/);
+    disk.release();
+    await comesBack(place);
+
+    disk.fill();
+    await switchLogsUntilEnd(store.url);
+    await writeUntilSaid(
+      place,
+      "aspects",
+      /PostgreSQL at .* could not serve .*See that the server/,
+    );
+    disk.release();
+    await store.kill();
+    await store.start();
+    await comesBack(place);
+    await findAll(place);
+  });
+
+  test("Neo4j stops its database; the graph has all in the end", async ({ skip }) => {
+    const opened = await openPlace("neo4j");
+    if ("skipped" in opened) return skip(opened.skipped);
+    await using place = opened;
+    const { disk, store, node, acknowledged } = place;
+    disk.fill();
+    await writeUntilSaid(place, "graph", /Neo4j at .* critical error.* and restart it;/);
+    await expect.poll(() => messageOf(node, "/health/ready")).toMatch(/view "graph" stands still/);
+    const owned = "/relationships?urn=urn%3Ali%3Acorpuser%3Aada&direction=INCOMING&types=OwnedBy";
+    expect((await node.client.get(owned)).status).toBe(503);
+    disk.release();
+    await store.kill();
+    await store.start();
+    await comesBack(place);
+    expect((await node.client.get("/health/ready")).status).toBe(200);
+    expect((await node.client.get(owned)).body.total).toBe(acknowledged.size);
+  });
+
+  test("Kafka ends; its topics have each change once in the end", async ({ skip }) => {
+    const opened = await openPlace("kafka");
+    if ("skipped" in opened) return skip(opened.skipped);
+    await using place = opened;
+    const { disk, store, cluster, node } = place;
+    disk.fill();
+    await writeUntilSaid(place, "kafka", /Kafka at .* Check that the brokers run/);
+    disk.release();
+    await store.kill();
+    await store.start();
+    await comesBack(place);
+    const prefix = `${cluster.settings.ANNALS_STORE_NAME}.`;
+    const told = await createKafkaSpace(store.url, { prefix }).read(topics.versioned);
+    const { body } = await node.client.get("/changes?from=start&limit=1000");
+    const places = told.map(({ headers }) => Number(headers["annals-position"]));
+    const inLog = body.changes.map(({ position }: { position: number }) => position);
+    expect(places.toSorted((a, b) => a - b)).toEqual(inLog);
+    for (const messages of Map.groupBy(told, ({ key }) => key).values()) {
+      const positions = messages.map(({ headers }) => Number(headers["annals-position"]));
+      expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    }
+  });
+});
+
+/** Each begins another file of its log: the server ends when it cannot have one. */
+async function switchLogsUntilEnd(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  await expect(async () => {
+    for (let n = 0; n < 20; n++) {
+      await client.query("SELECT pg_switch_wal()");
+      await client.query("SELECT pg_logical_emit_message(false, '', '')");
+    }
+  }).rejects.toThrow();
+  await client.end().catch(() => {});
+}
