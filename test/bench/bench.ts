@@ -18,6 +18,7 @@ import { benchRebuild } from "./rebuild.ts";
 import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
 import { benchSizes } from "./sizes.ts";
+import { benchTakeover } from "./takeover.ts";
 import { benchTogether } from "./together.ts";
 import { benchVerify } from "./verify.ts";
 
@@ -32,7 +33,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   verify: benchVerify,
 };
 
-/** Each against the raw client of its server; run when they are asked for. */
+/** Most against the raw client of their server; run when they are asked for. */
 const servers: Readonly<Record<string, () => Promise<void>>> = {
   eventstoredb: benchEventStore,
   postgres: benchPostgres,
@@ -43,6 +44,7 @@ const servers: Readonly<Record<string, () => Promise<void>>> = {
   neo4j: benchNeo4j,
   kafka: benchKafka,
   sizes: benchSizes,
+  takeover: benchTakeover,
 };
 
 const large = process.argv.includes("--large");
