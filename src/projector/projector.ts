@@ -125,7 +125,8 @@ const BATCH_MAX = 2_000;
  * after a crash what it ignores is cheaper than a transaction for every batch.
  */
 const IGNORED_MAX = 10_000;
-const RETRY_MS = { first: 100, max: 30_000 };
+/** A store that comes back is not kept waiting: an attempt at one that is away costs next to nothing. */
+const RETRY_MS = { first: 100, max: 5_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
