@@ -1,7 +1,7 @@
 /** That `annals rebuild` puts nothing in place that is not what the log says. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { rebuild } from "../../src/offline.ts";
@@ -11,7 +11,10 @@ import * as verified from "../../src/verified-views.ts";
 import { fill } from "../bench/regrow.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+// Files of a worker share their modules: those here are loaded anew to see the spy, and let go of.
+vi.hoisted(() => vi.resetModules());
 vi.mock(import("../../src/verified-views.ts"), { spy: true });
+afterAll(() => void vi.resetModules());
 
 test("grown views are compared with the log before they take the places of others", async () => {
   using directory = temporaryDirectory("annals-offline");

@@ -20,7 +20,10 @@ import { reachStore } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import * as losingStores from "./losing-stores.ts";
 
+// Files of a worker share their modules: those here are loaded anew to see the spy, and let go of.
+vi.hoisted(() => vi.resetModules());
 vi.mock(import("../../src/stores.ts"), { spy: true });
+afterAll(() => void vi.resetModules());
 
 const { viewNames } = stores;
 type ViewName = stores.ViewName;
