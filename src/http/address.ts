@@ -33,6 +33,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;
 const ONLY_SLASHES = /^\/*$/;
 const ACTION = /(?:^|&)action=([^&]*)/;
+/** A urn whose id is in brackets, and slashes after it: those are no part of it. */
+const CLOSED = /^(urn(?:(?::|%3A)[^:%/]+){2}(?::|%3A)(?:\(|%28).*(?:\)|%29))\/+$/is;
 
 /**
  *   /api/gms/entitiesV2/urn:li:tag:a%2Fb?aspects=List(status)
@@ -56,10 +58,13 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
     return { path: known ?? trimmed, resource: undefined, rawKey: undefined, rawQuery, action };
   }
   const rest = slash < 0 ? "" : path.slice(slash + 1);
-  const rawKey = ONLY_SLASHES.test(rest) ? undefined : rest;
-  const whole = rawKey === undefined ? `/${first}` : path;
+  const rawKey = ONLY_SLASHES.test(rest) ? undefined : keyIn(rest);
+  const whole = rawKey === undefined ? `/${first}` : `/${first}/${rawKey}`;
   return { path: whole, resource: first, rawKey, rawQuery, action };
 }
+
+const keyIn = (rest: string): string =>
+  rest.endsWith("/") ? (CLOSED.exec(rest)?.[1] ?? rest) : rest;
 
 function actionIn(rawQuery: string): string | undefined {
   const action = ACTION.exec(rawQuery)?.[1];

@@ -26,6 +26,12 @@ describe("parseTarget", () => {
       "/entities/urn:li:dataset:(urn:li:dataPlatform:s3,a/b/c.csv,PROD)",
       "urn:li:dataset:(urn:li:dataPlatform:s3,a/b/c.csv,PROD)",
     ],
+    [
+      "/entities/urn:li:dataset:(urn:li:dataPlatform:s3,a/b,PROD)//?x",
+      "urn:li:dataset:(urn:li:dataPlatform:s3,a/b,PROD)",
+    ],
+    ["/entities/urn%3Ali%3Achart%3A%28looker%2Ca/b%29/", "urn%3Ali%3Achart%3A%28looker%2Ca/b%29"],
+    ["/entities/urn:li:tag:a(b)/", "urn:li:tag:a(b)/"],
     ["/entities/a?b?c", "a"],
     ["/entities/[x]{y}|z", "[x]{y}|z"],
     ["/entities/..", ".."],
