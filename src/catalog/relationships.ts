@@ -146,13 +146,12 @@ function remembering(
   let at = edition();
 
   return async (query: NeighboursQuery) => {
-    const { urn, direction, types, start, count } = query;
     const now = edition();
     if (now !== at) {
       pages.clear();
       at = now;
     }
-    const key = JSON.stringify([urn, direction, start, count, types]);
+    const key = keyOf(query);
     const known = pages.get(key);
     if (known !== undefined) return known;
     const page = await read(query);
@@ -160,6 +159,13 @@ function remembering(
     if (edition() === now && at === now) pages.set(key, page);
     return page;
   };
+}
+
+/** With the lengths of names, so that no other query has the same. */
+function keyOf({ urn, direction, types, start, count }: NeighboursQuery): string {
+  let key = `${direction} ${start} ${count} `;
+  for (const type of types) key += `${type.length}:${type}`;
+  return `${key} ${urn}`;
 }
 
 const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];

@@ -21,6 +21,8 @@ export interface Address {
 
 /** Every path answers under these, too: how the service is mounted behind its usual proxies. */
 const PREFIX = /^\/(?:api\/)?gms(?=\/|$)/;
+/** What may have such a prefix, or more slashes than one. */
+const MOUNTED = /^\/(?:\/|api\/|gms)/;
 /** What a proxy may send instead of a path (RFC 9112 §3.2.2). */
 const AUTHORITY = /^https?:\/\/[^/?]*/i;
 const LEADING_SLASHES = /^\/{2,}/;
@@ -46,7 +48,9 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   const mark = relative.indexOf("?");
   const rawQuery = mark < 0 ? "" : relative.slice(mark + 1);
   let path = mark < 0 ? relative : relative.slice(0, mark);
-  path = path.replace(LEADING_SLASHES, "/").replace(PREFIX, "").replace(LEADING_SLASHES, "/");
+  if (MOUNTED.test(path)) {
+    path = path.replace(LEADING_SLASHES, "/").replace(PREFIX, "").replace(LEADING_SLASHES, "/");
+  }
 
   // A target without a slash in front is no path ("*", or nonsense): no resource is named by it.
   const slash = path.charCodeAt(0) === 0x2f ? path.indexOf("/", 1) : -1;

@@ -25,7 +25,6 @@ export async function answerAt(
   const { reads: read } = endpoint;
   if (read === undefined) return endpoint.handle(ask, backing);
   const { catalog } = backing;
-  const views = typeof read === "string" ? [read] : read;
   const least = readPosition(headers[MIN_POSITION]);
   const moment = momentOf(ask.parameters);
   if (moment !== undefined) {
@@ -34,10 +33,12 @@ export async function answerAt(
     const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
     return { ...answer, position: shownBy() };
   }
+  const views = typeof read === "string" ? [read] : read;
   if (least !== undefined) await Promise.all(views.map((view) => catalog.reach(view, least)));
-  const shown = position(Math.min(...views.map((view) => catalog.positionOf(view))));
+  let shown = Number.POSITIVE_INFINITY;
+  for (const view of views) shown = Math.min(shown, catalog.positionOf(view));
   const answer = await endpoint.handle(ask, backing);
-  return answer.position === undefined ? { ...answer, position: shown } : answer;
+  return answer.position === undefined ? { ...answer, position: position(shown) } : answer;
 }
 
 const bothAsked = (): CatalogError =>

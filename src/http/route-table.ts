@@ -112,10 +112,13 @@ export function createRoutePlan(
   table: RouteTable,
   pagePath: (path: string) => string = (path) => path,
 ): (address: Address, method: string | undefined) => string {
-  const keyed = new Set<string>();
-  const keyless = new Set<string>();
+  const keyed = new Map<string, Map<string, string>>();
+  const keyless = new Map<string, Map<string, string>>();
   for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "page")) {
-    (hasKey(endpoint) ? keyed : keyless).add(routerPath(endpoint));
+    const paths = hasKey(endpoint) ? keyed : keyless;
+    const ofResource = paths.get(resourceOf(endpoint)) ?? new Map<string, string>();
+    ofResource.set(endpoint.kind, routerPath(endpoint));
+    paths.set(resourceOf(endpoint), ofResource);
   }
   const actions = new Map<string, Map<string, string>>();
   for (const endpoint of table.endpoints.filter(({ kind }) => kind === "action")) {
@@ -138,8 +141,7 @@ export function createRoutePlan(
     if (plain === undefined) return NOWHERE;
     const kind =
       rawKey === undefined && plain === "get" && IDS.test(rawQuery) ? "batch_get" : plain;
-    const found = `/${resource}/${kind}`;
-    return (rawKey === undefined ? keyless : keyed).has(found) ? found : NOWHERE;
+    return (rawKey === undefined ? keyless : keyed).get(resource)?.get(kind) ?? NOWHERE;
   };
 }
 

@@ -2,7 +2,7 @@
  * Connections whose request never comes to its end: a stop does not wait for them. Those that have
  * sent a request whole are left to their answers.
  */
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Unfinished {
@@ -18,34 +18,53 @@ const graceMs = { first: 2_000, next: 500 };
 
 /** Knows the connections that come from now on. */
 export function watchUnfinished(server: Server): Unfinished {
-  const requests = new Map<Socket, Set<IncomingMessage>>();
+  const connections = new Map<Socket, Exchange[]>();
   let stopping = false;
 
   server.on("connection", (socket: Socket) => {
-    requests.set(socket, new Set());
-    socket.once("close", () => requests.delete(socket));
+    connections.set(socket, []);
+    socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (request, response) => {
-    const own = requests.get(request.socket);
-    own?.add(request);
-    response.once("close", () => {
-      own?.delete(request);
-      // It would be kept for a next request that nobody takes.
-      if (stopping && own?.size === 0) request.socket.destroySoon();
-    });
+    const own = connections.get(request.socket);
+    if (own === undefined) return;
+    // Those that are over are let go with the next: a listener for each would cost more.
+    if (own.every(isOver)) own.length = 0;
+    const exchange = { request, response };
+    own.push(exchange);
+    if (stopping) endWith(exchange, own);
   });
 
+  /** The connection ends with its last answer: it would be kept for a request that nobody takes. */
+  function endWith({ request, response }: Exchange, own: readonly Exchange[]): void {
+    response.once("close", () => {
+      if (own.every(isOver)) request.socket.destroySoon();
+    });
+  }
+
   function look(): void {
-    for (const [socket, own] of requests) {
-      if (![...own].some((request) => request.complete)) socket.destroy();
+    for (const [socket, own] of connections) {
+      const whole = own.some((one) => !isOver(one) && one.request.complete);
+      if (!whole) socket.destroy();
     }
-    if (requests.size > 0) setTimeout(look, graceMs.next).unref();
+    if (connections.size > 0) setTimeout(look, graceMs.next).unref();
   }
 
   return {
     cut() {
       stopping = true;
+      for (const own of connections.values()) {
+        for (const exchange of own) if (!isOver(exchange)) endWith(exchange, own);
+      }
       setTimeout(look, graceMs.first).unref();
     },
   };
 }
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Its answer was sent, or nobody is there to have it. */
+const isOver = ({ response }: Exchange): boolean => response.closed;
