@@ -2,7 +2,6 @@
  * `annals verify`: compares the views of a data directory with its log while no service runs, and
  * mends them. What cannot be mended entity by entity is grown anew.
  */
-import { availableParallelism } from "node:os";
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
@@ -26,10 +25,8 @@ import {
   viewNames,
   viewRules,
 } from "./stores.ts";
-import { verifyStoredViews } from "./verified-views.ts";
+import { spareThreads, verifyStoredViews } from "./verified-views.ts";
 
-/** Threads beside the first; more would wait for the disk. */
-const threadsMax = 3;
 /** Entities that are made anew between two looks at how the views are. */
 const restoredMax = 500;
 /** Rounds of mending: what differs behind what was kept comes with the next one. */
@@ -44,7 +41,7 @@ export const verify: Operations["verify"] = async (config, options) => {
     locked(config, () =>
       verifyStoredViews(stores, {
         ...{ views: names, grade, onProgress: options.onProgress },
-        threads: Math.min(threadsMax, availableParallelism() - 1),
+        threads: spareThreads(),
       }),
     );
   const { grade = "full" } = options;

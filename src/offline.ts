@@ -34,7 +34,7 @@ import {
   viewNames,
   viewRules,
 } from "./stores.ts";
-import { type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
+import { spareThreads, type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -135,7 +135,7 @@ async function requireGrown(
   grown?: VerifyOptions["grown"],
 ): Promise<void> {
   if (views.length === 0) return;
-  const asked = { views, grown, grade: "full", next: true, threads: 0 } as const;
+  const asked = { views, grown, grade: "full", next: true, threads: spareThreads() } as const;
   // What they pass over is noted in the log by now.
   requireEqual(await verifyStoredViews(stores, asked), []);
 }

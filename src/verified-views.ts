@@ -3,6 +3,7 @@
  * such rows. row-adapters.ts says with what.
  */
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection } from "../projections/graph.ts";
@@ -27,6 +28,12 @@ import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
 
 export { openLogReader };
+
+/** Threads beside the first, where there is nothing else to do; more would wait for the disk. */
+export const spareThreads = (): number => Math.min(3, availableParallelism() - 1);
+
+/** Until a thread is as fast as this one, this one has gone through so much of a log. */
+const worthThreads = 300_000;
 
 /** For threads: where verifyStoredViews is. */
 export const verifyModule = { module: import.meta.url };
@@ -109,8 +116,10 @@ export interface VerifyOptions extends Beside {
   readonly grade: Grade;
   /** Entities to look at in any case. */
   readonly urns?: readonly string[] | undefined;
-  /** Threads beside this one, which know those in place alone. */
+  /** Threads beside this one, where the log is long enough. */
   readonly threads: number;
+  /** Called after some batches with the milliseconds that they took: lets others have the machine. */
+  readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -118,7 +127,7 @@ export interface VerifyOptions extends Beside {
 /** Verifies views, and remembers what was found. */
 export async function verifyStoredViews(
   config: StoresConfig,
-  { views: names, grade, urns, next, grown, threads, onProgress, signal }: VerifyOptions,
+  { views: names, grade, urns, next, grown, threads, rest, onProgress, signal }: VerifyOptions,
 ): Promise<VerificationResult> {
   const closing: (() => unknown)[] = [];
   try {
@@ -134,15 +143,16 @@ export async function verifyStoredViews(
     );
     const state = next ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
-    const others = Array.from({ length: threads }, () => ({
-      ...{ module: import.meta.url, config, views: names },
+    const worth = (await log.head()) >= worthThreads;
+    const others = Array.from({ length: worth ? threads : 0 }, () => ({
+      ...{ module: import.meta.url, config, views: names, beside: { next, grown } },
     }));
     // Nothing is written to those that are beside.
     const inParts = new Set(names.filter((name) => !next && readInParts(config, name)));
     const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
     const before = state?.load() ?? {};
-    const parts = { log, views, hands, before, now: Date.now, onProgress, signal };
+    const parts = { log, views, hands, before, now: Date.now, rest, onProgress, signal };
     const result = await verifyViews(parts, { grade, urns });
     state?.save(result.views);
     return result;

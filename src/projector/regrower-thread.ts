@@ -12,6 +12,7 @@ import { giveWay } from "./give-way.ts";
 import { type Parked, readParking } from "./parking.ts";
 import { type GrowthProgress, regrowBeside } from "./regrow-beside.ts";
 import type { Grown, View } from "./sink.ts";
+import { REST } from "./watch-busy.ts";
 
 export interface RegrowerData {
   /** Address of the module that opens the stores; src/stores.ts when absent. */
@@ -65,8 +66,6 @@ export type FromRegrower =
 
 /** As the projector's: less, and a busy machine starves it. */
 const NICENESS = 10;
-/** Beside a busy service, for each millisecond of work. */
-const REST = 2;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 

@@ -6,6 +6,7 @@ import type { Parked } from "./parking.ts";
 import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
 import type { Grown } from "./sink.ts";
+import { watchBusy } from "./watch-busy.ts";
 
 /** Views in servers that stand still beside those in use, by name, and what they pass over. */
 export interface GrownViews {
@@ -22,9 +23,6 @@ export interface Regrower {
   end(): Promise<void>;
 }
 
-/** Part of the time in which the service's thread works, beyond which it is busy. */
-const BUSY = 0.4;
-const LOOK_MS = 250;
 /** Without an answer within this time the thread is ended by force. */
 const END_MS_MAX = 10_000;
 
@@ -70,8 +68,7 @@ export function startRegrower(options: {
     exit.resolve();
   });
   const send = (message: ToRegrower) => worker.postMessage(message);
-  const watching = watchBusy((busy) => send({ kind: "busy", busy }));
-  void exit.promise.then(() => clearInterval(watching));
+  void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
 
   return {
     near: near.promise,
@@ -86,20 +83,6 @@ export function startRegrower(options: {
       clearTimeout(impatience);
     },
   };
-}
-
-/** Tells whether this thread, which answers, has had much to do; whenever that changes. */
-function watchBusy(tell: (busy: boolean) => void): NodeJS.Timeout {
-  let last = performance.eventLoopUtilization();
-  let busy = false;
-  return setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    if (utilization > BUSY === busy) return;
-    busy = !busy;
-    tell(busy);
-  }, LOOK_MS).unref();
 }
 
 const errorOf = ({ code, message, hint }: Extract<FromRegrower, { kind: "failed" }>) =>

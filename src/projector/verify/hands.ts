@@ -50,6 +50,8 @@ export interface HandData {
   readonly module: string;
   readonly config: unknown;
   readonly views: readonly string[];
+  /** Which editions of them (row-adapters.ts); those in place when absent. */
+  readonly beside?: unknown;
 }
 
 export type ToHand =

@@ -16,6 +16,8 @@ export interface VerificationParts {
   readonly hands: Hands;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Called between batches with the milliseconds that were worked. */
+  readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -44,7 +46,7 @@ export async function* batchesOf(urns: Iterable<string>): Entities {
 
 /** Folds entities for the views, up to the last place of each or, to compare, as far as those are. */
 export async function runOver(
-  { hands, onProgress, signal }: VerificationParts,
+  { hands, rest, onProgress, signal }: VerificationParts,
   entities: Entities,
   asked: {
     readonly views: readonly string[];
@@ -78,6 +80,7 @@ export async function runOver(
     if (total > 0) onProgress?.(Math.min(records, total), total);
   }
   const under = new Set<Promise<void>>();
+  let worked = performance.now();
   try {
     for await (const batch of entities) {
       signal?.throwIfAborted();
@@ -89,6 +92,8 @@ export async function runOver(
       );
       // Each hand has one batch in work and one in waiting.
       if (under.size >= 2 * hands.count) await Promise.race(under);
+      await rest?.(performance.now() - worked);
+      worked = performance.now();
     }
   } finally {
     await Promise.allSettled(under);

@@ -2,6 +2,7 @@
  * Comparing the next editions of views with the log before they take the place of others: wholly, in a
  * thread of its own. They are closed then, or stand still in a server, and nobody else knows of them.
  */
+import { availableParallelism } from "node:os";
 import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking.ts";
 import type { Grown } from "../sink.ts";
@@ -10,6 +11,8 @@ import { verifyInThread } from "./verifying.ts";
 
 /** As the thread that grows them: less, and a busy machine starves it. */
 const NICENESS = 10;
+/** Beside that thread: the service has a core to itself. */
+const threadsMax = 1;
 
 /** Throws `internal` when one is not what the log says, up to where it was grown. */
 export async function verifyEditions(
@@ -25,8 +28,12 @@ export async function verifyEditions(
 ): Promise<void> {
   const { views, parked, grown } = editions;
   const how = { grade: "full", urns: [], next: true, niceness: NICENESS } as const;
+  const threads = Math.min(threadsMax, availableParallelism() - 1);
   const asked = { views, grown, ...how };
-  const found = await verifyInThread({ ...stores, ...asked }, { onProgress: () => {}, signal });
+  const found = await verifyInThread(
+    { ...stores, ...asked, threads },
+    { onProgress: () => {}, signal },
+  );
   requireEqual(found, parked);
 }
 

@@ -8,7 +8,11 @@ import type { VerifiedView } from "./view-rows.ts";
 
 /** What the module that opens the stores exports. */
 export interface VerifyStores<Config = unknown> {
-  openVerifiedViews(config: Config, names: readonly string[]): Promise<readonly VerifiedView[]>;
+  openVerifiedViews(
+    config: Config,
+    names: readonly string[],
+    beside?: unknown,
+  ): Promise<readonly VerifiedView[]>;
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
@@ -18,7 +22,7 @@ async function run(data: HandData): Promise<void> {
   assert(port !== null, "this file is a thread's own");
   const stores = (await import(data.module)) as VerifyStores;
   const log = await stores.openLogReader(data.config);
-  const views = await stores.openVerifiedViews(data.config, data.views);
+  const views = await stores.openVerifiedViews(data.config, data.views, data.beside);
   const work = createVerifying(log, views);
   const tell = (message: FromHand) => port.postMessage(message);
   port.on("message", async (message: ToHand) => {

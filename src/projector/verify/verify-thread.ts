@@ -2,10 +2,12 @@
  * The thread that verifies views beside the service, with readers of its own; it ends with its work.
  * verifying.ts is its other end.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
+import { REST } from "../watch-busy.ts";
 import type { Grade, VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
@@ -21,7 +23,14 @@ export interface VerifyThreadData {
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
   /** 19 when absent: whatever else there is to do comes first. */
   readonly niceness?: number | undefined;
+  /** Threads beside it; none when absent. */
+  readonly threads?: number | undefined;
 }
+
+export type ToVerifyThread =
+  | { readonly kind: "stop" }
+  /** Whether the service has much else to do. */
+  | { readonly kind: "busy"; readonly busy: boolean };
 
 /** What that module exports. */
 export interface VerifyModule {
@@ -34,6 +43,7 @@ export interface VerifyModule {
       readonly next?: boolean | undefined;
       readonly grown?: Readonly<Record<string, Grown>> | undefined;
       readonly threads: number;
+      readonly rest: (workedMs: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -58,16 +68,24 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromVerifyThread) => port.postMessage(message);
 const stopping = new AbortController();
-port.on("message", () => stopping.abort(new CatalogError("unavailable", "it was given up")));
+let busy = false;
+port.on("message", (message: ToVerifyThread) => {
+  if (message.kind === "busy") busy = message.busy;
+  else stopping.abort(new CatalogError("unavailable", "it was given up"));
+});
 
-const { module, config, niceness = NICENESS, ...options } = workerData as VerifyThreadData;
+const data: VerifyThreadData = workerData;
+const { module, config, niceness = NICENESS, threads = 0, ...options } = data;
 giveWay(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
   let told = 0;
   const result = await verifyStoredViews(config, {
     ...options,
-    threads: 0,
+    threads,
+    async rest(workedMs) {
+      if (busy) await delay(workedMs * REST, undefined, { signal: stopping.signal });
+    },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
       told = performance.now();

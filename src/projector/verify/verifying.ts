@@ -1,8 +1,9 @@
 /** The near end of the thread that verifies views (verify-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
+import { watchBusy } from "../watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
-import type { FromVerifyThread, VerifyThreadData } from "./verify-thread.ts";
+import type { FromVerifyThread, ToVerifyThread, VerifyThreadData } from "./verify-thread.ts";
 
 /** Rejects with the thread's error; when the signal aborts, soon after that. */
 export async function verifyInThread(
@@ -19,7 +20,9 @@ export async function verifyInThread(
     name: "verify",
   });
   const { promise, resolve, reject } = Promise.withResolvers<VerificationResult>();
-  const stop = () => worker.postMessage("stop");
+  const send = (message: ToVerifyThread) => worker.postMessage(message);
+  const stop = () => send({ kind: "stop" });
+  const unwatch = watchBusy((busy) => send({ kind: "busy", busy }));
   options.signal.addEventListener("abort", stop);
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
@@ -42,6 +45,7 @@ export async function verifyInThread(
     return await promise;
   } finally {
     options.signal.removeEventListener("abort", stop);
+    unwatch();
     await exited;
   }
 }
