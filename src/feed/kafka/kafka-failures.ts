@@ -68,6 +68,9 @@ function hintFor(error: unknown): string {
   if (type.endsWith("_AUTHORIZATION_FAILED")) {
     return "Give the user of ANNALS_KAFKA the right that is missing; annals check names what is needed";
   }
+  if (type === "KAFKA_STORAGE_ERROR") {
+    return "Mend what the broker's own log says, as a full disk, and restart it; the feed goes on by itself";
+  }
   if (/\bcertificate\b/.test(innermost(error).message)) {
     return "Name the file with their authority's certificate in --store-certificates-file";
   }
