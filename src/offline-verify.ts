@@ -4,12 +4,12 @@
  */
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
+import { configuredModel } from "./configured-model.ts";
 import { CatalogError } from "./core/errors.ts";
 import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
-import { loadModel } from "./model/load-model.ts";
-import { modelOptions, rebuild } from "./offline.ts";
+import { rebuild } from "./offline.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import type { Grade } from "./projector/verify/verification.ts";
@@ -23,7 +23,6 @@ import {
   storesConfig,
   type ViewName,
   viewNames,
-  viewRules,
 } from "./stores.ts";
 import { spareThreads, verifyStoredViews } from "./verified-views.ts";
 
@@ -82,7 +81,7 @@ function viewsOf(asked: readonly string[]): readonly ViewName[] {
 }
 
 async function storesOf(config: Config, log: ChangeLog): Promise<StoresConfig> {
-  return storesConfig(config, viewRules(loadModel(modelOptions(config))), log);
+  return storesConfig(config, configuredModel(config).rules, log);
 }
 
 /** One process at a time has the directory. */

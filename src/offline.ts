@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import type { LoggedRecord, LogQuery, Operations, Rebuilt } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
+import { configuredModel } from "./configured-model.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
@@ -14,7 +15,6 @@ import { copyLog } from "./log/copy-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
-import { loadModel, type ModelOptions } from "./model/load-model.ts";
 import { noteParking, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
 import { requireEqual } from "./projector/verify/verify-editions.ts";
@@ -32,7 +32,6 @@ import {
   storesConfig,
   type ViewName,
   viewNames,
-  viewRules,
 } from "./stores.ts";
 import { spareThreads, type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
 
@@ -90,8 +89,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
     };
     try {
       await checkNamespace(log, config.urnNamespace, config.data);
-      const rules = viewRules(loadModel(modelOptions(config)));
-      const stores = await storesConfig(config, rules, log);
+      const stores = await storesConfig(config, configuredModel(config).rules, log);
       const rebuilt: Rebuilt[] = [];
       const grown: ViewName[] = [];
       try {
@@ -217,10 +215,3 @@ function viewName(name: string): ViewName {
     hint: `There are ${viewNames.join(", ")}`,
   });
 }
-
-/** How the configuration wants the model. */
-export const modelOptions = (config: Config): ModelOptions => ({
-  directories: [config.model, ...config.modelExtension],
-  prefix: config.recordPrefix,
-  namespace: config.urnNamespace,
-});

@@ -18,6 +18,7 @@ import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Operations, Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
+import { configuredModel } from "./configured-model.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
@@ -31,9 +32,7 @@ import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
-import { loadModel } from "./model/load-model.ts";
 import type { Model } from "./model/model.ts";
-import { modelOptions } from "./offline.ts";
 import { createAuditTrail } from "./ops/audit-trail.ts";
 import { openOperations } from "./ops/create-operations.ts";
 import { staleView } from "./ops/rebuild.ts";
@@ -65,7 +64,6 @@ import {
   tokensOf,
   type ViewName,
   viewNames,
-  viewRules,
 } from "./stores.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
@@ -92,8 +90,7 @@ export async function openService(
   try {
     const lock = lockData(config);
     opened.push(() => lock.release());
-    const model = loadModel(modelOptions(config));
-    const rules = viewRules(model);
+    const { model, rules } = configuredModel(config);
     const traces = await tracesOf(config, opened);
     const plainLog = await openLog(config, { logger });
     const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);

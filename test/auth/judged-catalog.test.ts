@@ -4,15 +4,14 @@ import { createAuthority } from "../../src/auth/authority.ts";
 import { judgeCatalog } from "../../src/auth/judged-catalog.ts";
 import type { Catalog, Proposal } from "../../src/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { configuredModel } from "../../src/configured-model.ts";
 import { position } from "../../src/core/position.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { modelOptions } from "../../src/offline.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
 
-const model = loadModel(modelOptions(readConfig({}, {})));
+const { model } = configuredModel(readConfig({}, {}));
 const entities = { find: async () => undefined, list: async () => new Map() };
 const unused = (): never => {
   throw new Error("nothing else is asked");

@@ -5,9 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withheldNames } from "../../src/auth/withheld.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { modelOptions } from "../../src/offline.ts";
-import { viewRules } from "../../src/view-rules.ts";
+import { configuredModel } from "../../src/configured-model.ts";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";
@@ -180,7 +178,7 @@ test("who does not manage them writes no secrets", async () => {
 });
 
 test("what is withheld tells no relationships, so that none lead to it", () => {
-  const model = loadModel(modelOptions(readConfig({}, {})));
+  const { model, rules } = configuredModel(readConfig({}, {}));
   const { entityTypes, aspects } = withheldNames(model);
   expect([...entityTypes].sort()).toEqual([...types, "inviteToken"].sort());
   expect([...aspects].sort()).toEqual(
@@ -189,6 +187,5 @@ test("what is withheld tells no relationships, so that none lead to it", () => {
       ...["dataHubSecretKey", "dataHubSecretValue", "inviteToken", "inviteTokenKey"],
     ].sort(),
   );
-  const { graph } = viewRules(model);
-  expect([...aspects].filter((aspect) => graph.has(aspect))).toEqual([]);
+  expect([...aspects].filter((aspect) => rules.graph.has(aspect))).toEqual([]);
 });

@@ -6,14 +6,14 @@
 import { join } from "node:path";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { configuredModel } from "../../src/configured-model.ts";
 import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
-import { loadModel } from "../../src/model/load-model.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
 import { regrow } from "../../src/projector/regrow.ts";
 import type { SearchDocument } from "../../src/search/search.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
+import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -52,7 +52,11 @@ export async function differencesFromRegrown(
   using beside = temporaryDirectory("annals-regrown");
   const config = readConfig({ data: directory }, {});
   const log = await openLogReader(config);
-  const views = await openViews({ ...config, data: beside.path, rules: viewRules(loadModel()) });
+  const views = await openViews({
+    ...config,
+    data: beside.path,
+    rules: configuredModel(config).rules,
+  });
   const records = await regrow({ log, views, decode: decodeRecord });
   await log.close();
   const differences = [];

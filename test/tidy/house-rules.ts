@@ -144,6 +144,10 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/offline-verify.ts": ["src/", "node:"],
   "src/store-figures.ts": ["src/", "node:"],
   "src/edition-readers.ts": ["src/"],
+  "src/configured-model.ts": [
+    ...["type src/config/config.ts", "type src/model/model.ts"],
+    ...["src/model/load-model.ts", "src/view-rules.ts"],
+  ],
   "src/view-rules.ts": ["src/core/", "type src/model/model.ts", "projections/", "node:"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
