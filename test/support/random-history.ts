@@ -15,18 +15,22 @@ export const dataset = (n: number | string): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,reef.t${n},PROD)`;
 export const user = (n: number): string => `urn:li:corpuser:u${n}`;
 
-/** Numbers below n. */
-const some = (() => {
+/** Numbers below n, in an order that every catalog begins anew with. */
+function createChance(): (n: number) => number {
   let state = 20_260_704;
-  return (n: number): number => {
+  return (n) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * n);
   };
-})();
+}
+
+const chances = new WeakMap<Written, ReturnType<typeof createChance>>();
 
 /** Writes, deletes, truncations and requests to forget, about so many entities. */
 export async function writeHistory(on: Written, count: number, entities: number): Promise<void> {
   const { client } = on;
+  const some = chances.get(on) ?? createChance();
+  chances.set(on, some);
   const action = (path: string, body: object) => client.call("POST", path, body);
   for (let n = 0; n < count; n++) {
     const urn = dataset(some(entities));
