@@ -4,10 +4,14 @@
  */
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { memoryDirectory } from "./support/memory-directory.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const equal = `${root}test/support/no-niceness.cjs`;
 const patience = 120_000;
+// Who says where what is temporary goes is heeded.
+const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
+if (memory !== undefined) process.env.TMPDIR = memory;
 
 /** What takes longest begins first, so that it is not waited for at the end. */
 const longest: readonly RegExp[] = [

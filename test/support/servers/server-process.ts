@@ -44,7 +44,22 @@ export interface ServerProcessOptions {
 /** Rejects with Unavailable where the machine cannot run it, otherwise with what the server said. */
 export async function openServerProcess(
   kind: ServerKind,
-  { within = tmpdir(), signal, fetching = signal }: ServerProcessOptions = {},
+  options: ServerProcessOptions = {},
+): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openOnce(kind, options);
+    } catch (error) {
+      // Ports that were free a moment ago may be somebody else's by now.
+      const taken = /address (?:is )?already in use|bindexception/i.test(String(error));
+      if (!taken || attempt === startAttemptsMax) throw error;
+    }
+  }
+}
+
+async function openOnce(
+  kind: ServerKind,
+  { within = tmpdir(), signal, fetching = signal }: ServerProcessOptions,
 ): Promise<ServerProcess> {
   const program = await kind.program(fetching);
   const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
@@ -53,7 +68,7 @@ export async function openServerProcess(
   const place: ServerPlace = { program, folder, ports };
   let child: ChildProcess | undefined;
 
-  async function start(): Promise<void> {
+  async function start(attemptsMax = startAttemptsMax): Promise<void> {
     const command = await kind.command(place);
     const deadline = Date.now() + startMillisecondsMax;
     // What was just killed may hold its files for another moment.
@@ -62,7 +77,7 @@ export async function openServerProcess(
       if (await becomesReady(kind, place, child, deadline, signal)) return;
       await end(child, "SIGKILL");
       signal?.throwIfAborted();
-      if (attempt === startAttemptsMax || Date.now() >= deadline) {
+      if (attempt === attemptsMax || Date.now() >= deadline) {
         throw new Error(`${command.file} did not start: ${await lastWords(folder)}`);
       }
       await sleep(500);
@@ -84,12 +99,15 @@ export async function openServerProcess(
     const preparations = await kind.prepare(place);
     if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
     for (const command of preparations) await finish(command, folder, user);
-    await start();
+    await start(1);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url: kind.url(place), version: kind.version, folder, start, kill, stop };
+  return {
+    ...{ url: kind.url(place), version: kind.version, folder },
+    ...{ start: () => start(), kill, stop },
+  };
 }
 
 async function becomesReady(
