@@ -1,11 +1,16 @@
 /** Looking up which lifecycle stages hide: seldom, and searches go on when it cannot be done. */
 import { expect, test } from "vitest";
 import { createHiddenStages } from "../../src/catalog/hidden-stages.ts";
-import type { EntityState } from "../../src/core/entity-state.ts";
+import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
+import { revision } from "../../src/core/position.ts";
 
 const stage = "urn:li:lifecycleStageType:draft";
-const info = { name: "lifecycleStageTypeInfo", value: '{"settings":{"hideInSearch":true}}' };
-const state = { urn: stage, aspects: new Map([[info.name, info]]) } as unknown as EntityState;
+const name = "lifecycleStageTypeInfo";
+const info: AspectState = {
+  ...{ name, version: 1, value: '{"settings":{"hideInSearch":true}}', removed: false },
+  ...{ time: 0, actor: "urn:li:corpuser:mira", system: { lastObserved: 0, runId: "a" } },
+};
+const state: EntityState = { urn: stage, revision: revision(0), aspects: new Map([[name, info]]) };
 
 test("it is done again when something was written, and some time after it failed", async () => {
   const store = { asked: 0, down: false, edition: 1, time: 0 };
