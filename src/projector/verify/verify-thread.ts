@@ -84,7 +84,8 @@ try {
     ...options,
     threads,
     async rest(workedMs) {
-      if (busy) await delay(workedMs * REST, undefined, { signal: stopping.signal });
+      // Who gives it up is heard before the next batch.
+      if (busy) await delay(workedMs * REST);
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
