@@ -38,9 +38,10 @@ export function explainUnrouted(
     return { error: unroutedResource(request, resource, table.endpoints, recordPrefix) };
   }
   const path = shown(address.path);
-  const methods = table.endpoints
+  const offered = table.endpoints
     .filter((endpoint) => isPathOf(endpoint, address.path))
     .flatMap((endpoint) => (endpoint.method === "GET" ? ["GET", "HEAD"] : [endpoint.method]));
+  const methods = [...new Set(offered)];
   const errorForm = address.path.startsWith(`${REGISTRY}/`) ? "registry" : undefined;
   if (methods.length === 0) {
     return {

@@ -368,6 +368,8 @@ describe("other paths", () => {
     expect(reply.json()).toEqual(
       refusal(405, "malformed", 'POST is not for "/config". Use GET or HEAD'),
     );
+    const entity = await post("/openapi/v3/entity/tag/urn:li:tag:a", {});
+    expect(entity.headers.allow).toBe("HEAD, GET, DELETE");
   });
 
   test("an address that cannot be decoded is refused", async () => {
