@@ -251,6 +251,8 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     ["GET", "/dataset?scrollId=nonsense", 400],
     ["GET", "/dataset?sliceId=2&sliceMax=2", 400],
     ["GET", "/dataset?sort=noSuchField", 400],
+    ["GET", "/dataset?sort=urn&sortCriteria=noSuchField", 400],
+    ["GET", "/dataset?sortOrder=DOWN", 400],
     ["GET", "/spaceship", 422],
     ["PUT", "/dataset", 405],
   ])("%s %s is refused", async (method, path, status) => {

@@ -38,6 +38,12 @@ const finding: readonly Parameter[] = [
     about: "Fields to sort by; `urn` when absent",
   },
   {
+    name: "sortCriteria",
+    in: "query",
+    type: "strings",
+    about: "The same, and goes before it",
+  },
+  {
     name: "sortOrder",
     in: "query",
     type: "string",
@@ -61,6 +67,7 @@ interface Asked {
   readonly sliceId?: number;
   readonly sliceMax?: number;
   readonly sort?: readonly string[];
+  readonly sortCriteria?: readonly string[];
   readonly sortOrder?: string;
   readonly includeSoftDelete?: boolean;
   readonly skipAggregation?: boolean;
@@ -215,9 +222,9 @@ async function page(request: SearchRequest, around: Around): Promise<Answer> {
   const { asked, aspects, version, backing } = around;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(asked)) return { json: JSON.stringify({ [member]: [], totalCount: 0 }) };
-  const { sort = [], sortOrder = "ASCENDING", systemMetadata = false } = asked;
-  const order = sortOrder === "DESCENDING" ? "DESCENDING" : "ASCENDING";
-  const fields = sort.flatMap((one) => one.split(",")).map((field) => ({ field, order }) as const);
+  const { sort = [], sortCriteria = sort, systemMetadata = false } = asked;
+  const order = orderOf(asked);
+  const fields = sortCriteria.flatMap((one) => one.split(",")).map((field) => ({ field, order }));
   const named = request.sort?.length ? request.sort : fields;
   const found = await backing.catalog.scroll(
     {
@@ -258,6 +265,13 @@ export function isLaterSlice({ sliceId, sliceMax }: Pick<Asked, "sliceId" | "sli
   if (sliceId >= 0 && sliceId < (sliceMax ?? Number.POSITIVE_INFINITY)) return sliceId > 0;
   throw new CatalogError("malformed", `sliceId is ${sliceId} of ${sliceMax ?? "no"} slices`, {
     hint: "Send 0 or more, and less than sliceMax",
+  });
+}
+
+function orderOf({ sortOrder = "ASCENDING" }: Pick<Asked, "sortOrder">): SortCriterion["order"] {
+  if (sortOrder === "ASCENDING" || sortOrder === "DESCENDING") return sortOrder;
+  throw new CatalogError("malformed", `sortOrder is "${sortOrder}"`, {
+    hint: "Send ASCENDING or DESCENDING",
   });
 }
 
