@@ -101,8 +101,7 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
         });
       }
       const createdAt = now();
-      const expiresAt =
-        life === undefined ? undefined : Math.floor((createdAt + life) / 1000) * 1000;
+      const expiresAt = life === undefined ? undefined : createdAt + life;
       const token = await format.sign({ type, actor, expiresAt }, createdAt);
       const id = tokenId(token);
       const info = { name, actorUrn: actor, ownerUrn: owner, createdAt, expiresAt, description };
