@@ -193,6 +193,7 @@ describe("every endpoint of the route table", () => {
     ...[
       "GET ",
       "GET /schemas/types",
+      "GET /schemas",
       "GET /schemas/ids/{id}",
       "GET /schemas/ids/{id}/schema",
       "GET /schemas/ids/{id}/subjects",

@@ -77,6 +77,10 @@ describe("a client", () => {
     }
     expect((await ask("POST", `/subjects/${subject}`, { schema: PING })).body).toEqual(version);
     expect((await ask("GET", "/subjects?subjectPrefix=ä/")).body).toEqual([version.subject]);
+    expect((await ask("GET", "/schemas?subjectPrefix=ä/")).body).toEqual([version]);
+    const latest = (await ask("GET", "/schemas?latestOnly=true")).body;
+    const subjects = (await ask("GET", "/subjects")).body;
+    expect(latest.map((one: { subject: string }) => one.subject)).toEqual(subjects);
   });
 
   test("asks under any prefix, and which subjects a topic was given by hand", async () => {

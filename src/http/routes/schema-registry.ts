@@ -22,6 +22,10 @@ const version: Parameter = {
   ...{ name: "version", in: "path", type: "string" },
   about: "A number from 1, or `latest`",
 };
+const prefixed: Parameter = {
+  ...{ name: "subjectPrefix", in: "query", type: "string" },
+  about: "Those of subjects that begin with it",
+};
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
 
 const versioned: Schema = {
@@ -82,6 +86,35 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
 }
 
 const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
+  row(
+    {
+      ...{
+        name: "getSchemas",
+        path: `${REGISTRY}/schemas`,
+        summary: "All versions of all subjects",
+      },
+      parameters: [
+        prefixed,
+        {
+          ...{ name: "latestOnly", in: "query", type: "boolean" },
+          about: "Only the latest of each subject",
+        },
+      ],
+      reply: { type: "array", items: versioned },
+      example: {
+        path: `${REGISTRY}/schemas`,
+        reply: [{ subject: topic, version: 1, id: 16, schema: sample, schemaType: "AVRO" }],
+      },
+    },
+    async ({ parameters }) => {
+      const found: object[] = [];
+      for (const name of await subjectsLike(registry, parameters)) {
+        const versions = await registry.versions(name);
+        found.push(...(parameters.latestOnly === true ? versions.slice(-1) : versions).map(shown));
+      }
+      return found;
+    },
+  ),
   row(
     {
       ...{ name: "getSchemaTypes", path: `${REGISTRY}/schemas/types`, summary: "Kinds of schemas" },
@@ -147,19 +180,11 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   row(
     {
       ...{ name: "getSubjects", path: `${REGISTRY}/subjects`, summary: "All subjects" },
-      parameters: [
-        {
-          ...{ name: "subjectPrefix", in: "query", type: "string" },
-          about: "Those that begin with it",
-        },
-      ],
+      parameters: [prefixed],
       reply: strings,
       example: { path: `${REGISTRY}/subjects`, reply: [topic] },
     },
-    async ({ parameters }) => {
-      const prefix = String(parameters.subjectPrefix ?? "");
-      return (await registry.subjects()).filter((name) => name.startsWith(prefix));
-    },
+    ({ parameters }) => subjectsLike(registry, parameters),
   ),
   row(
     {
@@ -282,6 +307,14 @@ const shown = (found: RegisteredSchema): object => ({ ...found, schemaType: "AVR
 /** An id that is no number is of no schema. */
 const idOf = ({ path }: Ask): number =>
   /^\d{1,10}$/.test(path.id ?? "") ? Number(path.id) : Number.NaN;
+
+async function subjectsLike(
+  registry: SchemaRegistry,
+  { subjectPrefix }: Ask["parameters"],
+): Promise<readonly string[]> {
+  const prefix = String(subjectPrefix ?? "");
+  return (await registry.subjects()).filter((name) => name.startsWith(prefix));
+}
 
 const usesOf = (registry: SchemaRegistry, ask: Ask) => registry.usesOf(idOf(ask));
 
