@@ -6,11 +6,16 @@ import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
 import { momentParameters, takesMoment } from "./moments.ts";
+import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "./registry-form.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 import { errorReply, namedSchemas as plainSchemas } from "./schemas.ts";
 import { namedSearchSchemas } from "./search-schemas.ts";
 
-const namedSchemas = new Map([...plainSchemas, ...namedSearchSchemas]);
+const namedSchemas = new Map([
+  ...plainSchemas,
+  ...namedSearchSchemas,
+  [registryErrorReply, "RegistryError"],
+]);
 
 export function openApiDocument(
   table: RouteTable,
@@ -79,6 +84,12 @@ export function openApiDocument(
 
 function readOperation(endpoint: Endpoint): Schema {
   const replyType = endpoint.replyType ?? "application/json";
+  const content = endpoint.reply !== undefined && {
+    content: {
+      [replyType]: { schema: withReferences(endpoint.reply), example: endpoint.example.reply },
+    },
+  };
+  const asynchronous = endpoint.parameters?.some(({ name }) => name === "async");
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
@@ -104,17 +115,13 @@ function readOperation(endpoint: Endpoint): Schema {
       },
     }),
     responses: {
-      [endpoint.status ?? 200]: {
-        description: "Done.",
-        ...(endpoint.reply !== undefined && {
-          content: {
-            [replyType]: {
-              schema: withReferences(endpoint.reply),
-              example: endpoint.example.reply,
-            },
-          },
-        }),
-      },
+      [endpoint.status ?? 200]: { description: "Done.", ...content },
+      ...(asynchronous && {
+        202: {
+          description: "The same with `async=true`; a list of patches has no body then.",
+          ...content,
+        },
+      }),
       ...errorResponses([endpoint]),
     },
   };
@@ -260,7 +267,10 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> 
       reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
     }
   }
-  const content = { "application/json": { schema: withReferences(errorReply) } };
+  const ofRegistry = endpoints.every(({ errorForm }) => errorForm === "registry");
+  const content = ofRegistry
+    ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
+    : { "application/json": { schema: replaced(errorReply) } };
   return Object.fromEntries(
     [...reasons].map(([status, all]) => [status, { description: [...all].join("\n\n"), content }]),
   );

@@ -1,9 +1,20 @@
 /** How a schema registry speaks: where its clients look for it, its media type, its errors. */
 import type { CatalogError } from "../core/errors.ts";
+import type { Schema } from "./endpoint.ts";
 
 export const REGISTRY = "/schema-registry/api";
 export const REGISTRY_MEDIA_TYPE = "application/vnd.schemaregistry.v1+json";
 export const REGISTRY_TYPE = `${REGISTRY_MEDIA_TYPE}; charset=utf-8`;
+
+export const registryErrorReply: Schema = {
+  type: "object",
+  description: "Why the schema registry refused a request.",
+  required: ["error_code", "message"],
+  properties: {
+    error_code: { type: "integer", description: "A number of the registry's own, or the status" },
+    message: { type: "string" },
+  },
+};
 
 /** Refusals of the registry itself have numbers of their own; of the rest it is the status. */
 export const registryErrorOf = (

@@ -107,11 +107,17 @@ describe("the OpenAPI document", () => {
 
   test("tells the statuses of errors with their reasons", () => {
     const { responses } = document.paths["/aspects"].post;
-    const statuses = ["200", "400", "401", "403", "409", "413", "422", "429", "503"];
+    const statuses = ["200", "400", "401", "403", "404", "409", "413", "422", "429", "503"];
     expect(Object.keys(responses)).toEqual(statuses);
     expect(responses["422"].description).toContain("`invalid`: ");
     expect(responses["422"].content["application/json"].schema).toEqual({
       $ref: "#/components/schemas/Error",
     });
+  });
+
+  test("tells of 202 where async is a parameter", () => {
+    const write = document.paths["/openapi/v3/entity/{entity}"];
+    expect(write.post.responses["202"].content).toEqual(write.post.responses["200"].content);
+    expect(write.get.responses).not.toHaveProperty("202");
   });
 });

@@ -91,6 +91,18 @@ describe("a client", () => {
     expect((await service.client.get(`${BASE}/`)).body).toEqual({});
   });
 
+  test("tells of its errors in the OpenAPI document as its clients know them", async () => {
+    const { paths, components } = (await service.client.get("/openapi.json")).body;
+    const { responses } = paths[`${BASE}/subjects/{subject}/versions`].post;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(["400", "409", "422"]));
+    expect(responses["422"].content).toEqual({
+      "application/vnd.schemaregistry.v1+json": {
+        schema: { $ref: "#/components/schemas/RegistryError" },
+      },
+    });
+    expect(components.schemas.RegistryError.required).toEqual(["error_code", "message"]);
+  });
+
   test.each([
     ["GET", "/subjects/none/versions", undefined, 404, 40401],
     ["GET", `/subjects/${TOPIC}/versions/9`, undefined, 404, 40402],

@@ -7,7 +7,7 @@ import * as schemas from "../schemas.ts";
 import { untilFound } from "../search-sync.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
 import { orders, ordersKey, ordersProposal } from "./samples.ts";
-import { writeErrors } from "./write-errors.ts";
+import { nothingToDelete, writeErrors } from "./write-errors.ts";
 
 export const aspectsResource: Resource = {
   name: "aspects",
@@ -39,7 +39,7 @@ const ingestProposal: Endpoint = {
     body: { proposal: ordersProposal },
     reply: { value: "success" },
   },
-  errors: writeErrors,
+  errors: [...writeErrors, nothingToDelete],
   async handle(ask, { catalog }) {
     const { proposal } = ask.body as { proposal: Proposal };
     const conditioned = [withConditions(proposal, ask.conditions)];
@@ -85,7 +85,7 @@ const ingestProposalBatch: Endpoint = {
     },
     reply: { value: "success" },
   },
-  errors: writeErrors,
+  errors: [...writeErrors, nothingToDelete],
   async handle(ask, { catalog }) {
     const { proposals } = ask.body as { proposals: readonly Proposal[] };
     const { conditions } = ask;

@@ -21,7 +21,7 @@ import { eachOf, openSystemMetadata } from "../system-metadata.ts";
 import { batchOf, type Member, sampleEntity } from "./openapi-entities.ts";
 import { write } from "./openapi-writes.ts";
 import { orders, ordersKey, ordersProposal } from "./samples.ts";
-import { writeErrors } from "./write-errors.ts";
+import { nothingToDelete, writeErrors } from "./write-errors.ts";
 
 const row = { kind: "page", group: "OpenAPI" } as const;
 const sampleList = [{ urn: orders, status: { value: { removed: false } } }];
@@ -368,7 +368,7 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   reply: { type: "array", items: schemas.urn },
   writes: true,
   conditional: true,
-  errors: writeErrors,
+  errors: [...writeErrors, nothingToDelete],
   example: { path, body: [ordersProposal], reply: [orders] },
   async handle(ask, backing) {
     const told = ask.body as readonly Proposal[];

@@ -65,6 +65,7 @@ const missing: ErrorCase = {
   code: "not_found",
   when: "there is no such subject (40401), version (40402) or schema (40403)",
 };
+const noSchema: ErrorCase = { code: "malformed", when: "the body has no schema" };
 const badSchema: ErrorCase = { code: "invalid", when: "it is no Avro schema (42201)" };
 const sample = '{"type":"record","name":"Ping","fields":[{"name":"at","type":"long"}]}';
 const ofSubject = `${REGISTRY}/subjects/{subject}`;
@@ -239,6 +240,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         reply: { id: 1_000 },
       },
       errors: [
+        noSchema,
         badSchema,
         { code: "conflict", when: "the level of the subject does not allow it (409)" },
         closed,
@@ -262,7 +264,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         body: { schema: sample },
         reply: { subject: "pings-value", version: 1, id: 1_000, schema: sample },
       },
-      errors: [missing, badSchema],
+      errors: [noSchema, missing, badSchema],
     },
     async (ask) => shown(await registry.lookUp(ask.path.subject ?? "", textOf(ask))),
   ),
@@ -279,7 +281,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         body: { schema: sample },
         reply: { is_compatible: false, messages: ["it does not read what version 1 wrote: …"] },
       },
-      errors: [missing, badSchema],
+      errors: [noSchema, missing, badSchema],
     },
     (ask) => judged(registry, ask),
   ),
@@ -296,7 +298,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         body: { schema: sample },
         reply: { is_compatible: true, messages: [] },
       },
-      errors: [badSchema],
+      errors: [noSchema, badSchema],
     },
     (ask) => judged(registry, ask),
   ),
