@@ -15,9 +15,9 @@ import { copyLog } from "./log/copy-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
-import { noteParking, readParking } from "./projector/parking.ts";
+import { noteParking, type Parked, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
-import { requireEqual } from "./projector/verify/verify-editions.ts";
+import { requireEqual, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import {
   foldedViews,
   lockData,
@@ -33,7 +33,12 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
-import { spareThreads, type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
+import {
+  spareThreads,
+  type VerifyOptions,
+  verifyModule,
+  verifyStoredViews,
+} from "./verified-views.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -92,8 +97,13 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const stores = await storesConfig(config, configuredModel(config).rules, log);
       const rebuilt: Rebuilt[] = [];
       const grown: ViewName[] = [];
+      const all = await rounds(config, log, views);
+      const comparison = startComparison(
+        stores,
+        all.flat().filter((name) => !sharedView(config, name)),
+      );
       try {
-        for (const names of await rounds(config, log, views)) {
+        for (const names of all) {
           const beside = { beside: grown, next: true, bulk: true };
           const opened = await openViews(stores, { names, ...beside });
           const records = await regrow({
@@ -109,9 +119,10 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
           rebuilt.push(...names.map((view) => ({ view, records })));
           grown.push(...names.filter((name) => !sharedView(config, name)));
         }
-        await requireGrown(stores, grown);
+        await comparison.end();
         putInPlaceAtRest(config, grown);
       } finally {
+        await comparison.giveUp();
         clearEditions(config, grown);
       }
       return rebuilt;
@@ -123,14 +134,37 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
   }
 };
 
-/**
- * They are closed, or stand still in servers, and take the places of others when they are what the
- * log says.
- */
+/** Compares views of the directory with the log, which is folded while they are grown. */
+function startComparison(stores: StoresConfig, views: readonly ViewName[]) {
+  const closed = Promise.withResolvers<readonly Parked[]>();
+  closed.promise.catch(() => {});
+  const beside = { niceness: 0, threads: spareThreads() };
+  const { signal } = new AbortController();
+  const growing = { views, parked: closed.promise };
+  const compared =
+    views.length === 0
+      ? Promise.resolve()
+      : verifyGrowing({ ...verifyModule, config: stores }, growing, signal, beside);
+  compared.catch(() => {});
+  return {
+    /** They are closed; rejects when they are not what the log says. */
+    async end(): Promise<void> {
+      // What they pass over is noted in the log by now.
+      closed.resolve([]);
+      await compared;
+    },
+    async giveUp(): Promise<void> {
+      closed.reject(new CatalogError("unavailable", "the rebuild was given up"));
+      await Promise.allSettled([compared]);
+    },
+  };
+}
+
+/** They stand still in servers, and take the places of others when they are what the log says. */
 async function requireGrown(
   stores: StoresConfig,
   views: readonly ViewName[],
-  grown?: VerifyOptions["grown"],
+  grown: VerifyOptions["grown"],
 ): Promise<void> {
   if (views.length === 0) return;
   const asked = { views, grown, grade: "full", next: true, threads: spareThreads() } as const;

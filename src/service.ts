@@ -43,7 +43,7 @@ import { startProjectorThread } from "./projector/projector-client.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
 import { startRegrower } from "./projector/regrower.ts";
 import { hearBatches } from "./projector/told-batches.ts";
-import { verifyEditions } from "./projector/verify/verify-editions.ts";
+import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import { storeFigures } from "./store-figures.ts";
@@ -183,6 +183,8 @@ export async function openService(
           startRegrower: (views, told) => startRegrower({ stores, views, ...told }),
           verify: (grown, signal) =>
             verifyEditions({ ...verifyModule, config: stores }, grown, signal),
+          verifyGrowing: (growing, signal) =>
+            verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
           clear: (views) => clearEditions(config, views),
         }),
         ...{ views: viewNames, rounds: rebuildRounds(config), logger },

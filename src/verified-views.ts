@@ -13,6 +13,7 @@ import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
+import { foldAhead } from "./projector/verify/fold-ahead.ts";
 import { createHands } from "./projector/verify/hands.ts";
 import { patientHands } from "./projector/verify/patient-hands.ts";
 import {
@@ -21,7 +22,7 @@ import {
   verifyViews,
 } from "./projector/verify/verification.ts";
 import type { VerifiedState } from "./projector/verify/verified-state.ts";
-import type { VerifiedView } from "./projector/verify/view-rows.ts";
+import type { FoldedView, VerifiedView } from "./projector/verify/view-rows.ts";
 import { type Beside, openViewRows, readInParts } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
 import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
@@ -46,7 +47,10 @@ export async function openVerifiedViews(
 ): Promise<readonly VerifiedView[]> {
   const opened: VerifiedView[] = [];
   try {
-    for (const name of names) opened.push(await openVerifiedView(config, name, beside));
+    for (const name of names) {
+      const rows = await openViewRows(config, name, beside);
+      opened.push({ ...foldedView(config, name), rows });
+    }
     return opened;
   } catch (error) {
     for (const { rows } of opened) await rows.close();
@@ -54,27 +58,22 @@ export async function openVerifiedViews(
   }
 }
 
-async function openVerifiedView(
-  config: StoresConfig,
-  name: ViewName,
-  beside: Beside,
-): Promise<VerifiedView> {
-  const { keyAspects, graph, search } = config.rules;
+function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
+  const { keyAspects, graph, search } = rules;
   const keyAspectOf = (type: string) => keyAspects[type];
-  const rows = await openViewRows(config, name, beside);
   switch (name) {
     case "aspects": {
       const fold = foldAspectRows(createAspectProjection(keyAspectOf));
-      return { name, shape: aspectRowShape, rows, fold };
+      return { name, shape: aspectRowShape, fold };
     }
     case "timeseries": {
       const fold = foldTimeseriesRows(createTimeseriesProjection(keyAspectOf));
-      return { name, shape: timeseriesRowShape, rows, fold };
+      return { name, shape: timeseriesRowShape, fold };
     }
     case "graph": {
       const project = createGraphProjection(graph, keyAspectOf);
       return {
-        ...{ name, shape: graphRowShape, rows, fold: foldGraphRows(project) },
+        ...{ name, shape: graphRowShape, fold: foldGraphRows(project) },
         mentions: (change) =>
           project(change).flatMap((write) =>
             write.op === "replace"
@@ -90,7 +89,7 @@ async function openVerifiedView(
         eventsOf: (type) => search.events[type] ?? [],
         keyAspectOf,
       });
-      return { name, shape: searchRowShape, rows, fold, foldedFrom: "aspects" };
+      return { name, shape: searchRowShape, fold, foldedFrom: "aspects" };
     }
   }
 }
@@ -118,6 +117,11 @@ export interface VerifyOptions extends Beside {
   readonly urns?: readonly string[] | undefined;
   /** Threads beside this one, where the log is long enough. */
   readonly threads: number;
+  /**
+   * When given: what the log says is folded at once, and the views are opened when it resolves. They
+   * are where the log is now by then, or further.
+   */
+  readonly ready?: Promise<void> | undefined;
   /** Called after some batches with the milliseconds that they took: lets others have the machine. */
   readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
@@ -127,12 +131,16 @@ export interface VerifyOptions extends Beside {
 /** Verifies views, and remembers what was found. */
 export async function verifyStoredViews(
   config: StoresConfig,
-  { views: names, grade, urns, next, grown, threads, rest, onProgress, signal }: VerifyOptions,
+  options: VerifyOptions,
 ): Promise<VerificationResult> {
+  const { views: names, urns, next, grown, threads, ready, rest, onProgress, signal } = options;
   const closing: (() => unknown)[] = [];
   try {
     const log = await openLogReader(config);
     closing.push(() => log.close());
+    const folded = names.map((name) => foldedView(config, name));
+    const ahead = ready && (await foldAhead(log, folded, { rest, signal }));
+    await ready;
     const views = await openVerifiedViews(config, names, { next, grown });
     closing.push(
       ...views.map(
@@ -151,7 +159,8 @@ export async function verifyStoredViews(
     const inParts = new Set(names.filter((name) => !next && readInParts(config, name)));
     const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
     closing.push(() => hands.close());
-    const before = state?.load() ?? {};
+    const before = ahead ?? state?.load() ?? {};
+    const grade = ahead === undefined ? options.grade : "whole";
     const parts = { log, views, hands, before, now: Date.now, rest, onProgress, signal };
     const result = await verifyViews(parts, { grade, urns });
     state?.save(result.views);

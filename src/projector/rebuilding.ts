@@ -2,8 +2,8 @@
  * Rebuilding views while the service runs: regrown beside those in use by a thread of their own, near
  * the head of the log they take their place.
  *
- *   1. the next editions are grown, closed and compared with the log (verify/verify-editions.ts);
- *      readers of them are opened and warmed
+ *   1. the next editions are grown, while another thread folds the log; closed and compared with what
+ *      it says (verify/verify-editions.ts); readers of them are opened and warmed
  *   2. the projector brings them to where the views are, and feeds nothing meanwhile
  *   3. readers are given them, and the projector goes on with them
  *
@@ -34,16 +34,15 @@ export interface RebuildingParts {
     options: Pick<Parameters<typeof startRegrower>[0], "onProgress" | "compare">,
   ): Regrower;
   /**
-   * Compares the next editions, which are closed or stand still, with the log. Rejects when they are not to be taken:
-   * then nothing has changed.
+   * Compares the next editions with the log: those that stand still in servers, and those that are
+   * closed when `parked` resolves. Rejects when they are not to be taken: then nothing has changed.
    */
   verify(
-    editions: {
-      readonly views: readonly string[];
-      readonly parked: readonly Parked[];
-      /** Where those are that lie in servers. */
-      readonly grown?: GrownViews["grown"];
-    },
+    editions: GrownViews & { readonly views: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<void>;
+  verifyGrowing(
+    editions: { readonly views: readonly string[]; readonly parked: Promise<readonly Parked[]> },
     signal: AbortSignal,
   ): Promise<void>;
   /** The readers of the views. */
@@ -98,14 +97,13 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       compare: (found) => parts.verify({ ...found, views: Object.keys(found.grown) }, signal),
     });
     try {
-      await orAborted(regrower.near, signal);
       if (views.some(parts.isShared)) {
+        await orAborted(regrower.near, signal);
         onTaking();
         await takeShared(views, regrower);
         return;
       }
-      const parked = await orAborted(regrower.finish(START), signal);
-      await parts.verify({ views, parked }, signal);
+      const parked = await compared(views, regrower, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
@@ -118,6 +116,29 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       await regrower.end();
       clear(views);
     }
+  }
+
+  /** Resolves, when the views are grown, closed and what the log says, with what they pass over. */
+  async function compared(
+    views: readonly string[],
+    regrower: Regrower,
+    signal: AbortSignal,
+  ): Promise<readonly Parked[]> {
+    const closed = Promise.withResolvers<readonly Parked[]>();
+    const verified = parts.verifyGrowing({ views, parked: closed.promise }, signal);
+    // Growing may fail before anybody waits.
+    verified.catch(() => {});
+    try {
+      await orAborted(regrower.near, signal);
+      closed.resolve(await orAborted(regrower.finish(START), signal));
+    } catch (error) {
+      closed.reject(error);
+      throw error;
+    } finally {
+      await Promise.allSettled([verified]);
+    }
+    await verified;
+    return closed.promise;
   }
 
   async function take(

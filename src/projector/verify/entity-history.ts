@@ -10,7 +10,7 @@ import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
 import { type Bearings, decodedOrNothing } from "./bearings.ts";
-import type { VerifiedView } from "./view-rows.ts";
+import type { FoldedView } from "./view-rows.ts";
 
 /** Records of one stream that are held at a time. */
 const PAGE_MAX = 1_000;
@@ -20,7 +20,7 @@ const PAGE_BYTES_MIN = 512 * 1024;
 interface Parts {
   readonly log: HistoryLog;
   readonly decode: Decode;
-  readonly views: readonly VerifiedView[];
+  readonly views: readonly FoldedView[];
   readonly bearings: Bearings;
 }
 

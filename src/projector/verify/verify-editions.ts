@@ -7,6 +7,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking.ts";
 import type { Grown } from "../sink.ts";
 import type { VerificationResult } from "./verification.ts";
+import type { VerifyThreadData } from "./verify-thread.ts";
 import { verifyInThread } from "./verifying.ts";
 
 /** As the thread that grows them: less, and a busy machine starves it. */
@@ -14,9 +15,17 @@ const NICENESS = 10;
 /** Beside that thread: the service has a core to itself. */
 const threadsMax = 1;
 
+interface Stores {
+  readonly module: string;
+  readonly config: unknown;
+}
+
+const how = { grade: "full", urns: [], next: true } as const;
+const onProgress = (): void => {};
+
 /** Throws `internal` when one is not what the log says, up to where it was grown. */
 export async function verifyEditions(
-  stores: { readonly module: string; readonly config: unknown },
+  stores: Stores,
   editions: {
     readonly views: readonly string[];
     /** What they pass over: it is settled when they take their places. */
@@ -27,15 +36,31 @@ export async function verifyEditions(
   signal: AbortSignal,
 ): Promise<void> {
   const { views, parked, grown } = editions;
-  const how = { grade: "full", urns: [], next: true, niceness: NICENESS } as const;
-  const threads = Math.min(threadsMax, availableParallelism() - 1);
-  const asked = { views, grown, ...how };
-  const found = await verifyInThread(
-    { ...stores, ...asked, threads },
-    { onProgress: () => {}, signal },
-  );
-  requireEqual(found, parked);
+  const asked = { ...how, views, grown, ...besideService() };
+  requireEqual(await verifyInThread({ ...stores, ...asked }, { onProgress, signal }), parked);
 }
+
+/**
+ * The same for editions that are yet to be grown and closed: `parked` resolves then. What the log says
+ * is folded meanwhile.
+ */
+export async function verifyGrowing(
+  stores: Stores,
+  editions: { readonly views: readonly string[]; readonly parked: Promise<readonly Parked[]> },
+  signal: AbortSignal,
+  where: Pick<VerifyThreadData, "niceness" | "threads"> = besideService(),
+): Promise<void> {
+  const { views, parked } = editions;
+  const ready = parked.then(() => {});
+  const asked = { ...how, views, ...where, ahead: true };
+  const found = await verifyInThread({ ...stores, ...asked }, { onProgress, signal, ready });
+  requireEqual(found, await parked);
+}
+
+const besideService = () => ({
+  niceness: NICENESS,
+  threads: Math.min(threadsMax, availableParallelism() - 1),
+});
 
 export function requireEqual(
   { views }: Pick<VerificationResult, "views">,

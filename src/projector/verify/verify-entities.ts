@@ -7,6 +7,7 @@
  * again with all of that read anew after the rows were. So nothing that is only late is called wrong.
  */
 import type { PlacedChange } from "../../core/change.ts";
+import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
@@ -15,7 +16,7 @@ import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { readBeginnings, readHistory } from "./entity-history.ts";
 import { addRows, createRowHash, noSums, type RowHash, type RowSums } from "./row-sums.ts";
-import type { FoldedRows, HeldRows, Row, VerifiedView } from "./view-rows.ts";
+import type { FoldedRows, FoldedView, HeldRows, Row } from "./view-rows.ts";
 
 export interface Entity {
   readonly urn: string;
@@ -53,7 +54,7 @@ export interface Verifier {
 export function createVerifier(parts: {
   readonly log: HistoryLog;
   readonly decode: Decode;
-  readonly views: readonly VerifiedView[];
+  readonly views: readonly FoldedView[];
 }): Verifier {
   const { log, decode, views } = parts;
   const names = views.map(({ name }) => name);
@@ -61,7 +62,12 @@ export function createVerifier(parts: {
 
   async function rowsOf(entities: readonly Entity[]): Promise<readonly HeldRows[]> {
     const urns = entities.map(({ urn }) => urn);
-    return Promise.all(views.map(({ rows }) => rows.read(urns)));
+    return Promise.all(
+      views.map(({ name, rows }) => {
+        assert(rows !== undefined, `there are rows of the view "${name}"`);
+        return rows.read(urns);
+      }),
+    );
   }
 
   async function verifySome(
@@ -158,7 +164,7 @@ const createSums = (at: Places): Sums => ({
 
 /** The fold of one entity for one view. */
 interface Fold {
-  readonly view: VerifiedView;
+  readonly view: FoldedView;
   readonly urn: string;
   readonly folded: FoldedRows;
   /** Undefined: nothing is compared. */
@@ -177,7 +183,7 @@ interface Fold {
 }
 
 function startFold(
-  view: VerifiedView,
+  view: FoldedView,
   urn: string,
   held: HeldRows | undefined,
   n: number,
@@ -200,7 +206,7 @@ function startFold(
 }
 
 /** What is folded from another view may show any later state than its own position tells. */
-const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
+const lastOf = ({ foldedFrom }: FoldedView, { to }: HeldRows): number =>
   foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
 
 function take(fold: Fold, change: PlacedChange, sums: Sums): void {

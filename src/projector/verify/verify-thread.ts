@@ -23,12 +23,15 @@ export interface VerifyThreadData {
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
   /** 19 when absent: whatever else there is to do comes first. */
   readonly niceness?: number | undefined;
+  /** The views are not there yet: `ready` is told when they are. */
+  readonly ahead?: boolean | undefined;
   /** Threads beside it; none when absent. */
   readonly threads?: number | undefined;
 }
 
 export type ToVerifyThread =
   | { readonly kind: "stop" }
+  | { readonly kind: "ready" }
   /** Whether the service has much else to do. */
   | { readonly kind: "busy"; readonly busy: boolean };
 
@@ -43,6 +46,7 @@ export interface VerifyModule {
       readonly next?: boolean | undefined;
       readonly grown?: Readonly<Record<string, Grown>> | undefined;
       readonly threads: number;
+      readonly ready?: Promise<void> | undefined;
       readonly rest: (workedMs: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
@@ -68,14 +72,25 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromVerifyThread) => port.postMessage(message);
 const stopping = new AbortController();
+const ready = Promise.withResolvers<void>();
+// Folding may end before anybody waits.
+ready.promise.catch(() => {});
+let isReady = false;
 let busy = false;
 port.on("message", (message: ToVerifyThread) => {
   if (message.kind === "busy") busy = message.busy;
-  else stopping.abort(new CatalogError("unavailable", "it was given up"));
+  else if (message.kind === "ready") {
+    isReady = true;
+    ready.resolve();
+  } else {
+    const reason = new CatalogError("unavailable", "it was given up");
+    ready.reject(reason);
+    stopping.abort(reason);
+  }
 });
 
 const data: VerifyThreadData = workerData;
-const { module, config, niceness = NICENESS, threads = 0, ...options } = data;
+const { module, config, niceness = NICENESS, threads = 0, ahead, ...options } = data;
 giveWay(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
@@ -83,9 +98,10 @@ try {
   const result = await verifyStoredViews(config, {
     ...options,
     threads,
+    ready: ahead ? ready.promise : undefined,
     async rest(workedMs) {
       // Who gives it up is heard before the next batch.
-      if (busy) await delay(workedMs * REST);
+      if (busy) await delay(workedMs * restOf());
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
@@ -100,6 +116,9 @@ try {
 } finally {
   port.close();
 }
+
+/** Another thread grows the views meanwhile, and rests as long as this one. */
+const restOf = (): number => (ahead && !isReady ? 2 * REST : REST);
 
 function failure(error: unknown): FromVerifyThread {
   if (error instanceof CatalogError) {

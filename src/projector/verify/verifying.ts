@@ -11,6 +11,8 @@ export async function verifyInThread(
   options: {
     readonly onProgress: (done: number, total: number) => void;
     readonly signal: AbortSignal;
+    /** Where `data.ahead` is set: resolves when the views are there; when it rejects, so does this. */
+    readonly ready?: Promise<void> | undefined;
   },
 ): Promise<VerificationResult> {
   options.signal.throwIfAborted();
@@ -24,6 +26,7 @@ export async function verifyInThread(
   const stop = () => send({ kind: "stop" });
   const unwatch = watchBusy((busy) => send({ kind: "busy", busy }));
   options.signal.addEventListener("abort", stop);
+  options.ready?.then(() => send({ kind: "ready" }), stop);
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
     else if (message.kind === "done") resolve(message.result);

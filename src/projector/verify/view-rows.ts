@@ -72,13 +72,19 @@ export interface FoldedRows {
   rows(): readonly Row[];
 }
 
-export interface VerifiedView {
+/** What the log says there is in a view. */
+export interface FoldedView {
   readonly name: string;
   readonly shape: RowShape;
-  readonly rows: ViewRows;
+  /** Absent: nothing can be compared. */
+  readonly rows?: ViewRows | undefined;
   readonly fold: (urn: string) => FoldedRows;
   /** The view that it is folded from: it may show any later state, and none that is parked there. */
   readonly foldedFrom?: string | undefined;
   /** Urns in the rows that a change makes: requests to forget them bear on the entity. */
   readonly mentions?: ((change: PlacedChange) => readonly string[]) | undefined;
+}
+
+export interface VerifiedView extends FoldedView {
+  readonly rows: ViewRows;
 }
