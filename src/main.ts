@@ -20,7 +20,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     yield* readLog(config, query);
   },
   async rebuild(config, options) {
-    const { rebuild } = await import("./offline.ts");
+    const { rebuild } = await import("./offline-rebuild.ts");
     return rebuild(config, options);
   },
   async verify(config, options) {

@@ -9,7 +9,7 @@ import { CatalogError } from "./core/errors.ts";
 import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
-import { rebuild } from "./offline.ts";
+import { rebuild } from "./offline-rebuild.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import type { Grade } from "./projector/verify/verification.ts";

@@ -41,7 +41,7 @@ import { keepOpening } from "./projector/late.ts";
 import { noteParking } from "./projector/parking.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
-import { startRegrower } from "./projector/regrower.ts";
+import { startRegrowers } from "./projector/regrower.ts";
 import { hearBatches } from "./projector/told-batches.ts";
 import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
@@ -50,6 +50,7 @@ import { storeFigures } from "./store-figures.ts";
 import {
   annotatedViews,
   foldText,
+  growthLanes,
   lineageSteps,
   lockData,
   openIngestion,
@@ -180,7 +181,8 @@ export async function openService(
         rebuilding: createRebuilding({
           ...{ replacement: projector, readers: editions.editions },
           isShared: (view) => sharedView(config, view as ViewName),
-          startRegrower: (views, told) => startRegrower({ stores, views, ...told }),
+          lanes: async (views) => growthLanes(config, views, await log.head()),
+          startRegrowers: (lanes, told) => startRegrowers({ stores, lanes, ...told }),
           verify: (grown, signal) =>
             verifyEditions({ ...verifyModule, config: stores }, grown, signal),
           verifyGrowing: (growing, signal) =>

@@ -4,6 +4,7 @@
  * data, so that the model is loaded once in a process.
  */
 import { existsSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
@@ -116,6 +117,29 @@ export function rebuildRounds(config: Pick<Config, ViewName>): readonly (readonl
     first.filter(shared),
     viewNames.filter((name) => foldedViews.has(name)),
   ];
+}
+
+/** Records of a log for which a thread more is worth its start. */
+export const worthThread = 10_000;
+
+/**
+ * Which of some views are grown from so many records by a thread each. The graph is made of the log
+ * alone; all that takes longer comes from aspects.
+ */
+export function growthLanes(
+  config: Pick<Config, ViewName>,
+  names: readonly string[],
+  records: number,
+): readonly (readonly ViewName[])[] {
+  const views = viewNames.filter((name) => names.includes(name));
+  const others = views.filter((view) => view !== "graph");
+  const apart =
+    records >= worthThread &&
+    availableParallelism() > 1 &&
+    others.length < views.length &&
+    others.some((view) => foldedViews.has(view)) &&
+    !views.some((view) => sharedView(config, view));
+  return apart ? [others, ["graph"]] : [views];
 }
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */

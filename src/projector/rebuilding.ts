@@ -20,7 +20,7 @@ import { START } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { Replacement } from "./progress.ts";
 import type { GrowthProgress, RegrowProgress } from "./regrow-beside.ts";
-import type { GrownViews, Regrower, startRegrower } from "./regrower.ts";
+import type { GrownViews, Regrower, startRegrowers } from "./regrower.ts";
 
 /** How long views are held so that what was asked of them is answered; long lists go on longer. */
 const ANSWERS_MS_MAX = 500;
@@ -29,9 +29,11 @@ export interface RebuildingParts {
   readonly replacement: Replacement;
   /** Whether a view is in a server. They are not rebuilt together with others. */
   isShared(view: string): boolean;
-  startRegrower(
-    views: readonly string[],
-    options: Pick<Parameters<typeof startRegrower>[0], "onProgress" | "compare">,
+  /** Views that are grown by a thread each; those of the first have the longest way. */
+  lanes(views: readonly string[]): Promise<readonly (readonly string[])[]>;
+  startRegrowers(
+    lanes: readonly (readonly string[])[],
+    options: Pick<Parameters<typeof startRegrowers>[0], "onProgress" | "compare" | "threads">,
   ): Regrower;
   /**
    * Compares the next editions with the log: those that stand still in servers, and those that are
@@ -42,7 +44,12 @@ export interface RebuildingParts {
     signal: AbortSignal,
   ): Promise<void>;
   verifyGrowing(
-    editions: { readonly views: readonly string[]; readonly parked: Promise<readonly Parked[]> },
+    editions: {
+      readonly views: readonly string[];
+      /** Threads that grow them. */
+      readonly growers: number;
+      readonly parked: Promise<readonly Parked[]>;
+    },
     signal: AbortSignal,
   ): Promise<void>;
   /** The readers of the views. */
@@ -88,22 +95,26 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
   ): Promise<void> {
     const told = current?.progress ?? {};
-    const regrower = parts.startRegrower(views, {
+    const shared = views.some(parts.isShared);
+    const lanes = shared ? [views] : await parts.lanes(views);
+    const regrower = parts.startRegrowers(lanes, {
+      // Where others compare while these are grown (compared).
+      threads: shared ? 1 : lanes.length + 1,
       onProgress(progress) {
         const { position, head, recordsPerSecond } = progress;
         for (const view of progress.views) told[view] = { position, head, recordsPerSecond };
-        onProgress(progress);
+        if (!progress.beside) onProgress(progress);
       },
       compare: (found) => parts.verify({ ...found, views: Object.keys(found.grown) }, signal),
     });
     try {
-      if (views.some(parts.isShared)) {
+      if (shared) {
         await orAborted(regrower.near, signal);
         onTaking();
         await takeShared(views, regrower);
         return;
       }
-      const parked = await compared(views, regrower, signal);
+      const parked = await compared({ views, growers: lanes.length }, regrower, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
@@ -120,12 +131,12 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
 
   /** Resolves, when the views are grown, closed and what the log says, with what they pass over. */
   async function compared(
-    views: readonly string[],
+    asked: { readonly views: readonly string[]; readonly growers: number },
     regrower: Regrower,
     signal: AbortSignal,
   ): Promise<readonly Parked[]> {
     const closed = Promise.withResolvers<readonly Parked[]>();
-    const verified = parts.verifyGrowing({ views, parked: closed.promise }, signal);
+    const verified = parts.verifyGrowing({ ...asked, parked: closed.promise }, signal);
     // Growing may fail before anybody waits.
     verified.catch(() => {});
     try {

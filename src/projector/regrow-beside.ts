@@ -67,6 +67,8 @@ export interface GrowthProgress extends RegrowProgress {
   readonly before: number;
   /** How many times the log is gone through after that. */
   readonly left: number;
+  /** Others are grown meanwhile, which come to the head later. */
+  readonly beside?: boolean | undefined;
 }
 
 /**

@@ -12,13 +12,15 @@ import { giveWay } from "./give-way.ts";
 import { type Parked, readParking } from "./parking.ts";
 import { type GrowthProgress, regrowBeside } from "./regrow-beside.ts";
 import type { Grown, View } from "./sink.ts";
-import { REST } from "./watch-busy.ts";
+import { restOf } from "./watch-busy.ts";
 
 export interface RegrowerData {
   /** Address of the module that opens the stores; src/stores.ts when absent. */
   readonly module: string | undefined;
   readonly config: unknown;
   readonly views: readonly string[];
+  /** That give way to the service while these are grown, this one among them. */
+  readonly threads: number;
 }
 
 /** What that module exports. */
@@ -85,7 +87,7 @@ try {
   port.close();
 }
 
-async function work({ module, config, views }: RegrowerData): Promise<void> {
+async function work({ module, config, views, threads }: RegrowerData): Promise<void> {
   const asked = Promise.withResolvers<Position>();
   const compared = Promise.withResolvers<void>();
   // Growing may end before anybody asks.
@@ -133,7 +135,8 @@ async function work({ module, config, views }: RegrowerData): Promise<void> {
       },
       // At a lower priority it still takes of memory and disk what others want.
       async rest(workedMs) {
-        if (busy && !awaited) await delay(workedMs * REST, undefined, { signal: stopping.signal });
+        if (!busy || awaited) return;
+        await delay(workedMs * restOf(threads), undefined, { signal: stopping.signal });
       },
       onGrown(grown, parked) {
         tell({ kind: "grown", grown, parked });

@@ -31,6 +31,8 @@ export function startRegrower(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
+  /** That give way to the service meanwhile, this one among them; absent: there is no service. */
+  readonly threads?: number | undefined;
   readonly onProgress: (progress: GrowthProgress) => void;
   /** Compares views in servers with the log; when it rejects, the regrowing has failed. */
   readonly compare: (views: GrownViews) => Promise<void>;
@@ -39,6 +41,7 @@ export function startRegrower(options: {
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
     workerData: {
       ...{ module: options.module?.href, config: options.stores, views: options.views },
+      threads: options.threads ?? 1,
     } satisfies RegrowerData,
     name: "regrower",
   });
@@ -68,7 +71,9 @@ export function startRegrower(options: {
     exit.resolve();
   });
   const send = (message: ToRegrower) => worker.postMessage(message);
-  void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
+  if (options.threads !== undefined) {
+    void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
+  }
 
   return {
     near: near.promise,
@@ -81,6 +86,36 @@ export function startRegrower(options: {
       const impatience = setTimeout(() => void worker.terminate(), END_MS_MAX);
       await exit.promise;
       clearTimeout(impatience);
+    },
+  };
+}
+
+/**
+ * Several of them as one, each for some of the views. The first tells how far all are: it has the
+ * longest way.
+ */
+export function startRegrowers({
+  lanes,
+  onProgress,
+  ...options
+}: Omit<Parameters<typeof startRegrower>[0], "views"> & {
+  readonly lanes: readonly (readonly string[])[];
+}): Regrower {
+  const all = lanes.map((views, n) =>
+    startRegrower({
+      ...{ ...options, views },
+      onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, beside: true }),
+    }),
+  );
+  const near = Promise.all(all.map((one) => one.near)).then(() => {});
+  near.catch(() => {});
+  return {
+    near,
+    async finish(upTo) {
+      return (await Promise.all(all.map((one) => one.finish(upTo)))).flat();
+    },
+    async end() {
+      await Promise.all(all.map((one) => one.end()));
     },
   };
 }

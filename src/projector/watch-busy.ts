@@ -4,8 +4,11 @@
 const BUSY = 0.4;
 const LOOK_MS = 250;
 
-/** For each millisecond of work beside a busy service, of a thread that gives way to it. */
-export const REST = 2;
+/**
+ * Milliseconds to rest for each of work beside a busy service, of one of so many threads that give way
+ * to it: together they work a third of the time.
+ */
+export const restOf = (threads: number): number => 3 * threads - 1;
 
 /**
  * Tells whether this thread, which answers, has had much to do; whenever that changes, until what it

@@ -9,7 +9,7 @@ import { type Config, readConfig } from "../../src/config/config.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { verify } from "../../src/offline-verify.ts";
 import { restoreEntities } from "../../src/projector/restore.ts";
 import type { View } from "../../src/projector/sink.ts";

@@ -11,7 +11,7 @@ import { EMPTY_STREAM } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient, encoded } from "../support/client.ts";

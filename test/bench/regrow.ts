@@ -10,7 +10,7 @@ import { EMPTY_STREAM, type Revision, revision } from "../../src/core/position.t
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append, ChangeLog } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { startService } from "../support/service-process.ts";

@@ -17,7 +17,7 @@ import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import { createFeedView } from "../../src/feed/previous-values.ts";
 import type { Append } from "../../src/log/change-log.ts";
 import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { regrow } from "../../src/projector/regrow.ts";
 import { openLog, openLogReader } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";

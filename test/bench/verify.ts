@@ -4,7 +4,7 @@
  */
 import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import type { Grade } from "../../src/projector/verify/verification.ts";
 import {
   openLog,

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import type { CatalogError } from "../../src/core/errors.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { type Client, encoded, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";

@@ -5,7 +5,8 @@
 import { cpSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { copyLogTo, rebuild } from "../../src/offline.ts";
+import { copyLogTo } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { verify } from "../../src/offline-verify.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import {

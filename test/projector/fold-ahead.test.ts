@@ -5,7 +5,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { configuredModel } from "../../src/configured-model.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import {
   openLog,
   openLogReader,

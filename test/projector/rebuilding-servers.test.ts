@@ -4,9 +4,9 @@ import { type Config, readConfig } from "../../src/config/config.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
-import { startRegrower } from "../../src/projector/regrower.ts";
+import { startRegrowers } from "../../src/projector/regrower.ts";
 import type { Grown } from "../../src/projector/sink.ts";
 import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
 import { openViewRows } from "../../src/row-adapters.ts";
@@ -109,8 +109,9 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
         release: async (_, take) => void steps.push(`release: ${take}`),
       },
       isShared: () => true,
-      startRegrower: (asked, told) =>
-        startRegrower({ stores: { ...settings, loses }, module, views: asked, ...told }),
+      lanes: async (asked) => [asked],
+      startRegrowers: (lanes, told) =>
+        startRegrowers({ stores: { ...settings, loses }, module, lanes, ...told }),
       async verify(editions, stop) {
         grown = editions.grown ?? {};
         await meanwhile?.();

@@ -1,18 +1,21 @@
 /** That nothing takes the place of a view that is not what the log says. */
+
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { clearEditions } from "../../src/edition-readers.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import type { Parked } from "../../src/projector/parking.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
-import { startRegrower } from "../../src/projector/regrower.ts";
+import { startRegrowers } from "../../src/projector/regrower.ts";
 import { nextEdition } from "../../src/projector/sqlite/editions.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 import { requireEqual, verifyGrowing } from "../../src/projector/verify/verify-editions.ts";
 import {
+  growthLanes,
   openLog,
   openLogReader,
   type StoresConfig,
@@ -20,6 +23,7 @@ import {
   viewFile,
   viewNames,
   viewRules,
+  worthThread,
 } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { verifyModule } from "../../src/verified-views.ts";
@@ -41,7 +45,10 @@ describe("views that are grown beside those in use", () => {
   });
   afterAll(() => directory[Symbol.dispose]());
 
-  async function rebuildLosing(view: string, loses: string | undefined): Promise<string[]> {
+  async function rebuildLosing(
+    views: readonly string[],
+    loses: string | undefined,
+  ): Promise<string[]> {
     const steps: string[] = [];
     const step = (name: string) => async () => void steps.push(name);
     const { rebuild: rebuildNow } = createRebuilding({
@@ -51,8 +58,9 @@ describe("views that are grown beside those in use", () => {
         release: step("release"),
       },
       isShared: () => false,
-      startRegrower: (views, told) =>
-        startRegrower({ stores: { ...stores, loses }, module, views, ...told }),
+      lanes: async (views) => growthLanes(config, views, worthThread),
+      startRegrowers: (lanes, told) =>
+        startRegrowers({ stores: { ...stores, loses }, module, lanes, ...told }),
       verify: () => Promise.reject(new Error("none is in a server")),
       verifyGrowing: (growing, signal) =>
         verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
@@ -64,7 +72,7 @@ describe("views that are grown beside those in use", () => {
     });
     const signal = new AbortController().signal;
     try {
-      await rebuildNow([view], { signal, onProgress: () => {}, onTaking: () => {} });
+      await rebuildNow(views, { signal, onProgress: () => {}, onTaking: () => {} });
     } catch (error) {
       steps.push(String(error));
     }
@@ -74,7 +82,7 @@ describe("views that are grown beside those in use", () => {
   test.each(viewNames)(
     "do not take the place of the others when they lack something: %s",
     async (view) => {
-      expect(await rebuildLosing(view, view)).toEqual([
+      expect(await rebuildLosing([view], view)).toEqual([
         expect.stringMatching(
           `the view "${view}" was grown anew and is not what the log says: \\d+ differences?, the first: (missing|different) urn:li:`,
         ),
@@ -84,8 +92,17 @@ describe("views that are grown beside those in use", () => {
     60_000,
   );
 
+  test("neither do those that another thread has grown", async () => {
+    expect(growthLanes(config, viewNames, worthThread).length).toBe(
+      availableParallelism() > 1 ? 2 : 1,
+    );
+    expect(await rebuildLosing(viewNames, "graph")).toEqual([
+      expect.stringContaining('the view "graph" was grown anew and is not what the log says'),
+    ]);
+  });
+
   test("take it when they are what the log says", async () => {
-    const steps = await rebuildLosing("graph", undefined);
+    const steps = await rebuildLosing(viewNames, undefined);
     expect(steps).toEqual(["prepare", "take", "release", "drop"]);
   });
 });

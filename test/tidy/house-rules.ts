@@ -139,6 +139,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],
+  "src/offline-rebuild.ts": ["src/"],
   "src/check-stores.ts": ["src/", "node:"],
   "src/verified-views.ts": ["src/", "projections/", "node:"],
   "src/offline-verify.ts": ["src/", "node:"],

@@ -46,13 +46,18 @@ export async function verifyEditions(
  */
 export async function verifyGrowing(
   stores: Stores,
-  editions: { readonly views: readonly string[]; readonly parked: Promise<readonly Parked[]> },
+  editions: {
+    readonly views: readonly string[];
+    /** Threads that grow them. */
+    readonly growers: number;
+    readonly parked: Promise<readonly Parked[]>;
+  },
   signal: AbortSignal,
-  where: Pick<VerifyThreadData, "niceness" | "threads"> = besideService(),
+  where: Pick<VerifyThreadData, "niceness" | "threads" | "atRest"> = besideService(),
 ): Promise<void> {
-  const { views, parked } = editions;
+  const { views, growers, parked } = editions;
   const ready = parked.then(() => {});
-  const asked = { ...how, views, ...where, ahead: true };
+  const asked = { ...how, views, ...where, growers };
   const found = await verifyInThread({ ...stores, ...asked }, { onProgress, signal, ready });
   requireEqual(found, await parked);
 }

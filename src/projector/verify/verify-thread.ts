@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
-import { REST } from "../watch-busy.ts";
+import { restOf } from "../watch-busy.ts";
 import type { Grade, VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
@@ -23,8 +23,10 @@ export interface VerifyThreadData {
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
   /** 19 when absent: whatever else there is to do comes first. */
   readonly niceness?: number | undefined;
-  /** The views are not there yet: `ready` is told when they are. */
-  readonly ahead?: boolean | undefined;
+  /** So many threads are growing the views meanwhile: `ready` is told when those are there. */
+  readonly growers?: number | undefined;
+  /** No service is beside it, which it would give way to. */
+  readonly atRest?: boolean | undefined;
   /** Threads beside it; none when absent. */
   readonly threads?: number | undefined;
 }
@@ -75,7 +77,6 @@ const stopping = new AbortController();
 const ready = Promise.withResolvers<void>();
 // Folding may end before anybody waits.
 ready.promise.catch(() => {});
-let isReady = false;
 let busy = false;
 port.on("message", (message: ToVerifyThread) => {
   if (message.kind === "busy") busy = message.busy;
@@ -90,7 +91,8 @@ port.on("message", (message: ToVerifyThread) => {
 });
 
 const data: VerifyThreadData = workerData;
-const { module, config, niceness = NICENESS, threads = 0, ahead, ...options } = data;
+let isReady = data.growers === undefined;
+const { module, config, niceness = NICENESS, threads = 0, growers = 0, ...options } = data;
 giveWay(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
@@ -98,10 +100,10 @@ try {
   const result = await verifyStoredViews(config, {
     ...options,
     threads,
-    ready: ahead ? ready.promise : undefined,
+    ready: growers > 0 ? ready.promise : undefined,
     async rest(workedMs) {
       // Who gives it up is heard before the next batch.
-      if (busy) await delay(workedMs * restOf());
+      if (busy) await delay(workedMs * restOf(isReady ? 1 : growers + 1));
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
@@ -116,9 +118,6 @@ try {
 } finally {
   port.close();
 }
-
-/** Another thread grows the views meanwhile, and rests as long as this one. */
-const restOf = (): number => (ahead && !isReady ? 2 * REST : REST);
 
 function failure(error: unknown): FromVerifyThread {
   if (error instanceof CatalogError) {

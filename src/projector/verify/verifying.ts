@@ -11,7 +11,7 @@ export async function verifyInThread(
   options: {
     readonly onProgress: (done: number, total: number) => void;
     readonly signal: AbortSignal;
-    /** Where `data.ahead` is set: resolves when the views are there; when it rejects, so does this. */
+    /** Where `data.growers` is set: resolves when the views are there; when it rejects, so does this. */
     readonly ready?: Promise<void> | undefined;
   },
 ): Promise<VerificationResult> {
@@ -24,7 +24,7 @@ export async function verifyInThread(
   const { promise, resolve, reject } = Promise.withResolvers<VerificationResult>();
   const send = (message: ToVerifyThread) => worker.postMessage(message);
   const stop = () => send({ kind: "stop" });
-  const unwatch = watchBusy((busy) => send({ kind: "busy", busy }));
+  const unwatch = data.atRest ? undefined : watchBusy((busy) => send({ kind: "busy", busy }));
   options.signal.addEventListener("abort", stop);
   options.ready?.then(() => send({ kind: "ready" }), stop);
   worker.on("message", (message: FromVerifyThread) => {
@@ -48,7 +48,7 @@ export async function verifyInThread(
     return await promise;
   } finally {
     options.signal.removeEventListener("abort", stop);
-    unwatch();
+    unwatch?.();
     await exited;
   }
 }
