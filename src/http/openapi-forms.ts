@@ -95,11 +95,9 @@ export function proposalsIn(
 ): readonly Proposal[] {
   const place = asked.place ?? "";
   return body.flatMap((member, i) => {
-    const { urn, ...rest } = member;
+    const { urn } = member;
     if (typeof urn !== "string") throw unfit(`${place}[${i}].urn`, urn, "Send the entity's urn");
-    // `aspects` of v2 holds them all; none of the model is called so.
-    const { aspects, ...flat } = rest;
-    const all = jsonObject(aspects) ? { ...flat, ...aspects } : rest;
+    const all = aspectsIn(member);
     // One without aspects asks for nothing, and nobody else looks at its urn.
     if (Object.keys(all).length === 0) parseUrn(urn);
     return Object.entries(all).map(([name, aspect]) =>
@@ -109,6 +107,12 @@ export function proposalsIn(
       }),
     );
   });
+}
+
+/** Members of an entity that are aspects. `aspects` of v2 holds them; none of the model is called so. */
+export function aspectsIn({ urn: _, ...rest }: JsonObject): JsonObject {
+  const { aspects, ...flat } = rest;
+  return jsonObject(aspects) ? { ...flat, ...aspects } : rest;
 }
 
 interface Place {

@@ -159,6 +159,11 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect(aspectsOf(reply.body[0]).datasetProperties?.value).toMatchObject({ name: "first" });
     expect(aspectsOf(reply.body[1]).datasetProperties?.value).toMatchObject({ name: "second" });
     expect(aspectsOf(reply.body[1])).toHaveProperty("datasetKey");
+    // In the form in which v2 tells entities.
+    const aspects = { datasetKey: {} };
+    const [member] = (await call("POST", `${base}/dataset/batchGet`, [{ urn: urns[0], aspects }]))
+      .body;
+    expect(Object.keys(aspectsOf(member))).toContain("datasetKey");
   });
 
   test("a list goes on to its end, and has what is asked for", async () => {

@@ -8,6 +8,7 @@ import { jsonObject } from "../../core/json.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import {
+  aspectsIn,
   aspectText,
   entitiesText,
   entityText,
@@ -173,8 +174,8 @@ export async function batchOf(
 ): Promise<readonly FoundEntity[]> {
   const { entityType, names, catalog } = around;
   for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
-  const named = members.map(({ urn: _, ...aspects }) =>
-    Object.entries(aspects).map(([name, about]) => ({
+  const named = members.map((member) =>
+    Object.entries(aspectsIn(member)).map(([name, about]) => ({
       name: names.aspect(entityType, name),
       version: versionIn(about, name),
     })),
