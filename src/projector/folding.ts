@@ -105,7 +105,8 @@ interface Folded {
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, events, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
-  const folded = new LRUCache<string, Folded>({ max: foldedMax });
+  // By size, though all have the same: for a number of them it would take memory for all at once.
+  const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
   const heeds = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
