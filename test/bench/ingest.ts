@@ -17,7 +17,7 @@ const batchSize = 500;
 export async function benchIngest(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
   using echo = await startEcho();
-  const service = await startService(directory.path);
+  const service = await startService(directory.path, { asInstalled: true });
   const ingest = "/aspects?action=ingestProposal";
   const common = { method: "POST", connections, seconds } as const;
   let edition = 0;

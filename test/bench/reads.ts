@@ -14,7 +14,7 @@ const entities = 20_000;
 
 export async function benchReads(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path);
+  const service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
   for (let first = 0; first < entities; first += 250) {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));

@@ -50,7 +50,7 @@ export async function benchRegrow(): Promise<void> {
 async function benchStart(directory: string, size: number): Promise<void> {
   const starts: number[] = [];
   for (let i = 0; i < startsOf; i++) {
-    const service = await startService(directory);
+    const service = await startService(directory, { asInstalled: true });
     starts.push(service.startedInMs);
     if (i === startsOf - 1) {
       await new Promise((resolve) => setTimeout(resolve, 2_000));
