@@ -5,8 +5,9 @@
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { answersHealthy } from "./cluster-health.ts";
+import { shortLived } from "./java-program.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
+import type { ServerKind, ServerPlace } from "./server-kind.ts";
 
 const version = "8.19.0";
 
@@ -48,6 +49,7 @@ export async function elasticsearch(): Promise<ServerKind> {
         environment: {
           ES_JAVA_HOME: await javaHome(),
           ES_JAVA_OPTS: ["-Xms512m", "-Xmx512m", "-XX:-UseG1GC", ...shortLived].join(" "),
+          CLI_JAVA_OPTS: "-XX:TieredStopAtLevel=1",
           ES_TMPDIR: temporary(place),
         },
       };

@@ -1,13 +1,9 @@
 /** Kafka as one node that is broker and controller, and its own programs for the command line. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { classArchive, classPath, shortLived } from "./java-program.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import {
-  type ServerCommand,
-  type ServerKind,
-  type ServerPlace,
-  shortLived,
-} from "./server-kind.ts";
+import type { ServerCommand, ServerKind, ServerPlace } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "4.2.1";
@@ -29,7 +25,7 @@ const kafkaPackage = fromPackage({
 
 const java = async (program: string, ...args: readonly string[]): Promise<ServerCommand> => ({
   file: join(await javaHome(), "bin", "java"),
-  args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", join(program, "*"), ...args],
+  args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", await classPath(program), ...args],
 });
 
 /** The command of one of Kafka's programs, by its class. Rejects with Unavailable. */
@@ -51,6 +47,7 @@ export function kafkaWith(own: {
   return {
     ...kafkaPackage,
     portCount: 2,
+    archive: classArchive,
 
     async prepare(place) {
       await writeFile(propertiesFile(place), propertiesOf(place) + own.properties(place));
@@ -59,7 +56,8 @@ export function kafkaWith(own: {
       return [await java(place.program, "kafka.tools.StorageTool", ...args)];
     },
 
-    command: (place) => java(place.program, "kafka.Kafka", propertiesFile(place)),
+    command: (place) =>
+      java(place.program, ...place.javaFlags, "kafka.Kafka", propertiesFile(place)),
 
     // ApiVersions, the first thing that any client asks: its key is 18, its version 0 here.
     async isReady({ ports }) {

