@@ -48,7 +48,13 @@ export async function elasticsearch(): Promise<ServerKind> {
         args: Object.entries(settings).flatMap(([key, value]) => ["-E", `${key}=${value}`]),
         environment: {
           ES_JAVA_HOME: await javaHome(),
-          ES_JAVA_OPTS: ["-Xms512m", "-Xmx512m", "-XX:-UseG1GC", ...shortLived].join(" "),
+          ES_JAVA_OPTS: [
+            "-Xms512m",
+            "-Xmx512m",
+            "-XX:-UseG1GC",
+            "-XX:-AlwaysPreTouch",
+            ...shortLived,
+          ].join(" "),
           CLI_JAVA_OPTS: "-XX:TieredStopAtLevel=1",
           ES_TMPDIR: temporary(place),
         },
