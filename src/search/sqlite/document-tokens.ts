@@ -1,5 +1,5 @@
 /** Under which tokens the index has a document: what the writing side puts there. */
-import type { SearchDocument } from "../search.ts";
+import type { DocumentText, SearchDocument } from "../search.ts";
 import {
   type FieldNumber,
   gramTokens,
@@ -20,7 +20,9 @@ export const createDocumentTokens =
   ({ fieldOf, kindOf }: TokenNumbers) =>
   ({ entityType, values, texts }: SearchDocument): string => {
     const tokens: string[] = [valueToken(TYPE_FIELD, entityType)];
-    for (const { words, folded, boost, suggested } of texts) {
+    for (const [n, text] of texts.entries()) {
+      if (isTold(texts, n)) continue;
+      const { words, folded, boost, suggested } = text;
       const kind = kindOf(boost, suggested);
       // The whole is between the words of two texts: no phrase reaches from one into the other.
       tokens.push(wordTokens(kind, words), wholeToken(kind, folded));
@@ -34,3 +36,21 @@ export const createDocumentTokens =
     }
     return tokens.join(" ");
   };
+
+/** Texts before it that one is compared with: a name and an id are often the same. */
+const BEFORE_MAX = 8;
+
+/** Whether a text before it has the same tokens. */
+function isTold(texts: SearchDocument["texts"], n: number): boolean {
+  const text = texts[n];
+  return texts
+    .slice(Math.max(0, n - BEFORE_MAX), n)
+    .some((before) => text !== undefined && sameTokens(before, text));
+}
+
+const sameTokens = (one: DocumentText, other: DocumentText): boolean =>
+  one.folded === other.folded &&
+  one.boost === other.boost &&
+  one.suggested === other.suggested &&
+  one.words.length === other.words.length &&
+  one.words.every((word, n) => word === other.words[n]);

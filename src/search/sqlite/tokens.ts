@@ -59,22 +59,23 @@ export const gramToken = (kind: KindNumber, beginning: string): string =>
 
 /** The tokens of the first characters of words, and of the whole value. */
 export function gramTokens(kind: KindNumber, words: readonly string[], folded: string): string {
-  const beginnings = new Set(words.flatMap((word) => gramsOf(word)));
-  return [
-    ...Array.from(beginnings, (beginning) => gramToken(kind, beginning)),
-    ...gramsOf(folded).map((beginning) => wholeGramToken(kind, beginning)),
-  ].join(" ");
+  const beginnings = new Set<string>();
+  for (const word of words) addGrams(word, beginnings);
+  const ofWhole = new Set<string>();
+  addGrams(folded, ofWhole);
+  let tokens = "";
+  for (const beginning of beginnings) tokens += `${gramToken(kind, beginning)} `;
+  for (const beginning of ofWhole) tokens += `${wholeGramToken(kind, beginning)} `;
+  return tokens.slice(0, -1);
 }
 
 /** None that would cut a character in two. */
-function gramsOf(text: string): readonly string[] {
+function addGrams(text: string, grams: Set<string>): void {
   const whole = text.slice(0, gramUnitsMax + 1).toWellFormed();
-  const grams: string[] = [];
   for (let length = 1; length <= gramUnitsMax && length <= whole.length; length++) {
     const gram = whole.slice(0, length);
-    if (gram.isWellFormed()) grams.push(gram);
+    if (gram.isWellFormed()) grams.add(gram);
   }
-  return grams;
 }
 
 /** `:c=` and the value: `s` a text, `l` a long one, `n` a number, `b` a boolean. */
@@ -141,10 +142,14 @@ const escaped = (text: string): string =>
   unknownToTokenizer.test(text) ? text.replace(allUnknown, escapeOf) : text;
 
 /** `^a` for A; `^20` for a space: two digits of which the first is below 8. */
-const escapeOf = (character: string): string =>
-  character >= "A" && character <= "Z"
+const escapes: readonly string[] = Array.from({ length: 0x80 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return character >= "A" && character <= "Z"
     ? `^${character.toLowerCase()}`
-    : `^${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+    : `^${code.toString(16).padStart(2, "0")}`;
+});
+
+const escapeOf = (character: string): string => escapes[character.charCodeAt(0)] ?? character;
 
 const unescaped = (text: string): string =>
   text.includes("^")
