@@ -22,6 +22,8 @@ const sample = fileURLToPath(new URL("../data/sample/catalog.json", import.meta.
 const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const roles = ["api", "api", "projector,feed", "projector,feed"] as const;
 const writers = 4;
+/** Of a writer, on average. */
+const pauseMs = 100;
 
 const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(
   clusterStores.map((name) => ownStore(name)),
@@ -132,6 +134,8 @@ describe.skipIf(stores.length < clusterStores.length)(
         await insist(({ client }) => client.upsert(urn, "ownership", { owners: [owner] }));
         await insist(({ client }) => client.upsert(series, "datasetProfile", profile));
         profiles.set(series, n + 1);
+        // While a server starts, which takes seconds, there is no more to see in more writes.
+        await sleep(between(0, 2 * pauseMs));
       }
     }
 
