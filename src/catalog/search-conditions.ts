@@ -63,6 +63,7 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
     // The name of an entity type is a text, too, and other values are as they are told.
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
+  if (kind === "time") return timesAnswer(field.name, asked.texts);
   const values: FieldValue[] = [];
   const read = new Set<string>();
   for (const text of asked.texts) {
@@ -74,17 +75,29 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
   return { condition: { kind: "equal", field: field.name, values }, read };
 }
 
+function timesAnswer(field: string, texts: readonly string[]): Answer {
+  const spans = texts.flatMap((text) => spanOf(text) ?? []);
+  const conditions = spans.map(
+    ({ from, to }): Condition =>
+      from === to ? { kind: "equal", field, values: [from] } : { kind: "range", field, from, to },
+  );
+  return {
+    condition: anyOf(conditions),
+    read: new Set(texts.filter((text) => spanOf(text) !== undefined)),
+  };
+}
+
 function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer {
   if (kind === "flag") return flagsBetween(field, ends);
   const texts = Object.values<string>({ ...ends });
   if (kind !== "number" && kind !== "time") {
     return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };
   }
-  const number = kind === "number" ? finite : millisOf;
-  const read = new Set(texts.filter((text) => number(text) !== undefined));
-  const numbers = Object.fromEntries(
-    Object.entries<string>({ ...ends }).map(([end, text]) => [end, number(text)]),
-  );
+  const number = (text: string, end: string): number | undefined =>
+    kind === "number" ? finite(text) : spanOf(text)?.[spanEnds[end as keyof Ends]];
+  const told = Object.entries<string>({ ...ends });
+  const numbers = Object.fromEntries(told.map(([end, text]) => [end, number(text, end)]));
+  const read = new Set(told.flatMap(([end, text]) => (numbers[end] === undefined ? [] : [text])));
   const whole = read.size === new Set(texts).size;
   return { condition: whole ? { kind: "range", field, ...numbers } : NOTHING, read };
 }
@@ -165,8 +178,6 @@ function readValue(
       return flagOf(text);
     case "number":
       return finite(text);
-    case "time":
-      return millisOf(text);
     case "type":
       return types.entityType(text) ?? text;
     default:
@@ -184,14 +195,36 @@ function finite(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-const DATE = /^\d{4}-\d{2}(?:-\d{2})?(?:[T ].*)?$/;
-
-/** Epoch milliseconds, or a date: 2026-03-01, 2026-03-01T12:00:00Z. A day begins at midnight UTC. */
-function millisOf(text: string): number | undefined {
-  const trimmed = text.trim();
-  const millis = DATE.test(trimmed) ? Date.parse(trimmed) : finite(trimmed);
-  return Number.isNaN(millis) ? undefined : millis;
+/** In epoch milliseconds, with both ends. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
+
+/** What of a day counts for an end: after it, up to it, from it, before it. */
+const spanEnds = { above: "to", to: "to", from: "from", below: "from" } as const;
+
+const DATE =
+  /^(?<year>\d{4})-(?<month>\d{2})(?:-(?<day>\d{2})(?:[T ](?<time>[\d:.]+)(?<zone>Z|[+-]\d{2}:?\d{2})?)?)?$/;
+
+/**
+ * Epoch milliseconds, a time (2026-03-01T12:00:00), or all of a day or a month (2026-03-01, 2026-03).
+ * They are of UTC where no zone is told, whatever the zone of the process.
+ */
+function spanOf(text: string): Span | undefined {
+  const trimmed = text.trim();
+  const date = DATE.exec(trimmed)?.groups;
+  if (date === undefined) return pointAt(finite(trimmed));
+  const { year, month, day, time, zone = "Z" } = date;
+  if (time !== undefined) return pointAt(Date.parse(`${year}-${month}-${day}T${time}${zone}`));
+  const [y, m, d] = [Number(year), Number(month) - 1, Number(day ?? 1)];
+  const next = day === undefined ? Date.UTC(y, m + 1) : Date.UTC(y, m, d + 1);
+  const from = Date.UTC(y, m, d);
+  return new Date(from).getUTCMonth() === m ? { from, to: next - 1 } : undefined;
+}
+
+const pointAt = (millis: number | undefined): Span | undefined =>
+  millis === undefined || Number.isNaN(millis) ? undefined : { from: millis, to: millis };
 
 /** Holds for no document. */
 export const NOTHING: Condition = { kind: "any", any: [] };

@@ -67,7 +67,7 @@ export const entities: Readonly<Record<string, Aspects>> = {
     datasetProperties: {
       name: "yields",
       description: "Daily yields from harvests",
-      created: { time: Date.parse("2026-05-01T00:00:00Z"), actor: MIRA },
+      created: { time: Date.parse("2026-05-01T10:30:00Z"), actor: MIRA },
       customProperties: {},
       tags: [],
     },

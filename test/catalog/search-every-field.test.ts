@@ -123,11 +123,20 @@ const time: Asked = {
   ...number,
   finds: [
     ...number.finds,
-    criterion("GREATER_THAN", "2023-11-14"),
+    criterion("GREATER_THAN", "2023-11-13"),
+    criterion("GREATER_THAN_OR_EQUAL_TO", "2023-11-14"),
+    criterion("LESS_THAN_OR_EQUAL_TO", "2023-11-14"),
+    criterion("EQUAL", "2023-11-14"),
     criterion("EQUAL", "2023-11-14T22:13:20Z"),
     criterion("LESS_THAN", "2023-12"),
   ],
-  typed: [...number.typed, ">2023-11-14", "[2023-11-14 TO 2023-11-15}"],
+  misses: [
+    ...number.misses,
+    criterion("GREATER_THAN", "2023-11-14"),
+    criterion("LESS_THAN", "2023-11-14"),
+    criterion("EQUAL", "2023-11-13"),
+  ],
+  typed: [...number.typed, ">2023-11-13", "[2023-11-14 TO 2023-11-15}"],
 };
 
 const flag: Asked = {
