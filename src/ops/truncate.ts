@@ -18,7 +18,7 @@ import type { Jobs, JobWork } from "./jobs.ts";
 import { NOTHING } from "./jobs.ts";
 import type { Outcome, TruncateRequest } from "./operations.ts";
 
-/** Events of one transaction, at most and when nothing is said: some 100 milliseconds. */
+/** Events of one transaction, at most and when nothing is said: some milliseconds. */
 const batchSizeMax = 10_000;
 /** How often it is looked how far the store is. */
 const lookMs = 25;

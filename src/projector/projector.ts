@@ -134,9 +134,10 @@ const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /**
  * What a view puts off, as deleting a million rows, must leave the disk and the cores to those who
- * read and write: after each part it is let be for so many times as long.
+ * read and write: after each part it is let be for so many times as long. A million rows are some 150
+ * parts, and 20 seconds. Costly views have less time for it, and more to lose.
  */
-const TIDY_PAUSE = { times: 4, msMax: 200 };
+const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 10, msMax: 100 } };
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
@@ -223,9 +224,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       try {
         const more = await sink.tidy();
         const now = performance.now();
-        const pauseMs = Math.min((now - begun) * TIDY_PAUSE.times, TIDY_PAUSE.msMax);
-        follower.tidyAt = more ? now + pauseMs : undefined;
-        if (follower.view.costly === true) sharing.took(0, true);
+        const costly = follower.view.costly === true;
+        const { times, msMax } = costly ? TIDY_PAUSE.costly : TIDY_PAUSE.others;
+        follower.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
+        if (costly) sharing.took(0, true);
       } catch (error) {
         fail(follower, error);
         told();

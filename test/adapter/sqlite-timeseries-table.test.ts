@@ -28,19 +28,23 @@ sinkContract("sqlite timeseries", {
     ["removed", (urn) => `DELETE FROM event WHERE series IN ${seriesOf(urn)}`],
     ["removed in part", (urn) => `DELETE FROM event WHERE series IN ${seriesOf(urn)} AND time > 3`],
     ["changed", (urn) => `UPDATE event SET value = '{}' WHERE series IN ${seriesOf(urn)}`],
-    ["moved", (urn) => `UPDATE event SET time = time + 0.5 WHERE series IN ${seriesOf(urn)}`],
+    ["moved", (urn) => `UPDATE place SET time = time + 0.5 WHERE series IN ${seriesOf(urn)}`],
+    ["without places", (urn) => `DELETE FROM place WHERE series IN ${seriesOf(urn)}`],
     [
       "added",
       (urn) => `
-        INSERT INTO event (series, time, key, position, system, value)
-        SELECT id, 0.25, 'ghost', 99999, '{}', '{}' FROM series WHERE id IN ${seriesOf(urn)}`,
+        INSERT INTO place (series, time, key, position)
+        SELECT id, 0.25, 'ghost', 99999 + id FROM series WHERE id IN ${seriesOf(urn)};
+        INSERT INTO event (position, series, time, key, system, value)
+        SELECT 99999 + id, id, 0.25, 'ghost', '{}', '{}' FROM series WHERE id IN ${seriesOf(urn)}`,
     ],
     [
       "added as a new series",
       (urn) => `
         INSERT INTO series (urn, aspect) VALUES ('${urn.replaceAll("'", "''")}', 'ghost');
-        INSERT INTO event (series, time, key, position, system, value)
-        VALUES (last_insert_rowid(), 1, 'ghost', 99999, '{}', '{}')`,
+        INSERT INTO place VALUES ((SELECT max(id) FROM series), 1, 'ghost', 99999);
+        INSERT INTO event (position, series, time, key, system, value)
+        VALUES (99999, (SELECT max(id) FROM series), 1, 'ghost', '{}', '{}')`,
     ],
   ],
 });

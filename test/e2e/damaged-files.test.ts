@@ -128,7 +128,7 @@ test("a view that cannot be read is what health names", async () => {
   using directory = temporaryDirectory("annals-damaged");
   await fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
-  const index = rootOf(file, "sqlite_autoindex_event_1");
+  const index = rootOf(file, "sqlite_autoindex_series_1");
   damage(file, () => index);
   const service = await open(directory.path);
   try {

@@ -135,21 +135,33 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ["aspects", "everything gone", "DELETE FROM aspect_value; DELETE FROM entity", ["missing"]],
   ["timeseries", "rows deleted", "DELETE FROM event WHERE rowid % 2 = 0", ["missing"]],
   ["timeseries", "rows changed", "UPDATE event SET value = '{}'", ["different"]],
-  ["timeseries", "rows told later", "UPDATE event SET position = position + 1", ["different"]],
+  [
+    "timeseries",
+    "rows told later",
+    `UPDATE event SET position = -1 - position; UPDATE event SET position = -position;
+     UPDATE place SET position = position + 1`,
+    ["different"],
+  ],
+  ["timeseries", "rows moved", "UPDATE event SET time = time + 0.5", ["missing"]],
   [
     "timeseries",
     "rows added",
-    "INSERT INTO event SELECT series, time + 1, key, position, system, value FROM event",
+    `INSERT INTO event SELECT position + 99999, series, time + 1, key, system, value FROM event;
+     INSERT INTO place SELECT series, time + 1, key, position + 99999 FROM place`,
     ["unexpected"],
   ],
   [
     "timeseries",
     "a series added that nobody told of",
     `INSERT INTO series (urn, aspect) VALUES ('urn:li:dataset:nobody', 'datasetProfile');
-     INSERT INTO event SELECT (SELECT max(id) FROM series), time, key, position, system, value
-     FROM event LIMIT 1`,
+     INSERT INTO event SELECT 99999, (SELECT max(id) FROM series), time, key, system, value
+     FROM event LIMIT 1;
+     INSERT INTO place SELECT series, time, key, position FROM event WHERE position = 99999`,
     ["unexpected"],
   ],
+  ["timeseries", "places deleted", "DELETE FROM place WHERE position % 2 = 0", ["missing"]],
+  ["timeseries", "places moved", "UPDATE place SET time = time + 0.5", ["missing"]],
+  ["timeseries", "a table of places emptied", "DELETE FROM place", ["missing"]],
   ["timeseries", "a table emptied", "DELETE FROM event", ["missing"]],
   ["graph", "rows deleted", "DELETE FROM edge WHERE position % 2 = 0", ["missing"]],
   ["graph", "rows changed", "UPDATE edge SET created_on = 7", ["different"]],

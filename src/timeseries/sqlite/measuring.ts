@@ -9,10 +9,10 @@ import type { TimeseriesCount, TimeseriesIndex } from "../timeseries-table.ts";
 
 /** Numbers of series looked through in one part. */
 const SERIES_MAX = 2_000;
-/** Events looked at in one part: to count them takes the index alone, anything else their rows. */
-const EVENTS_MAX = { inIndex: 50_000, inRows: 5_000 };
+/** Events looked at in one part: to count them takes their places alone. */
+const EVENTS_MAX = { inPlaces: 50_000, inPlacesKept: 10_000, inRows: 5_000 };
 
-/** Per event: its place in the index and the row's own numbers. */
+/** Per event: its place and the row's own numbers. */
 const ROW_BYTES = 60;
 
 type Place = readonly [time: number, key: string];
@@ -23,14 +23,15 @@ const FIRST: Place = [Number.NEGATIVE_INFINITY, ""];
 /** No event is of this time. */
 const LAST: Place = [Number.POSITIVE_INFINITY, ""];
 
-/** What truncations that are not done will take is not there any more. `type`: an entity type. */
+/** Of places: what truncations that are not done will take is not there any more. `type`: an entity type. */
 export const keptBy = (type: string): string => `NOT EXISTS (
-  SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = event.series
+  SELECT 1 FROM truncation AS t JOIN series AS s ON s.id = place.series
   WHERE t.done = 0 AND t.aspect = s.aspect AND t.entity_type = ${type}
-    AND event.time < t.before AND event.position < t.position)`;
+    AND place.time < t.before AND place.position < t.position)`;
 
 /** ?1 and ?2 are the statement's own. */
-const IN_STRETCH = "series = ?3 AND (time, key) > (?4, ?5) AND (time, key) <= (?6, ?7)";
+const IN_STRETCH = `place.series = ?3 AND (place.time, place.key) > (?4, ?5)
+  AND (place.time, place.key) <= (?6, ?7)`;
 
 /** Each step is a part, after which others may have their turn. */
 type Parts<Result> = Generator<undefined, Result>;
@@ -50,18 +51,18 @@ export function createMeasuring(db: DatabaseSync): Measuring {
   );
   const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
   const nthAfter = arrays<Place>(`
-    SELECT time, key FROM event WHERE series = ? AND (time, key) > (?, ?)
+    SELECT time, key FROM place WHERE series = ? AND (time, key) > (?, ?)
     ORDER BY time, key LIMIT 1 OFFSET ?`);
   const counting = (kept: string) =>
     arrays<readonly [looked: number, events: number, older: number]>(`
       SELECT count(*), count(*) FILTER (WHERE ${kept}), count(*) FILTER (WHERE time < ?2 AND ${kept})
-      FROM event WHERE ${IN_STRETCH}`);
+      FROM place WHERE ${IN_STRETCH}`);
   const countAll = counting("?1 IS NOT NULL");
   const countKept = counting(keptBy("?1"));
   const weighing = arrays<readonly [looked: number, bytes: number]>(`
-    SELECT count(*), coalesce(sum(length(value) + length(system) + length(key) + ?2)
+    SELECT count(*), coalesce(sum(length(value) + length(system) + length(place.key) + ?2)
       FILTER (WHERE ${keptBy("?1")}), 0)
-    FROM event WHERE ${IN_STRETCH}`);
+    FROM place LEFT JOIN event USING (position) WHERE ${IN_STRETCH}`);
 
   /** Has the events of the index looked at, by the stretch; `look` tells how many there were. */
   function* walk(
@@ -93,7 +94,7 @@ export function createMeasuring(db: DatabaseSync): Measuring {
       const sum = { events: 0, older: 0 };
       const kept = truncating.get() !== undefined;
       const statement = kept ? countKept : countAll;
-      yield* walk(index, kept ? EVENTS_MAX.inRows : EVENTS_MAX.inIndex, (...stretch) => {
+      yield* walk(index, kept ? EVENTS_MAX.inPlacesKept : EVENTS_MAX.inPlaces, (...stretch) => {
         const [looked = 0, events = 0, older = 0] =
           statement.get(index.entityType, before, ...stretch) ?? [];
         sum.events += events;

@@ -148,6 +148,8 @@ interface Cut {
 type Series = Pick<TimeseriesRow, "urn" | "aspect">;
 
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
+/** In the order of their places. */
+const EVENTS = "place CROSS JOIN event ON event.position = place.position";
 
 function createQueries(db: DatabaseSync) {
   const { objects } = preparingOn(db);
@@ -159,8 +161,8 @@ function createQueries(db: DatabaseSync) {
   const { first, next, count, countKept } = prepareQueries(db);
   const lastWhere = (kept: string) =>
     objects<TimeseriesEvent>(`
-      SELECT time, value, system FROM event WHERE series = ? ${kept}
-      ORDER BY time DESC, key DESC LIMIT 1`);
+      SELECT place.time AS time, value, system FROM ${EVENTS} WHERE place.series = ? ${kept}
+      ORDER BY place.time DESC, place.key DESC LIMIT 1`);
   const last = lastWhere("");
   const lastKept = lastWhere(`AND ${keptBy("?")}`);
   const ofUrns = objects<Series & { readonly id: number }>(`
@@ -221,22 +223,30 @@ function createQueries(db: DatabaseSync) {
 
 function prepareQueries(db: DatabaseSync) {
   const { objects } = preparingOn(db);
-  const columns = "SELECT time, key, position, system, value FROM event";
+  const columns = `
+    SELECT place.time AS time, place.key AS key, place.position AS position, system, value
+    FROM ${EVENTS}`;
   const first = (order: string) =>
     objects<Row>(`
-      ${columns} WHERE series = ${SERIES} AND time BETWEEN ? AND ? ORDER BY ${order} LIMIT ?`);
+      ${columns} WHERE place.series = ${SERIES} AND place.time BETWEEN ? AND ?
+      ORDER BY ${order} LIMIT ?`);
   const counting = `
-    SELECT count(*) AS count FROM event WHERE time BETWEEN ? AND ? AND series IN
+    SELECT count(*) AS count FROM place WHERE time BETWEEN ? AND ? AND series IN
       (SELECT id FROM series WHERE urn = ? AND (aspect = ? OR ? IS NULL))`;
   return {
-    first: { latest: first("time DESC, key DESC"), earliest: first("time, key") },
+    first: {
+      latest: first("place.time DESC, place.key DESC"),
+      earliest: first("place.time, place.key"),
+    },
     next: {
       latest: objects<Row>(`
-        ${columns} WHERE series = ${SERIES} AND time >= ? AND (time, key) < (?, ?)
-        ORDER BY time DESC, key DESC LIMIT ?`),
+        ${columns} WHERE place.series = ${SERIES} AND place.time >= ?
+          AND (place.time, place.key) < (?, ?)
+        ORDER BY place.time DESC, place.key DESC LIMIT ?`),
       earliest: objects<Row>(`
-        ${columns} WHERE series = ${SERIES} AND time <= ? AND (time, key) > (?, ?)
-        ORDER BY time, key LIMIT ?`),
+        ${columns} WHERE place.series = ${SERIES} AND place.time <= ?
+          AND (place.time, place.key) > (?, ?)
+        ORDER BY place.time, place.key LIMIT ?`),
     },
     count: db.prepare(counting),
     countKept: db.prepare(`${counting} AND ${keptBy("?")}`),

@@ -33,10 +33,11 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const seriesOf = arrays<readonly [id: number, aspect: string]>(
     "SELECT id, aspect FROM series WHERE urn = ?",
   );
-  const eventsOf = arrays<Event>(
-    "SELECT time, key, position, system, value FROM event WHERE series = ?",
-  );
+  const eventsOf = arrays<Event>(`
+    SELECT place.time, place.key, place.position, system, value
+    FROM place CROSS JOIN event USING ${AS_PLACED} WHERE place.series = ?`);
   const countEvents = arrays<readonly [number]>("SELECT count(*) FROM event");
+  const countPlaces = arrays<readonly [number]>("SELECT count(*) FROM place");
   const urnsAfter = arrays<readonly [urn: string]>(`
     SELECT DISTINCT urn FROM series WHERE urn > ? ORDER BY urn LIMIT ${URNS_PER_PAGE}`);
   let cuts: readonly Cut[] = [];
@@ -64,12 +65,22 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const page = urnsAfter.all((after as string | undefined) ?? "").map(([urn]) => urn);
       return { urns: page, next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined };
     },
-    faults: () => [],
+    faults() {
+      if (cuts.length > 0) return [];
+      const [events, places] = [numberOf(countEvents), numberOf(countPlaces)];
+      return events === places ? [] : [`there are ${events} events, and places of ${places}`];
+    },
   };
 }
 
+/** An event that is elsewhere than where readers find it is none. */
+const AS_PLACED = "(series, time, key, position)";
+
 type SeriesColumns = readonly [id: number, urn: string, aspect: string];
-type EventColumns = readonly [rowid: number, series: number, ...cells: Event];
+type EventColumns = readonly [
+  ...[at: number, series: number, ...cells: Event],
+  placed: number | null,
+];
 
 /** Events in the order in which they came. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
@@ -92,17 +103,21 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
     if (cuts.length > 0) cutsOf.set(id, cuts);
   });
   const events = arrays<EventColumns>(`
-    SELECT rowid, series, time, key, position, system, value
-    FROM event WHERE rowid > ? ORDER BY rowid LIMIT ?`);
+    SELECT event.position, event.series, event.time, event.key, event.position, system, value,
+      place.position
+    FROM event LEFT JOIN place USING ${AS_PLACED}
+    WHERE event.position > ? ORDER BY event.position LIMIT ?`);
   await everyRow(events, 1, (row) => {
-    const [, id, time, , position] = row;
+    const [at, id, time] = row;
+    if (row[PLACED] === null) return;
     const cuts = cutsOf.get(id);
-    if (cuts?.some((cut) => time < cut.before && position < cut.position)) return;
+    if (cuts?.some((cut) => time < cut.before && at < cut.position)) return;
     if (!sums.begin(id)) return;
     hash.text(aspectOf.get(id) ?? "");
-    for (let n = FIRST_CELL; n < row.length; n++) hash.cell(row[n] as Cell);
+    for (let n = FIRST_CELL; n < PLACED; n++) hash.cell(row[n] as Cell);
     sums.end();
   });
 }
 
 const FIRST_CELL = 2;
+const PLACED = 7;

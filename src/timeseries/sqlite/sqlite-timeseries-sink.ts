@@ -35,17 +35,28 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   const known = new LRUCache<string, number>({ max: SERIES_MAX });
   const findSeries = db.prepare("SELECT id FROM series WHERE urn = ? AND aspect = ?");
   const insertSeries = db.prepare("INSERT INTO series (urn, aspect) VALUES (?, ?)");
+  const insertPlace = db.prepare(
+    "INSERT OR IGNORE INTO place (series, time, key, position) VALUES (?, ?, ?, ?)",
+  );
+  const removeToldBefore = db.prepare(`
+    DELETE FROM event WHERE position =
+      (SELECT position FROM place WHERE series = ? AND time = ? AND key = ?)`);
+  const movePlace = db.prepare(
+    "UPDATE place SET position = ? WHERE series = ? AND time = ? AND key = ?",
+  );
+  // Where its place was lost, the event may still be there.
   const insertEvent = db.prepare(`
-    INSERT INTO event (series, time, key, position, system, value) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (series, time, key) DO UPDATE SET
-      position = excluded.position, system = excluded.system, value = excluded.value`);
-  const removeEvents = db.prepare(`
-    DELETE FROM event WHERE time BETWEEN ? AND ? AND series IN
-      (SELECT id FROM series WHERE urn = ?3 AND (aspect = ?4 OR ?4 IS NULL))`);
-
-  const removeOlder = db.prepare(`
-    DELETE FROM event WHERE time < ? AND series =
-      (SELECT id FROM series WHERE urn = ? AND aspect = ?)`);
+    INSERT OR REPLACE INTO event (position, series, time, key, system, value)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  /** Events, which their places tell; then the places. */
+  const removing = (places: string) => [
+    db.prepare(`DELETE FROM event WHERE position IN (SELECT position FROM place WHERE ${places})`),
+    db.prepare(`DELETE FROM place WHERE ${places}`),
+  ];
+  const removeEvents = removing(`time BETWEEN ? AND ? AND series IN
+    (SELECT id FROM series WHERE urn = ?3 AND (aspect = ?4 OR ?4 IS NULL))`);
+  const removeOlder = removing(`time < ? AND series =
+    (SELECT id FROM series WHERE urn = ? AND aspect = ?)`);
 
   function seriesOf(urn: string, aspect: string): number {
     const name = `${aspect}\0${urn}`;
@@ -59,13 +70,17 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   }
 
   function event({ urn, aspect, time, key, position, system, value }: Write<"event">): void {
-    insertEvent.run(seriesOf(urn, aspect), time, key, position, system, value);
+    const place = [seriesOf(urn, aspect), time, key] as const;
+    if (insertPlace.run(...place, position).changes === 0) {
+      removeToldBefore.run(...place);
+      movePlace.run(position, ...place);
+    }
+    insertEvent.run(position, ...place, system, value);
   }
 
   function remove({ urn, aspect, from, to }: Write<"remove">): void {
-    removeEvents.run(
-      ...[from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY, urn, aspect ?? null],
-    );
+    const [earliest, latest] = [from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY];
+    for (const part of removeEvents) part.run(earliest, latest, urn, aspect ?? null);
   }
 
   return {
@@ -86,7 +101,7 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
         if (write.op === "event") event(write);
         else if (write.op === "remove") remove(write);
         // Of this entity there is no more than what these writes have told.
-        else removeOlder.run(write.before, urn, write.aspect);
+        else for (const part of removeOlder) part.run(write.before, urn, write.aspect);
       }
     },
     forget: () => known.clear(),
