@@ -3,7 +3,8 @@
  * views is asked for when somebody reads; of requests, each is counted as it is answered. README's
  * table tells every name.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { createDurations } from "./durations.ts";
 
 /** Undefined numbers are not told: where a server keeps a store, or nothing was compared yet. */
 export interface ViewFigures {
@@ -157,12 +158,9 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
     ...{ name: "annals_jobs_ended_total", help: "Jobs that ended, by kind and state", registers },
     labelNames: ["kind", "state"] as const,
   });
-  const requests = new Histogram({
-    name: "annals_http_request_duration_seconds",
+  const requests = createDurations("annals_http_request_duration_seconds", {
     help: "Time from a request's head to the end of its answer",
-    labelNames: ["route", "method", "status"] as const,
     buckets: secondsBuckets,
-    registers,
   });
 
   /** What is counted elsewhere is told as it is. */
@@ -197,10 +195,8 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
         }
       }
       tellCounters(now);
-      return registry.metrics();
+      return `${await registry.metrics()}\n${requests.text()}\n`;
     },
-    observe({ route, method, status, seconds }) {
-      requests.observe({ route, method, status: String(status) }, seconds);
-    },
+    observe: requests.observe,
   };
 }

@@ -57,6 +57,27 @@ test("tells what is known of the log, its views and its jobs", async () => {
   expect(text).not.toContain('annals_view_generation{view="search"}');
 });
 
+test("counts how long requests took, by route, method and status", async () => {
+  const metrics = createMetrics(async () => figures);
+  const read = { route: "/aspects/{urn}", method: "GET", status: 200 };
+  for (const seconds of [0.0005, 0.25, 16]) metrics.observe({ ...read, seconds });
+  metrics.observe({ ...read, status: 404, seconds: 0.001 });
+  const text = await metrics.text();
+  const name = "annals_http_request_duration_seconds";
+  const found = 'route="/aspects/{urn}",method="GET",status="200"';
+  const counts = [...text.matchAll(/_bucket\{le="([^"]+)",.*status="200"\} (\d+)/g)].map(
+    ([, most, count]) => `${most} ${count}`,
+  );
+  expect(counts).toEqual([
+    ...["0.0005 1", "0.001 1", "0.0025 1", "0.005 1", "0.01 1", "0.025 1", "0.05 1", "0.1 1"],
+    ...["0.25 2", "0.5 2", "1 2", "2.5 2", "10 2", "+Inf 3"],
+  ]);
+  expect(valueIn(text, `${name}_sum{${found}}`)).toBe(16.2505);
+  expect(valueIn(text, `${name}_count{${found}}`)).toBe(3);
+  expect(valueIn(text, `${name}_count{${found.replace("200", "404")}}`)).toBe(1);
+  expect(text).toMatch(/[^\n]\n$/);
+});
+
 test("names follow the conventions of Prometheus", async () => {
   const metrics = createMetrics(async () => figures);
   const types = [...(await metrics.text()).matchAll(/^# TYPE (annals_\w+) (\w+)$/gm)];
