@@ -209,7 +209,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     },
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow: another sum is another edition.
-    edition: () => (progress.positions()[GRAPH] ?? START) + progress.restorations(),
+    edition() {
+      const at = progress.positions()[GRAPH] ?? START;
+      return at < (answered[GRAPH] ?? START) ? undefined : at + progress.restorations();
+    },
   };
   const stored: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
   const ports = parts.builtIns === undefined ? stored : withBuiltIns(stored, parts.builtIns);

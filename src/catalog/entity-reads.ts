@@ -65,13 +65,13 @@ export interface EntityReads {
   /**
    * {urn, entityName, aspects: {name: Envelope}}. Unknown aspect names are ignored,
    * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
-   * `aspects` undefined: all.
+   * `aspects` undefined: all. Without a promise when the entity is at hand.
    */
   getEntity(
     urn: string,
     aspects: readonly string[] | undefined,
     options?: KeyOptions,
-  ): Promise<JsonText>;
+  ): JsonText | Promise<JsonText>;
   /** {results: {urn: entity}, statuses: {}, errors: {urn: …}}. */
   getEntities(
     urns: readonly string[],
@@ -82,8 +82,11 @@ export interface EntityReads {
   getSnapshot(urn: string, aspects: readonly string[] | undefined): Promise<JsonText>;
   /** {results: {urn: as getSnapshot gives it}, statuses: {}, errors: {}}. */
   getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
-  /** {version, aspect: {<record>: value}}; not_found when there is no such value. */
-  getAspect(urn: string, aspect: string, version: number): Promise<JsonText>;
+  /**
+   * {version, aspect: {<record>: value}}; not_found when there is no such value. Without a promise when
+   * the value is at hand.
+   */
+  getAspect(urn: string, aspect: string, version: number): JsonText | Promise<JsonText>;
   /** {value: {entityName, aspectName, limit, values: […], …}}. */
   getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
 

@@ -41,6 +41,13 @@ export interface Relationship {
   readonly via?: string | undefined;
 }
 
+export interface RelationshipPage {
+  readonly start: number;
+  readonly count: number;
+  readonly total: number;
+  readonly relationships: readonly Relationship[];
+}
+
 /** An entity up- or downstream of another, and how it was reached. */
 export interface LineageRelationship {
   /** Of the last edge on the way. */
@@ -65,7 +72,8 @@ export interface LineageRelationship {
 export interface GraphReads {
   /**
    * Distinct pairs of type and other end, by type in the order asked for, then as told. Types that
-   * no edge has are none; `total` counts all, at most 10,000 come in one page.
+   * no edge has are none; `total` counts all, at most 10,000 come in one page. Without a promise when
+   * the page is at hand.
    */
   listRelationships(query: {
     readonly urn: string;
@@ -74,12 +82,7 @@ export interface GraphReads {
     readonly types: readonly string[];
     readonly start?: number | undefined;
     readonly count?: number | undefined;
-  }): Promise<{
-    readonly start: number;
-    readonly count: number;
-    readonly total: number;
-    readonly relationships: readonly Relationship[];
-  }>;
+  }): RelationshipPage | Promise<RelationshipPage>;
   /**
    * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked
    * for: there are more for as long as there is a scrollId.

@@ -87,9 +87,13 @@ export function createReads(dependencies: Dependencies): Reads {
   }
 
   return {
-    async getEntity(text, aspects, options) {
+    getEntity(text, aspects, options) {
       const { entity, urn } = addresses.known(text);
-      return { json: envelopes.entity(entity, await readOne(urn), aspects, options) };
+      const told = (state: EntityState) => ({
+        json: envelopes.entity(entity, state, aspects, options),
+      });
+      const atHand = states.peek(urn);
+      return atHand === undefined ? readOne(urn).then(told) : told(atHand);
     },
 
     getEntities: (urns, aspects, options) =>
@@ -106,7 +110,7 @@ export function createReads(dependencies: Dependencies): Reads {
     getSnapshots: (urns, aspects) =>
       results(urns, (urn, state) => snapshotText(urn, state, aspects)),
 
-    async getAspect(text, name, version) {
+    getAspect(text, name, version) {
       const { entity, urn } = addresses.known(text);
       const aspect = model.findAspectOf(entity, name);
       if (aspect === undefined) {
@@ -121,12 +125,17 @@ export function createReads(dependencies: Dependencies): Reads {
           },
         );
       }
-      const found = await findVersion(urn, name, version);
-      if (found === undefined) throw await noVersion(urn, name, version);
-      const shown = version === 0 ? 0 : found.version;
-      return {
-        json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${found.value}}}`,
-      };
+      const told = (value: string, shown: number) => ({
+        json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${value}}}`,
+      });
+      const atHand = version === 0 ? states.peek(urn) : undefined;
+      const latest = atHand && currentAspect(atHand, name);
+      if (latest !== undefined) return told(latest.value, 0);
+      return (async () => {
+        const found = await findVersion(urn, name, version);
+        if (found === undefined) throw await noVersion(urn, name, version);
+        return told(found.value, version === 0 ? 0 : found.version);
+      })();
     },
   };
 }

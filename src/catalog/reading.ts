@@ -51,8 +51,11 @@ export interface ReadingTools {
   /** For folding up to a moment: a few at once. */
   readonly inTurn: PastTools["inTurn"];
   readonly append: Parameters<typeof createRelationships>[0]["append"];
-  /** Another number whenever the graph may tell something else; absent: at any time. */
-  readonly edition?: (() => number) | undefined;
+  /**
+   * Another number whenever the graph may tell something else, undefined while it lacks a write that
+   * was answered; absent: at any time.
+   */
+  readonly edition?: (() => number | undefined) | undefined;
 }
 
 type Reading = Omit<

@@ -5,7 +5,6 @@
  * Any urn may be asked for: edges may lead to entities that do not exist, of types that the model
  * does not have. One that no edge names has no relationships.
  */
-import { LRUCache } from "lru-cache";
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -44,12 +43,16 @@ interface Dependencies {
   readonly now: () => number;
   /** Waits until the view has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
-  /** Another number whenever the view may tell something else; absent: nothing is remembered. */
-  readonly edition: (() => number) | undefined;
+  /**
+   * Another number whenever the view may tell something else, undefined while it lacks a write that was
+   * answered; absent: nothing is remembered.
+   */
+  readonly edition: (() => number | undefined) | undefined;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller) => Promise<Written>;
 }
 
+type Asked = Parameters<Catalog["listRelationships"]>[0];
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
 type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelationships">;
@@ -58,11 +61,20 @@ export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
   const inTurn = createInTurn(walksMax);
   const { edition } = dependencies;
-  const pages = edition === undefined ? readPage : remembering(readPage, edition);
+  const pages = edition === undefined ? undefined : createRememberedPages(edition);
 
   async function readPage(query: NeighboursQuery): Promise<Page> {
     const { neighbours, total } = await reader.neighbours(query);
     return { start: query.start, count: neighbours.length, total, relationships: neighbours };
+  }
+
+  async function listPage(asked: Asked): Promise<Page> {
+    const { urn } = address(asked.urn);
+    const direction = oneOf("direction", asked.direction, directions);
+    const { start, count } = pageOf(asked);
+    await caughtUp();
+    const read = () => readPage({ urn, direction, types: asked.types, start, count });
+    return pages === undefined ? read() : pages.read(asked, read);
   }
 
   function address(text: string): { readonly urn: string; readonly entityType: string } {
@@ -88,13 +100,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
   }
 
   return {
-    async listRelationships(query) {
-      const { urn } = address(query.urn);
-      const direction = oneOf("direction", query.direction, directions);
-      const { start, count } = pageOf(query);
-      await caughtUp();
-      return pages({ urn, direction, types: query.types, start, count });
-    },
+    listRelationships: (asked) => pages?.known(asked) ?? listPage(asked),
 
     async getLineage(query) {
       const { urn } = address(query.urn);
@@ -128,41 +134,53 @@ const rememberedPageMax = 20_000;
 
 /**
  * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
- * are remembered for as long as the view stays as it is.
+ * are remembered for as long as the view stays as it is, by what was asked, word for word.
  */
-function remembering(
-  read: (query: NeighboursQuery) => Promise<Page>,
-  edition: () => number,
-): (query: NeighboursQuery) => Promise<Page> {
-  const pages = new LRUCache<string, Page>({
-    maxSize: rememberedMax,
-    maxEntrySize: rememberedPageMax,
-    sizeCalculation: ({ relationships }, key) =>
-      relationships.reduce(
-        (size, { urn, via = "" }) => size + urn.length + via.length + 100,
-        key.length,
-      ),
-  });
+function createRememberedPages(edition: () => number | undefined) {
+  const pages = new Map<string, Page>();
+  let size = 0;
   let at = edition();
 
-  return async (query: NeighboursQuery) => {
+  function forget(): void {
+    pages.clear();
+    size = 0;
+  }
+
+  function known(asked: Asked): Page | undefined {
     const now = edition();
     if (now !== at) {
-      pages.clear();
+      forget();
       at = now;
     }
-    const key = keyOf(query);
-    const known = pages.get(key);
-    if (known !== undefined) return known;
-    const page = await read(query);
-    // What was read is at least as new as the view was then.
-    if (edition() === now && at === now) pages.set(key, page);
-    return page;
+    return pages.get(keyOf(asked));
+  }
+
+  return {
+    known,
+    async read(asked: Asked, read: () => Promise<Page>): Promise<Page> {
+      const now = edition();
+      const page = known(asked) ?? (await read());
+      // What was read is at least as new as the view was then.
+      if (now === undefined || edition() !== now || at !== now) return page;
+      const key = keyOf(asked);
+      const own = sizeOf(key, page);
+      if (own > rememberedPageMax) return page;
+      if (size + own > rememberedMax) forget();
+      if (!pages.has(key)) size += own;
+      pages.set(key, page);
+      return page;
+    },
   };
 }
 
+const sizeOf = (key: string, { relationships }: Page): number =>
+  relationships.reduce(
+    (size, { urn, via = "" }) => size + urn.length + via.length + 100,
+    key.length + 100,
+  );
+
 /** With the lengths of names, so that no other query has the same. */
-function keyOf({ urn, direction, types, start, count }: NeighboursQuery): string {
+function keyOf({ urn, direction, types, start, count }: Asked): string {
   let key = `${direction} ${start} ${count} `;
   for (const type of types) key += `${type.length}:${type}`;
   return `${key} ${urn}`;

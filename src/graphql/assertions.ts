@@ -214,7 +214,7 @@ async function assertions(
     ...{ start: asked.start ?? 0, count: asked.count ?? 20 },
   };
   const found = await loader.list(
-    () => catalog.listRelationships(query),
+    async () => catalog.listRelationships(query),
     (one) => one.relationships.length,
   );
   const all = found.relationships.map((one) => entityOf(one.urn));

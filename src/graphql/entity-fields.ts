@@ -46,7 +46,7 @@ async function relationships(
   const { types, direction, start, count } = input;
   const asked = { urn, types, direction, start: start ?? 0, count: count ?? 100 };
   const found = await loader.list(
-    () => catalog.listRelationships(asked),
+    async () => catalog.listRelationships(asked),
     (one) => one.relationships.length,
   );
   return {

@@ -7,7 +7,6 @@
  * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
  */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -20,7 +19,7 @@ import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
-import type { Ask, Backing, Endpoint } from "./endpoint.ts";
+import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { type Access, identify } from "./identify.ts";
@@ -30,6 +29,12 @@ import {
   parseJsonBody,
   unreadableContentType,
 } from "./json-body.ts";
+import {
+  countRequests,
+  type DoorMetrics,
+  type DoorTraces,
+  traceRequests,
+} from "./observed-requests.ts";
 import { openApiDocument } from "./openapi.ts";
 import { answerAt } from "./positions.ts";
 import {
@@ -92,20 +97,6 @@ export interface HttpDoorOptions {
   readonly traces?: DoorTraces | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-}
-
-/** As telemetry/traces.ts has it. */
-export interface DoorTraces {
-  request(
-    request: Pick<IncomingMessage, "headers"> & { readonly method: string },
-    go: () => void,
-  ): (ended: { readonly route: string; readonly status: number }) => void;
-}
-
-export interface DoorMetrics {
-  text(): Promise<string>;
-  /** A request was answered. */
-  observe(request: { route: string; method: string; status: number; seconds: number }): void;
 }
 
 declare module "fastify" {
@@ -233,43 +224,6 @@ const hostless = (): CatalogError =>
     hint: "HTTP/1.1 wants one: Host: <name of the service>",
   });
 
-/** What follows of a request happens within its span. */
-function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
-  const ends = new WeakMap<FastifyRequest, ReturnType<DoorTraces["request"]>>();
-  app.addHook("onRequest", (request, _, done) => {
-    const { method, headers } = request;
-    ends.set(request, traces.request({ method, headers }, done));
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    ends.get(request)?.({ route: routeOf(request.noted?.endpoint), status: reply.statusCode });
-    done();
-  });
-}
-
-/** Routes are the table's own, so that nobody can make up new ones. */
-function routeOf(endpoint: Endpoint | undefined): string {
-  if (endpoint === undefined) return "none";
-  return endpoint.kind === "action" ? `${endpoint.path}?action=${endpoint.name}` : endpoint.path;
-}
-
-function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
-  app.addHook("onResponse", (request, reply, done) => {
-    const endpoint = request.noted?.endpoint;
-    // How long a reader follows is no measure of the service.
-    if (request.noted?.streamed === true) {
-      done();
-      return;
-    }
-    metrics.observe({
-      route: routeOf(endpoint),
-      method: endpoint?.method ?? "none",
-      status: reply.statusCode,
-      seconds: reply.elapsedTime / 1_000,
-    });
-    done();
-  });
-}
-
 interface Surroundings {
   readonly backing: Backing;
   readonly catalogFor: HttpDoorOptions["catalogFor"];
@@ -305,7 +259,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       preValidation: (request, _, done) =>
         attempt(() => prepare(request.body as Record<string, unknown>), done as Done),
     }),
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const noted = request.noted as Noted;
       const ask = noted.ask as Ask;
       const { headers } = request;
@@ -315,12 +269,23 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         catalogFor === undefined
           ? around.backing
           : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
-      const answer = await answerAt(endpoint, asked, { backing, headers });
-      if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
-      const body = replies.succeed(reply, answer, endpoint, noted.protocol);
-      if (answer.stream === undefined || request.method === "HEAD") return body;
-      noted.streamed = true;
-      return streams.send(answer.stream, reply);
+      const succeed = (answer: Answer): string | undefined => {
+        if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
+        return replies.succeed(reply, answer, endpoint, noted.protocol);
+      };
+      const answer = answerAt(endpoint, asked, { backing, headers });
+      // What is at hand is sent without a promise.
+      if (!(answer instanceof Promise) && answer.stream === undefined) {
+        reply.send(succeed(answer));
+        return;
+      }
+      return (async (): Promise<unknown> => {
+        const told = await answer;
+        const body = succeed(told);
+        if (told.stream === undefined || request.method === "HEAD") return body;
+        noted.streamed = true;
+        return streams.send(told.stream, reply);
+      })();
     },
   });
 }
@@ -356,21 +321,25 @@ function identified(
   go: (subject: string | undefined) => void,
   done: Done,
 ): void {
-  const ended: Done = (error) => {
+  const refused = (error: unknown): void => {
     if (error instanceof ForgedActor) {
       const address = request.socket.remoteAddress;
       access?.authentication.noteRefusal({ reason: "actor header", address, text: error.message });
     }
-    done(error);
+    done(asError(error));
   };
-  attempt(
-    () => identify(request.raw, endpoint, access),
-    (fault, found) => {
-      if (fault !== null) ended(fault);
-      else if (!(found instanceof Promise)) attempt(() => go(found as string | undefined), ended);
-      else found.then((subject) => attempt(() => go(subject), ended), ended);
-    },
-  );
+  try {
+    const found = identify(request.raw, endpoint, access);
+    if (found instanceof Promise) {
+      found.then(go).then(() => done(null), refused);
+      return;
+    }
+    go(found);
+  } catch (error) {
+    refused(error);
+    return;
+  }
+  done(null);
 }
 
 /** Calls back with what the action gave or threw; never from within its own try. */
@@ -379,11 +348,14 @@ function attempt(action: () => unknown, done: Done): void {
   try {
     value = action();
   } catch (error) {
-    done(error instanceof Error ? error : new Error(String(error)));
+    done(asError(error));
     return;
   }
   done(null, value);
 }
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
 
 /** Unique among the processes that write to one log: a prefix by chance, and a count. */
 function requestIds(): () => string {

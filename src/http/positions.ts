@@ -4,6 +4,7 @@
  * moment (moments.ts) say that of the moment.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Moment, ReadView } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, position } from "../core/position.ts";
 import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
@@ -13,32 +14,64 @@ const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
 
 /**
- * The endpoint's answer, with the position that it shows. Throws `malformed`, `invalid`,
- * `unavailable`.
+ * The endpoint's answer, with the position that it shows; without a promise where it is at hand. Throws
+ * `malformed`, `invalid`, `unavailable`.
  */
-export async function answerAt(
-  endpoint: Endpoint,
-  ask: Ask,
-  around: { readonly backing: Backing; readonly headers: IncomingHttpHeaders },
-): Promise<Answer> {
-  const { backing, headers } = around;
+export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer | Promise<Answer> {
   const { reads: read } = endpoint;
-  if (read === undefined) return endpoint.handle(ask, backing);
-  const { catalog } = backing;
-  const least = readPosition(headers[MIN_POSITION]);
+  if (read === undefined) return endpoint.handle(ask, around.backing);
+  const views = typeof read === "string" ? [read] : read;
+  const least = readPosition(around.headers[MIN_POSITION]);
   const moment = momentOf(ask.parameters);
   if (moment !== undefined) {
     if (least !== undefined) throw bothAsked();
-    const { shown: shownBy, ...reads } = await catalog.asOf(moment);
-    const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
-    return { ...answer, position: shownBy() };
+    return answerAsOf(moment, endpoint, ask, around);
   }
-  const views = typeof read === "string" ? [read] : read;
-  if (least !== undefined) await Promise.all(views.map((view) => catalog.reach(view, least)));
+  return least === undefined
+    ? answerNow(views, endpoint, ask, around)
+    : answerOnceReached(least, views, endpoint, ask, around);
+}
+
+async function answerAsOf(
+  moment: Moment,
+  endpoint: Endpoint,
+  ask: Ask,
+  { backing }: Around,
+): Promise<Answer> {
+  const { catalog } = backing;
+  const { shown: shownBy, ...reads } = await catalog.asOf(moment);
+  const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
+  return { ...answer, position: shownBy() };
+}
+
+async function answerOnceReached(
+  least: Position,
+  views: readonly ReadView[],
+  endpoint: Endpoint,
+  ask: Ask,
+  around: Around,
+): Promise<Answer> {
+  await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
+  return answerNow(views, endpoint, ask, around);
+}
+
+function answerNow(
+  views: readonly ReadView[],
+  endpoint: Endpoint,
+  ask: Ask,
+  { backing }: Around,
+): Answer | Promise<Answer> {
   let shown = Number.POSITIVE_INFINITY;
-  for (const view of views) shown = Math.min(shown, catalog.positionOf(view));
-  const answer = await endpoint.handle(ask, backing);
-  return answer.position === undefined ? { ...answer, position: position(shown) } : answer;
+  for (const view of views) shown = Math.min(shown, backing.catalog.positionOf(view));
+  const placed = (answer: Answer): Answer =>
+    answer.position === undefined ? { ...answer, position: position(shown) } : answer;
+  const answer = endpoint.handle(ask, backing);
+  return answer instanceof Promise ? answer.then(placed) : placed(answer);
+}
+
+interface Around {
+  readonly backing: Backing;
+  readonly headers: IncomingHttpHeaders;
 }
 
 const bothAsked = (): CatalogError =>

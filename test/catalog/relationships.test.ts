@@ -24,13 +24,14 @@ let sink: GraphSink;
 let reader: GraphReader;
 let reads: number;
 let at = 0;
+let lacking = false;
 let appended: Change[];
 
 beforeEach(async () => {
   place = await createPlace();
   sink = await place.openSink();
   reader = await place.openReader();
-  [reads, at, appended] = [0, 0, []];
+  [reads, at, appended, lacking] = [0, 0, [], false];
 });
 afterEach(async () => {
   await reader.close();
@@ -63,7 +64,7 @@ function open() {
     systemActor: "urn:li:corpuser:system",
     now: () => 1_700_000_000_000,
     caughtUp: async () => {},
-    edition: () => at,
+    edition: () => (lacking ? undefined : at),
     append: async (change) => {
       appended.push(change);
       return { position: position(at + 1) };
@@ -98,6 +99,21 @@ describe("relationships", () => {
     at--;
     await listRelationships(tagged);
     expect(reads).toBe(2);
+  });
+
+  test("are not remembered while the view lacks what was answered", async () => {
+    const { listRelationships } = open();
+    await tell(ada, [tag(1)]);
+    await listRelationships(tagged);
+    lacking = true;
+    await listRelationships(tagged);
+    await listRelationships(tagged);
+    expect(reads).toBe(3);
+    lacking = false;
+    await listRelationships(tagged);
+    expect(reads).toBe(4);
+    expect(listRelationships(tagged)).not.toBeInstanceOf(Promise);
+    expect(reads).toBe(4);
   });
 
   test("come at most ten thousand at once, a hundred when nobody says", async () => {

@@ -1,6 +1,7 @@
 /** A door on a recording catalog, as most tests here want it. */
 import type { FastifyInstance } from "fastify";
-import { createHttpDoor, type DoorMetrics, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import type { DoorMetrics } from "../../src/http/observed-requests.ts";
 import type { StreamLimits } from "../../src/http/streams.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";

@@ -1,6 +1,7 @@
 /** /relationships: who is next to an entity, and what lies up- and downstream of it. */
 import type { Catalog } from "../../catalog/catalog.ts";
 import {
+  type Answer,
   type Endpoint,
   type Parameter,
   type Resource,
@@ -107,30 +108,31 @@ const getRelationships: Endpoint = {
     },
   },
   errors: readErrors,
-  async handle({ parameters }, { catalog }) {
-    const { types, ...query } = parameters as Query & { types: readonly string[] };
-    const page = await catalog.listRelationships({ ...query, types: namesIn(types) });
-    return { json: shown(page) };
+  handle({ parameters }, { catalog }) {
+    const query = parameters as Query & { types: readonly string[] };
+    const page = catalog.listRelationships({ ...query, types: namesIn(query.types) });
+    return page instanceof Promise ? page.then(shown) : shown(page);
   },
 };
 
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
 /** The catalog gives the same page again for as long as nothing has changed. */
-const texts = new WeakMap<Page, string>();
+const answers = new WeakMap<Page, Answer>();
 
-function shown(page: Page): string {
-  let text = texts.get(page);
-  if (text === undefined) {
+function shown(page: Page): Answer {
+  let answer = answers.get(page);
+  if (answer === undefined) {
     const { relationships, ...counts } = page;
-    text = JSON.stringify({
+    const json = JSON.stringify({
       ...counts,
       relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
       entities: relationships.map(({ urn: entity }) => entity),
     });
-    texts.set(page, text);
+    answer = { json };
+    answers.set(page, answer);
   }
-  return text;
+  return answer;
 }
 
 type Query = {
