@@ -55,7 +55,7 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
   // A target without a slash in front is no path ("*", or nonsense): no resource is named by it.
   const slash = path.charCodeAt(0) === 0x2f ? path.indexOf("/", 1) : -1;
   const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
-  const action = rawQuery === "" ? undefined : actionIn(rawQuery);
+  const action = rawQuery.includes("action=") ? actionIn(rawQuery) : undefined;
   if (path.charCodeAt(0) !== 0x2f || !resources.has(first)) {
     const trimmed = path === "" ? "/" : path.replace(TRAILING_SLASHES, "");
     const known = Object.hasOwn(ALIASES, trimmed) ? ALIASES[trimmed] : undefined;

@@ -5,6 +5,7 @@ import type { Endpoint, Parameter } from "./endpoint.ts";
 import type { Query } from "./query.ts";
 
 const INTEGER = /^[+-]?\d{1,19}$/;
+const PLAIN_NAME = /^\w+$/;
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Throws `malformed` for one that is missing or mistyped. */
@@ -55,10 +56,12 @@ function read(query: Query, { name, type, required }: Parameter): unknown {
 
 /** Names of the model, which has no commas and no blanks in any: `a,b` is told, and `List(a, b)`. */
 export const namesIn = (told: readonly string[]): readonly string[] =>
-  told
-    .flatMap((names) => names.split(","))
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
+  told.every((name) => PLAIN_NAME.test(name))
+    ? told
+    : told
+        .flatMap((names) => names.split(","))
+        .map((name) => name.trim())
+        .filter((name) => name !== "");
 
 const mistyped = (name: string, text: string, type: string): CatalogError =>
   new CatalogError(

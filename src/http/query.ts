@@ -17,35 +17,38 @@ export interface Query {
 
 const NONE: Query = { one: () => undefined, list: () => undefined };
 const INDEXED = /\[\d*\]$/;
-const LIST = /^List\((.*)\)$/s;
 
 /** Throws `malformed` when a name is not UTF-8; a value is decoded when it is asked for. */
 export function parseQuery(raw: string, plusIsBlank: boolean): Query {
   if (raw === "") return NONE;
-  const values = new Map<string, string[]>();
+  const names: string[] = [];
+  const values: string[] = [];
   for (const pair of raw.split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
     const name = decodeOnce(equals < 0 ? pair : pair.slice(0, equals), plusIsBlank);
-    const key = name.endsWith("]") ? name.replace(INDEXED, "") : name;
-    const value = equals < 0 ? "" : pair.slice(equals + 1);
-    const told = values.get(key);
-    if (told === undefined) values.set(key, [value]);
-    else told.push(value);
+    names.push(name.endsWith("]") ? name.replace(INDEXED, "") : name);
+    values.push(equals < 0 ? "" : pair.slice(equals + 1));
   }
   const decode = (value: string): string => decodeOnce(value, plusIsBlank);
   return {
     one(name) {
-      const told = values.get(name);
-      if (told === undefined) return undefined;
-      if (told.length > 1) {
-        throw new CatalogError("malformed", `parameter "${name}" is given ${told.length} times`, {
+      const at = names.indexOf(name);
+      if (at < 0) return undefined;
+      if (names.includes(name, at + 1)) {
+        const times = names.filter((other) => other === name).length;
+        throw new CatalogError("malformed", `parameter "${name}" is given ${times} times`, {
           hint: "Give it once",
         });
       }
-      return unquote(decode(told[0] ?? ""));
+      return unquote(decode(values[at] ?? ""));
     },
-    list: (name) => values.get(name)?.flatMap((value) => elements(value, decode)),
+    list(name) {
+      const at = names.indexOf(name);
+      if (at < 0) return undefined;
+      if (!names.includes(name, at + 1)) return elements(values[at] ?? "", decode);
+      return values.flatMap((value, i) => (names[i] === name ? elements(value, decode) : []));
+    },
   };
 }
 
@@ -55,13 +58,16 @@ export function parseQuery(raw: string, plusIsBlank: boolean): Query {
  *   List(urn:li:tag:a,urn:li:chart:(looker,b),x%2Cy) → [urn:li:tag:a, urn:li:chart:(looker,b), x,y]
  */
 function elements(value: string, decode: (raw: string) => string): readonly string[] {
-  const raw = LIST.exec(value)?.[1];
+  const raw = listIn(value);
   if (raw !== undefined) return split(raw).map((element) => unquote(decode(element)));
   // Encoded as a whole (`List%28a%2Cb%29`), as form encoders do: its elements are decoded with it.
   const decoded = decode(value);
-  const inner = LIST.exec(decoded)?.[1];
+  const inner = listIn(decoded);
   return inner === undefined ? [unquote(decoded)] : split(inner).map(unquote);
 }
+
+const listIn = (text: string): string | undefined =>
+  text.startsWith("List(") && text.endsWith(")") ? text.slice("List(".length, -1) : undefined;
 
 /** Splits at commas outside parentheses; no text is no element. */
 function split(text: string): readonly string[] {

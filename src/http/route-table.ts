@@ -139,9 +139,9 @@ export function createRoutePlan(
     }
     const plain = PLAIN_KINDS[method ?? ""];
     if (plain === undefined) return NOWHERE;
-    const kind =
-      rawKey === undefined && plain === "get" && IDS.test(rawQuery) ? "batch_get" : plain;
-    return (rawKey === undefined ? keyless : keyed).get(resource)?.get(kind) ?? NOWHERE;
+    const paths = (rawKey === undefined ? keyless : keyed).get(resource);
+    const batch = rawKey === undefined && plain === "get" && rawQuery.includes("ids");
+    return paths?.get(batch && IDS.test(rawQuery) ? "batch_get" : plain) ?? NOWHERE;
   };
 }
 

@@ -2,7 +2,7 @@
  * Connections whose request never comes to its end: a stop does not wait for them. Those that have
  * sent a request whole are left to their answers.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Unfinished {
@@ -18,7 +18,7 @@ const graceMs = { first: 2_000, next: 500 };
 
 /** Knows the connections that come from now on. */
 export function watchUnfinished(server: Server): Unfinished {
-  const connections = new Map<Socket, Exchange[]>();
+  const connections = new Map<Socket, ServerResponse[]>();
   let stopping = false;
 
   server.on("connection", (socket: Socket) => {
@@ -29,22 +29,22 @@ export function watchUnfinished(server: Server): Unfinished {
     const own = connections.get(request.socket);
     if (own === undefined) return;
     // Those that are over are let go with the next: a listener for each would cost more.
-    if (own.every(isOver)) own.length = 0;
-    const exchange = { request, response };
-    own.push(exchange);
-    if (stopping) endWith(exchange, own);
+    const over = own.every(isOver);
+    own[over ? 0 : own.length] = response;
+    if (over) own.length = 1;
+    if (stopping) endWith(response, own);
   });
 
   /** The connection ends with its last answer: it would be kept for a request that nobody takes. */
-  function endWith({ request, response }: Exchange, own: readonly Exchange[]): void {
+  function endWith(response: ServerResponse, own: readonly ServerResponse[]): void {
     response.once("close", () => {
-      if (own.every(isOver)) request.socket.destroySoon();
+      if (own.every(isOver)) response.req.socket.destroySoon();
     });
   }
 
   function look(): void {
     for (const [socket, own] of connections) {
-      const whole = own.some((one) => !isOver(one) && one.request.complete);
+      const whole = own.some((one) => !isOver(one) && one.req.complete);
       if (!whole) socket.destroy();
     }
     if (connections.size > 0) setTimeout(look, graceMs.next).unref();
@@ -54,17 +54,12 @@ export function watchUnfinished(server: Server): Unfinished {
     cut() {
       stopping = true;
       for (const own of connections.values()) {
-        for (const exchange of own) if (!isOver(exchange)) endWith(exchange, own);
+        for (const response of own) if (!isOver(response)) endWith(response, own);
       }
       setTimeout(look, graceMs.first).unref();
     },
   };
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 /** Its answer was sent, or nobody is there to have it. */
-const isOver = ({ response }: Exchange): boolean => response.closed;
+const isOver = (response: ServerResponse): boolean => response.closed;
