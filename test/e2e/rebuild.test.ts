@@ -71,9 +71,9 @@ function load(started: Started, from: number) {
   let reads = 0;
   let written = from;
   const writing = (async () => {
-    for (; going; written += 5) {
-      await ingest(started, written, 5);
-      await pause(20);
+    for (; going; written += 2) {
+      await ingest(started, written, 2);
+      await pause(60);
     }
   })();
   const reading = (async () => {
