@@ -137,7 +137,7 @@ const WATCHED = { everyMs: 25, forMs: 2_000 };
  * read and write: after each part it is let be for so many times as long. A million rows are some 150
  * parts, and 20 seconds. Costly views have less time for it, and more to lose.
  */
-const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 10, msMax: 100 } };
+const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 130 } };
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
