@@ -11,6 +11,7 @@ import { benchTimeseriesOn } from "./elasticsearch-timeseries.ts";
 import { benchEventStore } from "./eventstoredb.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKafka } from "./kafka.ts";
+import { benchLineage } from "./lineage.ts";
 import { benchNeo4j } from "./neo4j.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReads } from "./reads.ts";
@@ -25,6 +26,7 @@ import { benchVerify } from "./verify.ts";
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   auth: benchAuth,
   ingest: benchIngest,
+  lineage: benchLineage,
   reads: benchReads,
   regrow: benchRegrow,
   rebuild: () => benchRebuild(large ? 1_000_000 : 200_000, 1_000_000),
