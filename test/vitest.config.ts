@@ -43,8 +43,8 @@ export default defineConfig({
     // Files of a worker share the modules of the project, which are evaluated once and stay compiled:
     // a third less work. A file leaves nothing behind in them; one that replaces a module resets them.
     isolate: false,
-    // Twice the cores of most machines that test: many a test waits for a server or for a process.
-    maxWorkers: 4,
+    // One more than there are cores on most machines that test: many a test waits for a server.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     execArgv: ["--require", equal],
     env: {
