@@ -9,6 +9,7 @@ import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import { type Position, START } from "./core/position.ts";
 import { clearEditions } from "./edition-readers.ts";
+import { foldedViews, growthLanes, worthThread } from "./growth-plan.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
@@ -18,8 +19,6 @@ import { regrow } from "./projector/regrow.ts";
 import { startRegrower } from "./projector/regrower.ts";
 import { requireEqual, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import {
-  foldedViews,
-  growthLanes,
   lockData,
   openLog,
   openViews,
@@ -31,7 +30,6 @@ import {
   storesConfig,
   type ViewName,
   viewNames,
-  worthThread,
 } from "./stores.ts";
 import {
   spareThreads,

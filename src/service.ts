@@ -28,6 +28,7 @@ import { createEventTexts } from "./feed/event-texts.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
+import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
@@ -50,13 +51,11 @@ import { storeFigures } from "./store-figures.ts";
 import {
   annotatedViews,
   foldText,
-  growthLanes,
   lineageSteps,
   lockData,
   openIngestion,
   openLog,
   openReaders,
-  rebuildRounds,
   servesFeed,
   sharedLog,
   sharedView,

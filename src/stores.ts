@@ -4,7 +4,6 @@
  * data, so that the model is loaded once in a process.
  */
 import { existsSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
@@ -78,6 +77,7 @@ export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
+export { foldedViews } from "./growth-plan.ts";
 export {
   type Places,
   placeAt,
@@ -100,47 +100,8 @@ const FOLDED_WHEN_GROWN_MAX = 1_000_000;
  */
 const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 
-/** Views that are folded from those of aspects and timeseries, which have to be there first. */
-export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
-
 /** Views that the model's annotations decide about. */
 export const annotatedViews: ReadonlySet<string> = new Set(["graph", "search"]);
-
-/** Views that are rebuilt together. */
-export function rebuildRounds(config: Pick<Config, ViewName>): readonly (readonly ViewName[])[] {
-  const shared = (name: ViewName) => sharedView(config, name);
-  const first = viewNames.filter((name) => !foldedViews.has(name));
-  // Grown and compared together: the log is read, and looked through, once less.
-  if (!viewNames.some(shared)) return [viewNames];
-  return [
-    first.filter((name) => !shared(name)),
-    first.filter(shared),
-    viewNames.filter((name) => foldedViews.has(name)),
-  ];
-}
-
-/** Records of a log for which a thread more is worth its start. */
-export const worthThread = 10_000;
-
-/**
- * Which of some views are grown from so many records by a thread each. The graph is made of the log
- * alone; all that takes longer comes from aspects.
- */
-export function growthLanes(
-  config: Pick<Config, ViewName>,
-  names: readonly string[],
-  records: number,
-): readonly (readonly ViewName[])[] {
-  const views = viewNames.filter((name) => names.includes(name));
-  const others = views.filter((view) => view !== "graph");
-  const apart =
-    records >= worthThread &&
-    availableParallelism() > 1 &&
-    others.length < views.length &&
-    others.some((view) => foldedViews.has(view)) &&
-    !views.some((view) => sharedView(config, view));
-  return apart ? [others, ["graph"]] : [views];
-}
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);

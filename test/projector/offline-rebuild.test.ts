@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
+import { worthThread } from "../../src/growth-plan.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import { readParking } from "../../src/projector/parking.ts";
@@ -40,27 +41,24 @@ test("grown views are compared with the log before they take the places of other
   expect(await rebuild(config, { ...all, views: ["graph"] })).toHaveLength(1);
 });
 
-test.each([300, stores.worthThread])(
-  "what a view cannot take is parked, of %i records",
-  async (size) => {
-    using directory = temporaryDirectory("annals-offline");
-    const config = readConfig({ data: directory.path }, {});
-    const log = await stores.openLog(config);
-    const urn = "urn:li:tag:spoiled";
-    const spoiled = encodeChange(change(0, "ownership", {})).subarray(0, 40);
-    await log.append([{ stream: entityStream(urn), expected: "any", records: [spoiled] }]);
-    await fill(log, size);
-    const all = { views: [], onProgress: () => {}, logger: createLogger("silent") };
-    expect(await rebuild(config, all)).toHaveLength(4);
+test.each([300, worthThread])("what a view cannot take is parked, of %i records", async (size) => {
+  using directory = temporaryDirectory("annals-offline");
+  const config = readConfig({ data: directory.path }, {});
+  const log = await stores.openLog(config);
+  const urn = "urn:li:tag:spoiled";
+  const spoiled = encodeChange(change(0, "ownership", {})).subarray(0, 40);
+  await log.append([{ stream: entityStream(urn), expected: "any", records: [spoiled] }]);
+  await fill(log, size);
+  const all = { views: [], onProgress: () => {}, logger: createLogger("silent") };
+  expect(await rebuild(config, all)).toHaveLength(4);
 
-    const reader = await stores.openLogReader(config);
-    const parked: [string, string][] = [];
-    for (const view of stores.viewNames) {
-      for (const note of await readParking(reader, view)) {
-        if (note.kind === "parked") parked.push([view, note.urn]);
-      }
+  const reader = await stores.openLogReader(config);
+  const parked: [string, string][] = [];
+  for (const view of stores.viewNames) {
+    for (const note of await readParking(reader, view)) {
+      if (note.kind === "parked") parked.push([view, note.urn]);
     }
-    await reader.close();
-    expect(parked).toEqual(stores.viewNames.map((view) => [view, urn]));
-  },
-);
+  }
+  await reader.close();
+  expect(parked).toEqual(stores.viewNames.map((view) => [view, urn]));
+});

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { clearEditions } from "../../src/edition-readers.ts";
+import { growthLanes, worthThread } from "../../src/growth-plan.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import type { Parked } from "../../src/projector/parking.ts";
@@ -15,7 +16,6 @@ import { nextEdition } from "../../src/projector/sqlite/editions.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 import { requireEqual, verifyGrowing } from "../../src/projector/verify/verify-editions.ts";
 import {
-  growthLanes,
   openLog,
   openLogReader,
   type StoresConfig,
@@ -23,7 +23,6 @@ import {
   viewFile,
   viewNames,
   viewRules,
-  worthThread,
 } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { verifyModule } from "../../src/verified-views.ts";

@@ -136,6 +136,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/service.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
+  "src/growth-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],
