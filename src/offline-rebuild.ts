@@ -59,11 +59,11 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const grown: ViewName[] = [];
       const all = await rounds(config, log, views);
       const head = await log.head();
-      const [, beside = []] = growthLanes(config, all.flat(), head);
+      const lanes = growthLanes(config, all.flat(), head);
+      const [, beside = []] = lanes;
       const own = all.flat().filter((name) => !sharedView(config, name));
-      const growers = 1 + Math.min(1, beside.length);
       const comparison =
-        head < worthThread ? compareLater(stores, own) : startComparison(stores, own, growers);
+        head < worthThread ? compareLater(stores, own) : startComparison(stores, own, lanes.length);
       const others = startBeside(stores, beside);
       try {
         for (const round of all) {
