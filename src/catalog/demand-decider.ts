@@ -28,6 +28,8 @@ export interface Decided {
   readonly appends: readonly Append[];
   /** There are events among them. */
   readonly timeseries: boolean;
+  /** They tell something that was not known. */
+  readonly news: boolean;
 }
 
 /** What all decisions of one request have in common. */
@@ -115,7 +117,9 @@ export function createDemandDecider(parts: Parts): DemandDecider {
       const expected = demand.eventRevisions?.get(aspect) ?? "any";
       appends.push({ stream, expected, records, id: appendId(key, stream) });
     }
-    return { entry, next, appends, timeseries: events.length > 0 };
+    const timeseries = events.length > 0;
+    const news = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
+    return { entry, next, appends, timeseries, news };
   }
 
   function eventRecords(demand: Demand, created: AuditStamp): Map<string, Uint8Array[]> {

@@ -38,6 +38,12 @@ export function demandsOf(prepared: readonly Prepared[]): readonly Demand[] {
   return [...byUrn.values()];
 }
 
+/** All that a demand may write to. */
+export const streamsOf = ({ urn, events }: Demand): readonly StreamName[] => [
+  entityStream(urn),
+  ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
+];
+
 /** Of what is asked that which some appends do not hold. */
 export function without(
   demands: readonly Demand[],

@@ -17,9 +17,20 @@ import { WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Addresses } from "./address.ts";
 import { appendId, keyOf } from "./append-ids.ts";
-import { type Caller, type Proposal, proposalsMax, type Written } from "./catalog.ts";
-import { createDemandDecider, delimiters, type RequestTerms } from "./demand-decider.ts";
-import { type Demand, demandsOf, type EventIntent, inPart, without } from "./demands.ts";
+import {
+  type Caller,
+  type Ingested,
+  type Proposal,
+  proposalsMax,
+  type Written,
+} from "./catalog.ts";
+import {
+  createDemandDecider,
+  type Decided,
+  delimiters,
+  type RequestTerms,
+} from "./demand-decider.ts";
+import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
@@ -46,7 +57,7 @@ interface Dependencies extends RequestAppendsParts {
 
 export interface Ingestion {
   /** `request` is what the caller's key stands for; the proposals when absent. */
-  ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Written>;
+  ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Ingested>;
   /** Appends one timeseries change as it is; the entity need not exist. */
   append(change: Change, caller: Caller, request?: unknown): Promise<Written>;
   /**
@@ -74,22 +85,22 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
   const { platformsOf, decideAll, decideEntity } = createDemandDecider(dependencies);
   const requestAppends = createRequestAppends(dependencies);
-  const keyed = new Map<string, Promise<Written>>();
+  const keyed = new Map<string, Promise<Ingested>>();
 
   async function ingest(
     proposals: readonly Proposal[],
     caller: Caller,
     request: unknown = proposals,
-  ): Promise<Written> {
+  ): Promise<Ingested> {
     if (proposals.length > proposalsMax) throw tooMany(proposals.length);
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
     const demands = demandsOf(prepared);
-    if (demands.length === 0) return { position: dependencies.answered() };
+    if (demands.length === 0) return { position: dependencies.answered(), changed: [] };
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
-    const write = async (left = demands): Promise<Written> => {
+    const write = async (left = demands): Promise<Ingested> => {
       for (const one of prepared) {
         if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
       }
@@ -98,17 +109,21 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     if (key === undefined) return write();
     return once(key, async () => {
       const earlier = await requestAppends.earlier(demands, key);
+      if (earlier.size === 0) return write();
       const left = without(demands, earlier);
+      const then = demands.filter((demand) => streamsOf(demand).some((one) => earlier.has(one)));
       // Where a call is one whole, all was written that the request had to.
-      if (earlier.size > 0 && (!dependencies.sharedLog || left.length === 0)) {
-        return { position: lastOf([...earlier.values()]) };
-      }
-      return write(left);
+      const now =
+        dependencies.sharedLog && left.length > 0
+          ? await write(left)
+          : { position: lastOf([...earlier.values()]), changed: [] };
+      const changed = new Set([...then.map(({ urn }) => urn), ...now.changed]);
+      return { position: now.position, changed: [...changed] };
     });
   }
 
   /** Requests of one key go one after the other, so that each finds what the one before wrote. */
-  async function once(key: string, work: () => Promise<Written>): Promise<Written> {
+  async function once(key: string, work: () => Promise<Ingested>): Promise<Ingested> {
     const before = keyed.get(key);
     const running = (before ?? Promise.resolve()).then(work, work);
     keyed.set(key, running);
@@ -122,9 +137,11 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   async function decideAndAppend(
     asked: readonly Demand[],
     { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
-  ): Promise<Written> {
+  ): Promise<Ingested> {
     /** What is not in the log yet. */
     let demands = asked;
+    /** What is there already when an attempt is not the last. */
+    const changed = new Set<string>();
     let reached: Position = START;
     const ends = new Map<StreamName, Revision>();
     const doubted = new Set<string>();
@@ -148,14 +165,19 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       }
       try {
         const { position = reached } = await requestAppends.append(decided, key);
-        return { position: position > reached ? position : reached };
+        const told = newsIn(decided);
+        return {
+          position: position > reached ? position : reached,
+          changed: changed.size === 0 ? told : [...new Set([...changed, ...told])],
+        };
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw inPart(error, asked, demands);
         if (error.appended.size > 0) {
           reached = lastOf([...error.appended.values(), { position: reached }]);
           dependencies.onAppended(reached, { timeseries: false });
+          for (const urn of newsIn(decided, error.appended)) changed.add(urn);
           demands = without(demands, error.appended);
-          if (demands.length === 0) return { position: reached };
+          if (demands.length === 0) return { position: reached, changed: [...changed] };
         }
         // Lost every time on what the view says: it may have passed over what the stream ends with.
         if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
@@ -266,6 +288,18 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     },
   };
 }
+
+/** Entities of which something new was told; only what some appends hold, where those are given. */
+const newsIn = (
+  decided: readonly Decided[],
+  appended?: ReadonlyMap<StreamName, unknown>,
+): readonly string[] =>
+  decided
+    .filter(
+      ({ news, appends }) =>
+        news && (appended === undefined || appends.some(({ stream }) => appended.has(stream))),
+    )
+    .map(({ entry }) => entry.urn);
 
 const tooMany = (count: number): CatalogError =>
   new CatalogError("too_large", `the request has ${count} proposals of at most ${proposalsMax}`, {

@@ -1,11 +1,11 @@
 /** The appends of a request: what was decided goes to the log, and is found there again. */
 import { lastOf, type Position } from "../core/position.ts";
-import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
+import type { StreamName } from "../core/stream.ts";
 import type { Append, Appended, ChangeLog } from "../log/change-log.ts";
 import { appendId } from "./append-ids.ts";
 import type { Written } from "./catalog.ts";
 import type { Decided } from "./demand-decider.ts";
-import type { Demand } from "./demands.ts";
+import { type Demand, streamsOf } from "./demands.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 export interface RequestAppendsParts {
@@ -71,10 +71,7 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
     demands: readonly Demand[],
     key: string,
   ): Promise<ReadonlyMap<StreamName, Appended>> {
-    const streams = demands.flatMap(({ urn, events }) => [
-      entityStream(urn),
-      ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
-    ]);
+    const streams = demands.flatMap(streamsOf);
     const found = await Promise.all(
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );

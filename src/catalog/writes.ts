@@ -49,11 +49,19 @@ export interface Written {
   readonly position: Position | undefined;
 }
 
+export interface Ingested extends Written {
+  /**
+   * Entities of which something is new, each once; not those of which all that was told was known. Of a
+   * request that was sent before, with its key: all that it wrote of then.
+   */
+  readonly changed: readonly string[];
+}
+
 export interface Writes {
   /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
-  ingest(proposals: readonly Proposal[], caller: Caller): Promise<Written>;
+  ingest(proposals: readonly Proposal[], caller: Caller): Promise<Ingested>;
   /** The same of the aspects of all snapshots. */
-  ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Written>;
+  ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Ingested>;
   /**
    * Hard delete. Without an aspect: the entity and its timeseries. With one (timeseries only):
    * its events in the range, both ends inclusive. `dryRun` counts without deleting.

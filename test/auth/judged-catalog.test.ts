@@ -28,7 +28,7 @@ test("proposals of a topic decide nothing about access where tokens are asked fo
   const written: unknown[] = [];
   const ingest: Catalog["ingest"] = async (proposals) => {
     written.push(...proposals);
-    return { position: position(1) };
+    return { position: position(1), changed: [] };
   };
   const base = { ingest, delete: unused } as unknown as Catalog;
   const parts = {

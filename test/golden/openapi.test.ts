@@ -510,7 +510,8 @@ describe("older forms", () => {
     const urn = datasetOf("first-version");
     const aspect = { __type: "DatasetProperties", name: "first" };
     const body = [{ entityType: "dataset", entityUrn: urn, aspect }];
-    expect((await call("POST", "/openapi/entities/v1/", body)).body).toEqual([urn]);
+    const written = await call("POST", "/openapi/entities/v1/", body);
+    expect([written.status, written.body]).toEqual([201, [urn]]);
     const path = `/openapi/entities/v1/latest?urns=${encoded(urn)}&aspectNames=datasetProperties`;
     const { body: read } = await call("GET", path);
     expect(read.responses[urn].aspects.datasetProperties.value.name).toBe("first");
@@ -521,6 +522,40 @@ describe("older forms", () => {
     const nameless = await call("POST", "/openapi/entities/v1/", [{ ...body[0], aspect: {} }]);
     expect(nameless.status).toBe(400);
   });
+
+  test.each(["/openapi/entities/v1/", "/openapi/platform/entities/v1/"])(
+    "%s tells which entities changed",
+    async (path) => {
+      const platform = path.includes("platform");
+      const name = platform ? "platform-changed" : "changed";
+      const [first, second] = [datasetOf(`${name}-first`), datasetOf(`${name}-second`)];
+      let headers: Record<string, string> = {};
+      const write = async (...told: readonly (readonly [urn: string, text: string])[]) => {
+        const body = told.map(([entityUrn, text]) => {
+          const value = { name: text };
+          const entity = { entityType: "dataset", entityUrn };
+          return platform
+            ? {
+                ...{ ...entity, changeType: "UPSERT", aspectName: "datasetProperties" },
+                aspect: { value: JSON.stringify(value), contentType: "application/json" },
+              }
+            : { ...entity, aspect: { __type: "DatasetProperties", ...value } };
+        });
+        const { status, body: urns } = await call("POST", path, body, headers);
+        return [status, urns];
+      };
+      expect(await write([first, "a"], [second, "a"], [first, "b"])).toEqual([
+        201,
+        [first, second],
+      ]);
+      expect(await write([first, "c"], [second, "a"])).toEqual([201, [first]]);
+      expect(await write([first, "c"], [second, "a"])).toEqual([200, []]);
+      headers = { "Idempotency-Key": name };
+      const once = await write([first, "d"]);
+      expect(once).toEqual([201, [first]]);
+      expect(await write([first, "d"])).toEqual(once);
+    },
+  );
 
   test.each([
     ["urn:li:nothing:x", 404],

@@ -49,7 +49,7 @@ describe("a write", () => {
 
   test("that had nothing to write is at the position before all others", async () => {
     const { app, catalog } = openTestDoor();
-    catalog.ingest = async () => ({ position: undefined });
+    catalog.ingest = async () => ({ position: undefined, changed: [] });
     const reply = await app.inject({
       method: "POST",
       url: "/aspects?action=ingestProposalBatch",

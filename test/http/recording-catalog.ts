@@ -72,8 +72,8 @@ export function createRecordingCatalog(): RecordingCatalog {
   const catalog: RecordingCatalog = {
     calls,
     fault: undefined,
-    ingest: answering("ingest", { position: position(7) }),
-    ingestSnapshots: answering("ingestSnapshots", { position: position(8) }),
+    ingest: answering("ingest", { position: position(7), changed: ["urn:li:tag:a"] }),
+    ingestSnapshots: answering("ingestSnapshots", { position: position(8), changed: [] }),
     delete: answering("delete", {
       position: position(9),
       urn: "urn:li:tag:gone",

@@ -31,6 +31,15 @@ interface Asked {
   readonly systemMetadata?: boolean;
 }
 
+const changedUrns =
+  "The answer has the urns of what changed; with status 200 it is empty: all was known.";
+
+/** Created, or nothing new: as clients of these doors tell them apart. */
+const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Answer => ({
+  ...{ ...answer, json: JSON.stringify(changed) },
+  ...(changed.length === 0 && { status: 200 }),
+});
+
 const byType = (items: unknown): BodySchema => ({
   ...{ type: "object", properties: {}, additionalProperties: items },
   description: "Lists as of one type, by entity type",
@@ -262,9 +271,9 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       path,
       name: "writeEntities",
       summary: "Write aspects, as the first version of this door takes them",
-      about:
-        "The aspect's `__type` names its record, or `aspectName` the aspect. All or none; the answer has the urns.",
+      about: `The aspect's \`__type\` names its record, or \`aspectName\` the aspect. All or none. ${changedUrns}`,
       parameters: [forms.asynchronous(false)],
+      status: 201,
       body: {
         type: "array",
         maxItems: 20_000,
@@ -298,9 +307,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       },
       async handle(ask, backing) {
         const proposals = (ask.body as readonly unknown[]).map(proposalIn);
-        const answer = await write(proposals, ask, backing);
-        const urns = [...new Set(proposals.map(({ entityUrn }) => entityUrn))];
-        return { ...answer, json: JSON.stringify(urns) };
+        return writtenUrns(await write(proposals, ask, backing));
       },
     },
     {
@@ -362,8 +369,9 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   path,
   name,
   summary: "Write proposals",
-  about: "As `POST /aspects?action=ingestProposalBatch`: all or none. The answer has the urns.",
+  about: `As \`POST /aspects?action=ingestProposalBatch\`: all or none. ${changedUrns}`,
   parameters: [forms.asynchronous(false)],
+  status: 201,
   body: { type: "array", maxItems: 20_000, items: schemas.proposal },
   reply: { type: "array", items: schemas.urn },
   writes: true,
@@ -373,9 +381,7 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   async handle(ask, backing) {
     const told = ask.body as readonly Proposal[];
     eachOf(told, openSystemMetadata);
-    const answer = await write(told, ask, backing);
-    const urns = new Set(told.flatMap(({ entityUrn }) => entityUrn ?? []));
-    return { ...answer, json: JSON.stringify([...urns]) };
+    return writtenUrns(await write(told, ask, backing));
   },
 });
 

@@ -1,5 +1,5 @@
 /** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
-import type { Proposal } from "../../catalog/catalog.ts";
+import type { Ingested, Proposal } from "../../catalog/catalog.ts";
 import { jsonObject } from "../../core/json.ts";
 import { withConditions } from "../conditions.ts";
 import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
@@ -252,11 +252,11 @@ export async function write(
   proposals: readonly Proposal[],
   { caller, conditions }: Pick<Ask, "caller" | "conditions">,
   backing: Backing,
-): Promise<Answer> {
+): Promise<Answer & Pick<Ingested, "changed">> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
-  const { position } = await backing.catalog.ingest(conditioned, caller);
+  const { position, changed } = await backing.catalog.ingest(conditioned, caller);
   await untilFound(conditioned, { position }, backing.catalog);
-  return answerTo(position, backing);
+  return { ...answerTo(position, backing), changed };
 }
 
 const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
