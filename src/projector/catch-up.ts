@@ -27,7 +27,7 @@ export async function catchUp(
   for (;;) {
     const looked = performance.now();
     try {
-      await progress.reached(view, head, { timeoutMs: lookMs });
+      await progress.reached(view, head, { timeoutMs: lookMs, patient: true });
       return;
     } catch (error) {
       const now = performance.now();

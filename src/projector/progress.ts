@@ -15,9 +15,14 @@ export interface Progress {
   errors(): Readonly<Record<string, string>>;
   /**
    * Resolves when the view has the position. Rejects with CatalogError `unavailable`, naming the
-   * view, its position and the wanted one, after `timeoutMs`, or when it cannot get there.
+   * view, its position and the wanted one, after `timeoutMs`, or when it cannot get there; at once
+   * while the view has been failing for a second, unless the caller is `patient`.
    */
-  reached(view: string, position: Position, options: { timeoutMs: number }): Promise<void>;
+  reached(
+    view: string,
+    position: Position,
+    options: { readonly timeoutMs: number; readonly patient?: boolean },
+  ): Promise<void>;
   /** Called with all positions whenever one has moved. */
   onProgress(listener: (positions: Readonly<Record<string, Position>>) => void): void;
   /** Says that the log has come to a position. */

@@ -22,6 +22,7 @@ import type { ProjectorProgress } from "./projector.ts";
 import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
 import { createReplacements } from "./replacements.ts";
 import { createRestores } from "./restores.ts";
+import { createStuckViews } from "./stuck-views.ts";
 
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
@@ -77,6 +78,7 @@ export async function startProjectorThread(
   let ended: "closed" | "given up" | undefined;
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
+  const stuck = createStuckViews(waits.refuseStuck);
   const pokes = createPokes(() => send("poke"));
   const restores = createRestores((message) => send(message));
   const replacements = createReplacements((message) => send(message));
@@ -177,6 +179,7 @@ export async function startProjectorThread(
       Object.entries(next).map(([view, { position }]) => [view, position]),
     );
     pokes.reached(Math.max(0, ...Object.values(positions)));
+    stuck.told(errors());
     const moved = Object.keys(positions).some((view) => positions[view] !== before[view]);
     if (!moved) return;
     crashes = 0;
@@ -189,6 +192,7 @@ export async function startProjectorThread(
     if (ended !== undefined) return;
     crashes++;
     down = reason;
+    stuck.told(errors());
     if (crashes > restart.crashesMax) {
       ended = "given up";
       logger.error({ err: reason, crashes }, "projector given up");
@@ -200,17 +204,16 @@ export async function startProjectorThread(
     restarting = setTimeout(() => start().catch(onCrash), pauseMs);
   }
 
+  function errors(): Readonly<Record<string, string>> {
+    const texts = Object.entries(progress).map(([view, { error }]) => [view, down?.text ?? error]);
+    return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
+  }
+
   await start();
   return {
     positions: () => positions,
-    errors() {
-      const texts = Object.entries(progress).map(([view, { error }]) => [
-        view,
-        down?.text ?? error,
-      ]);
-      return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
-    },
-    reached(view, position, { timeoutMs, signal }: WaitOptions) {
+    errors,
+    reached(view, position, options: WaitOptions) {
       const at = positions[view];
       if (at === undefined) return Promise.reject(unreached(view, at, position, "there is none"));
       if (at >= position) return Promise.resolve();
@@ -218,9 +221,12 @@ export async function startProjectorThread(
       if (ended !== undefined) {
         return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
       }
-      return waits.add(view, position, { timeoutMs, signal }, (why) =>
-        unreached(view, positions[view], position, down?.text ?? progress[view]?.error ?? why),
-      );
+      const error = (why: string) =>
+        unreached(view, positions[view], position, errors()[view] ?? why);
+      if (stuck.has(view) && options.patient !== true) {
+        return Promise.reject(error("it does not move"));
+      }
+      return waits.add(view, position, options, error);
     },
     onProgress: (listener) => void listeners.push(listener),
     parked() {
@@ -248,6 +254,7 @@ export async function startProjectorThread(
       ended = "closed";
       clearTimeout(restarting);
       gathered.flush();
+      stuck.close();
       waits.refuse(new CatalogError("unavailable", "the projector is closed"));
       if (thread !== undefined) await stopped(thread);
     },
@@ -286,7 +293,11 @@ function gatherPokes(poke: (position: Position) => void) {
   };
 }
 
-type WaitOptions = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
+interface WaitOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly patient?: boolean;
+}
 
 async function stopped(thread: Worker): Promise<void> {
   const exit = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
@@ -315,6 +326,8 @@ interface Wait {
   readonly position: Position;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+  /** Undefined for one who waits for a view that fails, too. */
+  readonly stuck: (() => void) | undefined;
 }
 
 /** Who waits for a view to reach a position. */
@@ -324,11 +337,12 @@ function createWaits() {
     add(
       view: string,
       position: Position,
-      { timeoutMs, signal }: WaitOptions,
+      { timeoutMs, signal, patient = false }: WaitOptions,
       error: (why: string) => Error,
     ): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const wait: Wait = { view, position, resolve, reject };
+      const stuck = patient ? undefined : () => reject(error("it does not move"));
+      const wait: Wait = { view, position, resolve, reject, stuck };
       const timer = setTimeout(() => reject(error(`waited ${timeoutMs} ms`)), timeoutMs);
       const abort = () => reject(error("the wait was given up"));
       signal?.addEventListener("abort", abort);
@@ -347,6 +361,9 @@ function createWaits() {
     },
     refuse(error: Error): void {
       for (const { reject } of waiting) reject(error);
+    },
+    refuseStuck(name: string): void {
+      for (const { view, stuck } of waiting) if (view === name) stuck?.();
     },
   };
 }

@@ -189,9 +189,31 @@ describe("a wait", () => {
       "feels sick",
     );
     unmark("sick");
-    await projector.reached("timeseries", head, { timeoutMs: 5_000 });
+    await projector.reached("timeseries", head, { timeoutMs: 5_000, patient: true });
     expect(projector.errors()).toEqual({});
     expect(logged).toEqual(["view does not follow the log", "view follows the log again"]);
+  });
+
+  test("for a view that goes on failing is refused, and so is the next at once", async () => {
+    mark("sick");
+    const head = await append(3);
+    const projector = await start();
+    await projector.reached("aspects", head, { timeoutMs: 5_000 });
+    const endless = { timeoutMs: 600_000 };
+    await expect(projector.reached("timeseries", head, endless)).rejects.toEqual(
+      expect.objectContaining({
+        code: "unavailable",
+        message: 'the view "timeseries" is at position 0 and has not reached 3: feels sick',
+      }),
+    );
+    await expect(projector.reached("timeseries", head, endless)).rejects.toThrow("feels sick");
+    const patient = projector.reached("timeseries", head, { ...endless, patient: true });
+    unmark("sick");
+    await patient;
+    await projector.reached("timeseries", head, endless);
+    const next = await append();
+    projector.poke(next);
+    await projector.reached("timeseries", next, endless);
   });
 
   test("for a view that cannot take a record goes on; it is parked in the log, and retried", async () => {

@@ -1,0 +1,45 @@
+/**
+ * Views that have been failing for so long that it is not worth waiting for them. A failure that the
+ * next attempts get over is none.
+ */
+
+/** Time for some attempts. */
+const FAILING_MS = 1_000;
+
+export interface StuckViews {
+  /** Why each view does not move on; those that move are not in it. */
+  told(errors: Readonly<Record<string, string>>): void;
+  has(view: string): boolean;
+  close(): void;
+}
+
+/** `onStuck`: called with a view that has become one of them. */
+export function createStuckViews(onStuck: (view: string) => void): StuckViews {
+  const stuck = new Set<string>();
+  const failing = new Map<string, NodeJS.Timeout>();
+
+  function begin(view: string): void {
+    const timer = setTimeout(() => {
+      stuck.add(view);
+      onStuck(view);
+    }, FAILING_MS);
+    failing.set(view, timer.unref());
+  }
+
+  function end(view: string): void {
+    clearTimeout(failing.get(view));
+    failing.delete(view);
+    stuck.delete(view);
+  }
+
+  return {
+    told(errors) {
+      for (const view of failing.keys()) if (errors[view] === undefined) end(view);
+      for (const view of Object.keys(errors)) if (!failing.has(view)) begin(view);
+    },
+    has: (view) => stuck.has(view),
+    close() {
+      for (const view of failing.keys()) end(view);
+    },
+  };
+}
