@@ -85,6 +85,9 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
     name,
     project,
     costly: true,
+    async letGo() {
+      await Promise.allSettled([history.position()]);
+    },
     sink: {
       async apply(events, upTo) {
         const whole = await fillPrevious(events, history, `the view "${name}"`, HISTORY_MS_MAX);

@@ -29,7 +29,10 @@ export interface Touch {
 
 /** Where states come from: the aspect view. */
 export interface States {
-  /** Every record up to here is in what getEntities gives. */
+  /**
+   * Every record up to here is in what getEntities gives, which is asked of the edition that is in
+   * place now, or of a later one.
+   */
   position(): Promise<Position>;
   getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
   /** Called when the view is closed. */
@@ -49,7 +52,7 @@ export type LatestEvents = ReadonlyMap<string, Event>;
 export interface Events<W> {
   /** The aspects of an entity type that it heeds. */
   aspectsOf(entityType: string): readonly string[];
-  /** Every record up to here is in what `latest` gives. */
+  /** The same of what `latest` gives. */
   position(): Promise<Position>;
   /** For each urn. */
   latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
@@ -197,6 +200,9 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
+    async letGo() {
+      await Promise.allSettled([states.position(), events?.position()]);
+    },
     sink: {
       apply,
       /**

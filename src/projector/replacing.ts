@@ -214,6 +214,7 @@ export function createReplacing(parts: ReplacingParts) {
         await old.sink.close().catch(() => {});
       }
       await drop();
+      for (const { view } of followers) void view.letGo?.();
     },
 
     /** Ends all holds. */

@@ -84,6 +84,11 @@ export interface View<W = unknown> {
   /** The views that it is made of, beside the log: it never goes past those. */
   readonly madeOf?: readonly string[] | undefined;
   /**
+   * Another edition of views that it reads is in place: it goes on with that one at once, so that the
+   * files of the other are not kept for it until the next batch. Never rejects.
+   */
+  readonly letGo?: (() => Promise<void>) | undefined;
+  /**
    * It is kept in a server, where a projector of another process may feed it as well: this one does
    * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.
    */

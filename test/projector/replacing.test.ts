@@ -56,7 +56,8 @@ describe("the next edition of a view", () => {
     const log = createArrayLog(100);
     const [old, other, next] = [grown("a", 90), grown("b", 90), grown("a", 40)];
     const placed: string[] = [];
-    const projector = await run({ log, views: [old, other], next: [next], placed });
+    const made = { ...other, letGo: async () => void placed.push("a let go of") };
+    const projector = await run({ log, views: [old, made], next: [next], placed });
     await soon(() => expect(old.at).toBe(100));
     await projector.prepare(["a"], []);
     log.grow(20);
@@ -65,7 +66,7 @@ describe("the next edition of a view", () => {
     // Held: neither goes on.
     expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);
     await projector.release(["a"], true);
-    expect(placed).toEqual(["a in place", "a dropped"]);
+    expect(placed).toEqual(["a in place", "a dropped", "a let go of"]);
     expect(old.closed).toBe("keep");
     await soon(() => expect(next.at).toBe(120));
     expect(next.got).toEqual(range(1, 120));
