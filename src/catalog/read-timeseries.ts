@@ -5,10 +5,11 @@
 import { CatalogError } from "../core/errors.ts";
 import { compileFilter, filterInNamespace } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
-import type { Model } from "../model/model.ts";
+import type { Aspect, Model } from "../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import type { JsonText, TimeseriesQuery } from "./catalog.ts";
+import { checkEventFields } from "./event-fields.ts";
 
 /** Most events of one answer, and how many there are without a limit (settled in the design). */
 export const eventsMax = 10_000;
@@ -28,7 +29,7 @@ interface Dependencies {
 export function createTimeseriesReads(dependencies: Dependencies) {
   const { model, addresses, namespace, reader, caughtUp } = dependencies;
 
-  function checkNames(query: TimeseriesQuery): { readonly urn: string } {
+  function checkNames(query: TimeseriesQuery): { readonly urn: string; readonly aspect: Aspect } {
     const stated = model.findEntity(query.entity);
     if (stated === undefined) throw unknownEntityType(model, query.entity, "invalid");
     const { urn, entity } = addresses.writable(query.urn);
@@ -38,9 +39,10 @@ export function createTimeseriesReads(dependencies: Dependencies) {
         `urn "${urn}" is of entity type "${entity.name}", the request says "${stated.name}"`,
       );
     }
-    const timeseries = entity.aspects.filter((name) => model.aspects.get(name)?.timeseries);
-    if (!timeseries.includes(query.aspect)) {
-      const versioned = model.findAspectOf(entity, query.aspect) !== undefined;
+    const aspect = model.findAspectOf(entity, query.aspect);
+    if (aspect?.timeseries !== true) {
+      const timeseries = entity.aspects.filter((name) => model.aspects.get(name)?.timeseries);
+      const versioned = aspect !== undefined;
       throw new CatalogError(
         "invalid",
         versioned
@@ -54,12 +56,13 @@ export function createTimeseriesReads(dependencies: Dependencies) {
         },
       );
     }
-    return { urn };
+    return { urn, aspect };
   }
 
   return {
     async getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText> {
-      const { urn } = checkNames(query);
+      const { urn, aspect } = checkNames(query);
+      checkEventFields(query.filter, aspect, model.types);
       const limit = limitOf(query);
       const accepts = compileFilter(filterInNamespace(query.filter, namespace));
       const ascending = ascendingOf(query);

@@ -291,11 +291,14 @@ const PLAIN = ["string", "int", "long", "float", "double", "boolean", "bytes"];
  * name may itself hold dots, as the keys of maps do.
  */
 export function fieldValues(value: JsonObject, field: string): readonly unknown[] {
-  const path = ALIASES.get(field) ?? plainField(field);
   const found: unknown[] = [];
-  collect(value, path.split(/[./]/), found);
+  collect(value, fieldPath(field), found);
   return found;
 }
+
+/** The names on the way to a field, from the outside in. */
+export const fieldPath = (field: string): readonly string[] =>
+  (ALIASES.get(field) ?? plainField(field)).split(/[./]/);
 
 function collect(value: unknown, path: readonly string[], found: unknown[]): void {
   if (value === null || value === undefined) return;

@@ -333,7 +333,8 @@ describe("a batch", () => {
   });
 });
 
-const reads: readonly (readonly [string, string, string, unknown, number, RegExp])[] = [
+type Read = readonly [string, string, string, unknown, number, RegExp];
+const reads: readonly Read[] = [
   ["no urn", "GET", "/entitiesV2/nonsense", undefined, 400, /nonsense/],
   [
     "an unknown entity type",
@@ -452,6 +453,21 @@ const reads: readonly (readonly [string, string, string, unknown, number, RegExp
     400,
     /RESEMBLES/,
   ],
+  ...["rowCont", "fieldProfiles.max.deep", "rowCount.x", "", "fieldProfiles..max", "urn.x"].map(
+    (field): Read => [
+      `a field "${field}" that events do not have`,
+      "POST",
+      "/aspects?action=getTimeseriesAspectValues",
+      {
+        urn: DATASET,
+        entity: "dataset",
+        aspect: "datasetProfile",
+        filter: { or: [{ and: [{ field, values: ["1"] }] }] },
+      },
+      400,
+      /field/,
+    ],
+  ),
   [
     "an unknown snapshot",
     "POST",
@@ -463,14 +479,16 @@ const reads: readonly (readonly [string, string, string, unknown, number, RegExp
   ...[
     ["nonsense", 400, /"nonsense" is not a urn/] as const,
     ["urn:li:corpuser:ann", 422, /"corpuser".*"tag"/] as const,
-  ].map(([urn, status, names]): (typeof reads)[number] => [
-    `a snapshot without aspects of ${urn}`,
-    "POST",
-    "/entities?action=ingest",
-    { entity: { value: { "com.linkedin.metadata.snapshot.TagSnapshot": { urn, aspects: [] } } } },
-    status,
-    names,
-  ]),
+  ].map(
+    ([urn, status, names]): Read => [
+      `a snapshot without aspects of ${urn}`,
+      "POST",
+      "/entities?action=ingest",
+      { entity: { value: { "com.linkedin.metadata.snapshot.TagSnapshot": { urn, aspects: [] } } } },
+      status,
+      names,
+    ],
+  ),
   [
     "a member without aspects that has no urn",
     "POST",
@@ -555,3 +573,17 @@ async function head(): Promise<number> {
     await log.close();
   }
 }
+
+test.each([
+  "urn",
+  "@timestamp",
+  "rowCount",
+  "fieldProfiles.fieldPath.keyword",
+  "partitionSpec/type",
+])("events may be asked for by %s", async (field) => {
+  const asked = { urn: DATASET, entity: "dataset", aspect: "datasetProfile" };
+  const filter = { or: [{ and: [{ field, condition: "EXISTS" }] }] };
+  const path = "/aspects?action=getTimeseriesAspectValues";
+  const reply = await service.client.call("POST", path, { ...asked, filter });
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+});

@@ -145,7 +145,10 @@ const getTimeseriesAspectValues: Endpoint = {
     },
   },
   errors: [
-    { code: "malformed", when: "a parameter is missing or mistyped, or `limit` is negative" },
+    {
+      code: "malformed",
+      when: "a parameter is missing or mistyped, `limit` is negative, or a filter names a field that the aspect has not",
+    },
     { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
     ...momentErrors,
   ],
