@@ -7,7 +7,7 @@
  * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
  */
 import { randomBytes } from "node:crypto";
-import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -38,6 +38,7 @@ import {
 import { openApiDocument } from "./openapi.ts";
 import { answerAt } from "./positions.ts";
 import {
+  allowedAt,
   beginNotes,
   type Noted,
   noteAddress,
@@ -202,20 +203,25 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       servesApi: config.servesApi ?? true,
     });
   }
-  const refuse = (request: FastifyRequest, done: Done): void => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     const noted = beginNotes(request.raw, undefined);
     request.noted = noted;
+    let allowed: string | undefined;
     const unrouted = () => {
-      throw refuseUnrouted(request.raw, noted, rules);
+      if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
+      if (allowed === undefined) throw refuseUnrouted(request.raw, noted, rules);
     };
-    identified(request, undefined, access, unrouted, done);
+    identified(request, undefined, access, unrouted, (error) => {
+      if (allowed === undefined) done(error);
+      else replies.allow(reply, allowed, noted.protocol);
+    });
   };
   // What a resource does not offer is refused before its body is read.
   app.all(NOWHERE, {
-    onRequest: (request, _, done) => refuse(request, done as Done),
+    onRequest: (request, reply, done) => refuse(request, reply, done as Done),
     handler: () => undefined,
   });
-  app.setNotFoundHandler((request, reply) => refuse(request, (error) => reply.send(error)));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, (error) => reply.send(error)));
   return app;
 }
 

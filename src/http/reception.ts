@@ -14,7 +14,7 @@ import { decodeOnce } from "./percent.ts";
 import { type Protocol, readProtocol } from "./protocol.ts";
 import { parseQuery } from "./query.ts";
 import type { RouteTable } from "./route-table.ts";
-import { explainUnrouted, type Unrouted } from "./unrouted.ts";
+import { explainUnrouted, methodsAt, type Unrouted } from "./unrouted.ts";
 
 export interface Noted {
   /** Undefined where no endpoint takes the request. */
@@ -135,6 +135,19 @@ function admitOperator(request: IncomingMessage, rules: ReceptionRules): void {
   );
 }
 
+/** The address, with the path of a page as the router sees it: a urn in it is one segment. */
+function placeOf(request: IncomingMessage): Address {
+  const address = addressOf(request);
+  if (address.resource !== undefined || !address.path.startsWith("/")) return address;
+  return { ...address, path: request.url?.split("?", 1)[0] ?? address.path };
+}
+
+/** What may be asked where the request asks, for the Allow header; undefined where nothing is. */
+export function allowedAt(request: IncomingMessage, table: RouteTable): string | undefined {
+  const methods = methodsAt(placeOf(request), table);
+  return methods.length === 0 ? undefined : [...methods, "OPTIONS"].join(", ");
+}
+
 /** Why no endpoint takes the request; noted, too, for what the answer needs beside it. */
 export function refuseUnrouted(
   request: IncomingMessage,
@@ -143,7 +156,7 @@ export function refuseUnrouted(
 ): CatalogError {
   noted.unrouted = explainUnrouted(
     {
-      address: addressOf(request),
+      address: placeOf(request),
       method: request.method ?? "GET",
       target: targetOf(request),
       restliMethod: String(request.headers["x-restli-method"] ?? ""),

@@ -23,6 +23,8 @@ export interface Replies {
     endpoint: Endpoint,
     protocol: Protocol | undefined,
   ): string | undefined;
+  /** Sends which methods there are, and nothing else. */
+  allow(reply: FastifyReply, methods: string, protocol: Protocol | undefined): void;
   /** Fastify's error handler. */
   fail(error: Error, request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -94,6 +96,11 @@ export function createReplies(
       reply.header("cross-origin-resource-policy", "same-origin");
       reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
       return answer.html;
+    },
+
+    allow(reply, methods, protocol) {
+      speak(reply, protocol);
+      reply.code(204).header("allow", methods).send();
     },
 
     fail(error, request, reply) {

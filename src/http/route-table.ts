@@ -152,4 +152,4 @@ const PLAIN_KINDS: Readonly<Record<string, Endpoint["kind"]>> = {
 };
 
 /** Whether the path ends with the key of what it is about: `/aspects/{urn}`. */
-const hasKey = ({ path }: Endpoint): boolean => path.endsWith("}");
+export const hasKey = ({ path }: Endpoint): boolean => path.endsWith("}");

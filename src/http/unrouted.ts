@@ -1,12 +1,12 @@
 /**
  * What to say to a request that no endpoint takes: what is wrong with it in the reference's words,
- * and what there is instead.
+ * and what there is instead. One that asks what there is (OPTIONS) is told so.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 import { REGISTRY } from "./registry-form.ts";
-import { isPathOf, type RouteTable, resourceOf } from "./route-table.ts";
+import { hasKey, isPathOf, type RouteTable, resourceOf } from "./route-table.ts";
 
 export interface Unrouted {
   readonly error: CatalogError;
@@ -34,14 +34,11 @@ export function explainUnrouted(
 ): Unrouted {
   const { address, method } = request;
   const resource = table.resources.find(({ name }) => name === address.resource);
-  if (resource !== undefined) {
+  if (resource !== undefined && method !== "OPTIONS") {
     return { error: unroutedResource(request, resource, table.endpoints, recordPrefix) };
   }
   const path = shown(address.path);
-  const offered = table.endpoints
-    .filter((endpoint) => isPathOf(endpoint, address.path))
-    .flatMap((endpoint) => (endpoint.method === "GET" ? ["GET", "HEAD"] : [endpoint.method]));
-  const methods = [...new Set(offered)];
+  const methods = methodsAt(address, table);
   const errorForm = address.path.startsWith(`${REGISTRY}/`) ? "registry" : undefined;
   if (methods.length === 0) {
     return {
@@ -61,6 +58,21 @@ export function explainUnrouted(
     allow,
     errorForm,
   };
+}
+
+/** Those that some endpoint of the path takes, whatever the query; none where nothing is. */
+export function methodsAt(address: Address, { endpoints }: RouteTable): readonly string[] {
+  const { resource, rawKey, path } = address;
+  const isThere = (endpoint: Endpoint): boolean =>
+    resource === undefined
+      ? isPathOf(endpoint, path)
+      : endpoint.kind !== "page" &&
+        resourceOf(endpoint) === resource &&
+        hasKey(endpoint) === (rawKey !== undefined);
+  const offered = endpoints
+    .filter(isThere)
+    .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return [...new Set(offered)];
 }
 
 const SCHEMAS_STAY =

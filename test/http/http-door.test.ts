@@ -309,7 +309,6 @@ describe("what a resource does not offer", () => {
       "/aspects/urn%3Ali%3Atag%3Aa",
       "DELETE operation not supported for URI: '/aspects/urn%3Ali%3Atag%3Aa'",
     ],
-    ["OPTIONS", "/aspects", "OPTIONS operation not supported"],
     ["PATCH", "/gms/aspects/x", "PATCH operation not supported for URI: '/gms/aspects/x'"],
   ] as const)("%s %s is refused with what it does offer", async (method, url, message) => {
     const reply = await app.inject({ method, url });
@@ -370,6 +369,30 @@ describe("other paths", () => {
     );
     const entity = await post("/openapi/v3/entity/tag/urn:li:tag:a", {});
     expect(entity.headers.allow).toBe("HEAD, GET, DELETE");
+  });
+
+  const urn = "urn%3Ali%3Atag%3Aa";
+  test.each([
+    ["/config", "GET, HEAD"],
+    ["/gms/config?x=%ff", "GET, HEAD"],
+    ["/openapi/v3/entity/tag/urn:li:tag:a", "HEAD, GET, DELETE"],
+    ["/openapi/v3/entity/tag/urn:li:tag:a/b", "HEAD, GET, DELETE"],
+    ["/aspects", "POST"],
+    ["/aspects?action=fly", "POST"],
+    [`/aspects/${urn}`, "GET, HEAD"],
+    ["/entitiesV2", "GET, HEAD"],
+    ["/relationships", "GET, HEAD, DELETE, POST"],
+  ])("OPTIONS %s tells what may be asked there", async (url, methods) => {
+    const reply = await app.inject({ method: "OPTIONS", url, payload: "{" });
+    expect([reply.statusCode, reply.body]).toEqual([204, ""]);
+    expect(reply.headers.allow).toBe(`${methods}, OPTIONS`);
+    expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test.each(["/nowhere", "/-", "/runs/x", "/aspects%2Fx"])("OPTIONS %s is nowhere", async (url) => {
+    const reply = await app.inject({ method: "OPTIONS", url });
+    expect(reply.statusCode).toBe(404);
+    expect(reply.json().code).toBe("not_found");
   });
 
   test("an address that cannot be decoded is refused", async () => {
