@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { CatalogError } from "../core/errors.ts";
+import { takesJson } from "./accept.ts";
 import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
 import { readConditions } from "./conditions.ts";
@@ -92,6 +93,7 @@ export function receive(
     return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
+  if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", noted);
   if (endpoint.method !== "GET") refuseForeignPages(headers, rules);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
@@ -113,6 +115,15 @@ export function receive(
     dialect: protocol.dialect,
     host,
   };
+}
+
+function unacceptable(accept: string, noted: Noted): CatalogError {
+  const shown = accept.length > 80 ? `${accept.slice(0, 80)}…` : accept;
+  const error = new CatalogError("malformed", `the answer is JSON, and "${shown}" is accepted`, {
+    hint: "Send Accept: application/json, or none",
+  });
+  noted.unrouted = { error, status: 406 };
+  return error;
 }
 
 const NO_KEY = { key: "", path: {} } as const;
