@@ -225,7 +225,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   });
 
   const runTools = { log, decode: parts.decode, project: parts.projectTimeseries };
-  const ledger = createRunLedger(runTools);
+  const ledger = createRunLedger({ ...runTools, keyAspectOf });
   const deletingReferences = (seen: ReadPorts) =>
     createDeleteReferences({
       ...{ model, addresses, namespace, urnLimits: parts.urnLimits, paths: parts.references },

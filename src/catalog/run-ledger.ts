@@ -17,6 +17,7 @@ import {
   type UndoneRun,
 } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { createDeletedRows } from "./deleted-rows.ts";
 
 /**
  * In place of an aspect: a run was rolled back, or all that was told with a model registry, where one
@@ -29,7 +30,7 @@ export interface Run {
   /** Place of the record before its first, and of its last. */
   readonly after: Position;
   readonly last: Position;
-  /** Its records that are not undone, and all of them. */
+  /** Its records that are not undone and of no entity that was deleted since, and all of them. */
   readonly rows: number;
   readonly allRows: number;
   /** Of its last record, in epoch milliseconds. */
@@ -54,13 +55,24 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
 }
 
+interface LedgerDependencies extends Dependencies {
+  readonly log: Pick<ChangeLog, "readAll" | "readStream">;
+  readonly keyAspectOf: (entityType: string) => string | undefined;
+}
+
 /** Records that are read at once: what others wait for meanwhile is some milliseconds. */
 const PAGE_MAX = 500;
+/** Of deletions it is fewer: each has streams of its own to be read. */
+const DEATHS_MAX = 20;
 
-export function createRunLedger({ log, decode }: Dependencies): RunLedger {
+export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies): RunLedger {
+  const read = (record: LogRecord) => readable(decode, record);
+  const deletedRows = createDeletedRows({ log, decode: read, keyAspectOf });
   const runs = new Map<string, { -readonly [Key in keyof Run]: Run[Key] }>();
   /** Of each registry's mark: how many rows of which runs are told with it. */
   const registries = new Map<string, Map<string, number>>();
+  /** Timeseries aspects that were told of entities of each type. */
+  const series = new Map<string, Set<string>>();
   /** Where runs, and marks of registries, were last undone. */
   const undone = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
   let at = START;
@@ -92,6 +104,10 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
       return;
     }
     if (isOfRollback(change)) return;
+    if (change.timeseries) {
+      const aspects = series.get(change.entityType) ?? new Set();
+      series.set(change.entityType, aspects.add(change.aspect));
+    }
     if (registry !== undefined) {
       const rows = registries.get(registry) ?? new Map<string, number>();
       registries.set(registry, rows.set(runId, (rows.get(runId) ?? 0) + 1));
@@ -110,13 +126,36 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
     if (created.time > run.timestamp) run.timestamp = created.time;
   }
 
+  const isUndone: Runs["isUndone"] = (runId, position, registry) =>
+    position <= (undone.runs.get(runId) ?? START) ||
+    position <= (undone.registries.get(registry ?? "") ?? START);
+
+  /** The rows of an entity go with it; those that were undone have gone before. */
+  async function bury(death: PlacedChange): Promise<void> {
+    for await (const row of deletedRows.rowsOf(death, series.get(death.entityType) ?? [])) {
+      const { runId } = row.system;
+      const registry = markOf(row.system);
+      const run = runs.get(runId);
+      if (run === undefined || isOfRollback(row)) continue;
+      if (isUndone(runId, row.position, registry)) continue;
+      run.rows--;
+      const ofRegistry = registry === undefined ? undefined : registries.get(registry);
+      ofRegistry?.set(runId, (ofRegistry.get(runId) ?? 0) - 1);
+    }
+  }
+
   async function catchUp(): Promise<void> {
+    let deaths = 0;
     for (;;) {
       const page = await log.readAll(at, { limit: PAGE_MAX });
       if (page.length === 0) return;
       for (const record of page) {
-        const change = readable(decode, record);
+        const change = read(record);
         if (change !== undefined) add(change);
+        if (change !== undefined && deletedRows.isDeath(change)) {
+          await bury(change);
+          if (++deaths % DEATHS_MAX === 0) await turn();
+        }
         at = record.position;
       }
       await turn();
@@ -135,9 +174,7 @@ export function createRunLedger({ log, decode }: Dependencies): RunLedger {
         position: at,
         all: () => runs.values(),
         find: (runId) => runs.get(runId),
-        isUndone: (runId, position, registry) =>
-          position <= (undone.runs.get(runId) ?? START) ||
-          position <= (undone.registries.get(registry ?? "") ?? START),
+        isUndone,
       };
     },
   };

@@ -4,17 +4,19 @@ import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
 import { markOf } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { Catalog, Envelope, RunRow } from "./catalog.ts";
+import { createDeletedRows } from "./deleted-rows.ts";
 import type { EntityStates } from "./entity-states.ts";
-import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
+import { type Run, type RunLedger, readable, recordsOfRun } from "./run-ledger.ts";
 import type { Eyes } from "./sight.ts";
 import { tellable } from "./withheld-ports.ts";
 
 interface Dependencies {
-  readonly log: Pick<ChangeLog, "readAll">;
+  readonly log: Pick<ChangeLog, "readAll" | "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly model: Pick<Model, "entities">;
   readonly states: Pick<EntityStates, "read">;
@@ -37,12 +39,26 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 
   const keyAspectOf = (change: PlacedChange) => model.entities.get(change.entityType)?.keyAspect;
 
-  /** Those of entities that are there and not soft-deleted. */
+  const { lastDeath } = createDeletedRows({
+    log: dependencies.log,
+    decode: (record) => readable(dependencies.decode, record),
+    keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
+  });
+
+  /** Those of entities that are there and not soft-deleted, since they came to be. */
   async function living(changes: readonly PlacedChange[]): Promise<readonly PlacedChange[]> {
     const urns = [...new Set(changes.map(({ urn }) => urn))];
     const found = await states.read(urns);
     const byUrn = new Map(found.map((state) => [state.urn, state]));
-    return changes.filter((change) => isLiving(byUrn.get(change.urn), keyAspectOf(change)));
+    const there = changes.filter((change) => isLiving(byUrn.get(change.urn), keyAspectOf(change)));
+    const deaths = new Map<string, Position>();
+    for (const change of there) {
+      const key = byUrn.get(change.urn)?.aspects.get(keyAspectOf(change) ?? "");
+      // A key has another version only where its entity came to be once more.
+      if (key === undefined || key.version < 2 || deaths.has(change.urn)) continue;
+      deaths.set(change.urn, await lastDeath(change.urn));
+    }
+    return there.filter(({ urn, position }) => position > (deaths.get(urn) ?? START));
   }
 
   function rowOf(change: PlacedChange, value: unknown): RunRow {

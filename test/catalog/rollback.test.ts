@@ -417,6 +417,43 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await find({ includeSoft: true })).toMatchObject({ rows });
     });
 
+    test("are listed without what they told of entities that were deleted since", async () => {
+      const [gone, kept, run, later] = [fresh(), fresh(), runOf(), runOf()];
+      const rowsOf = async (runId: string) => {
+        const all = await action("list", { pageOffset: 0, pageSize: 1_000 });
+        const listed = all.find((one: { runId: string }) => one.runId === runId)?.rows ?? 0;
+        const rows = await action("describe", { runId, start: 0, count: 100 });
+        expect(rows).toHaveLength(listed);
+        return listed;
+      };
+      const remove = async (urn: string) => {
+        const { status } = await service.client.call("POST", "/entities?action=delete", { urn });
+        expect(status).toBe(200);
+      };
+      for (const urn of [gone, kept]) {
+        await tell(run, urn, "editableDatasetProperties", described("one"));
+        await tell(run, urn, "editableDatasetProperties", described("one"));
+        await tell(run, urn, "datasetProfile", profile(5, 6));
+      }
+      await tell(later, gone, "editableDatasetProperties", described("two"));
+      const before = await rowsOf(run);
+      expect(await rowsOf(later)).toBe(1);
+      await remove(gone);
+      expect(await rowsOf(run)).toBe(before / 2);
+      expect(await rowsOf(later)).toBe(0);
+      // It comes to be again, without what was told of it before.
+      await tell(later, gone, "editableDatasetProperties", described("three"));
+      await tell(later, gone, "datasetProfile", profile(7, 8));
+      const again = await rowsOf(later);
+      expect(again).toBeGreaterThan(2);
+      expect(await rowsOf(run)).toBe(before / 2);
+      await rollback(run);
+      expect(await rowsOf(run)).toBe(0);
+      await remove(gone);
+      await remove(kept);
+      expect([await rowsOf(run), await rowsOf(later)]).toEqual([0, 0]);
+    });
+
     test("are described in their order, page by page, with values on request", async () => {
       const [urn, run] = [fresh(), runOf()];
       await tell(run, urn, "editableDatasetProperties", described("one"));
