@@ -42,7 +42,7 @@ import {
 const NICENESS = 10;
 
 /** Operations.rebuild. */
-export const rebuild: Operations["rebuild"] = async (config, { views, onProgress }) => {
+export const rebuild: Operations["rebuild"] = async (config, { views, onProgress, signal }) => {
   requireLog(config);
   const lock = lockOrSay(config, "rebuild");
   try {
@@ -63,21 +63,23 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const [, beside = []] = lanes;
       const own = all.flat().filter((name) => !sharedView(config, name));
       const comparison =
-        head < worthThread ? compareLater(stores, own) : startComparison(stores, own, lanes.length);
-      const others = startBeside(stores, beside);
+        head < worthThread
+          ? compareLater(stores, own, signal)
+          : startComparison(stores, { views: own, growers: lanes.length }, signal);
+      const others = startBeside(stores, beside, signal);
       try {
         for (const round of all) {
           const names = round.filter((name) => !beside.includes(name));
           const next = { beside: grown, next: true, bulk: true };
           const opened = await openViews(stores, { names, ...next });
           const records = await regrow({
-            ...{ log, views: opened, decode: decodeRecord, notes, onProgress },
+            ...{ log, views: opened, decode: decodeRecord, notes, onProgress, signal },
             // Those in servers take the places of others as they are closed.
             onGrown: (places) =>
               requireGrown(
                 stores,
                 names.filter((name) => name in places),
-                places,
+                { grown: places, signal },
               ),
           });
           rebuilt.push(...names.map((view) => ({ view, records })));
@@ -91,7 +93,12 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
         const [records = START] = rebuilt.map((one) => one.records);
         rebuilt.push(...beside.map((view) => ({ view, records })));
         await comparison.end();
+        signal?.throwIfAborted();
         putInPlaceAtRest(config, own);
+      } catch (error) {
+        // Threads that were told to end have reasons of their own.
+        signal?.throwIfAborted();
+        throw error;
       } finally {
         await others.end();
         await comparison.giveUp();
@@ -106,28 +113,37 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
   }
 };
 
-/** Grows views by a thread of its own. */
-function startBeside(stores: StoresConfig, views: readonly string[]) {
+/** Grows views by a thread of its own, which ends when the signal aborts. */
+function startBeside(
+  stores: StoresConfig,
+  views: readonly string[],
+  signal: AbortSignal | undefined,
+) {
   const regrower =
     views.length === 0
       ? undefined
       : startRegrower({ stores, views, onProgress: () => {}, compare: async () => {} });
+  const end = async () => regrower?.end();
+  signal?.addEventListener("abort", end);
   return {
     /** Resolves, when they are grown and closed, with what they pass over. */
     async grown(): Promise<readonly Parked[]> {
       await regrower?.near;
       return (await regrower?.finish(START)) ?? [];
     },
-    end: async () => regrower?.end(),
+    end,
   };
 }
 
 /** Compares views of the directory with the log, which is folded while they are grown. */
-function startComparison(stores: StoresConfig, views: readonly ViewName[], growers: number) {
+function startComparison(
+  stores: StoresConfig,
+  { views, growers }: { readonly views: readonly ViewName[]; readonly growers: number },
+  signal: AbortSignal | undefined,
+) {
   const closed = Promise.withResolvers<readonly Parked[]>();
   closed.promise.catch(() => {});
   const where = { niceness: NICENESS, threads: spareThreads(), atRest: true };
-  const { signal } = new AbortController();
   const growing = { views, growers, parked: closed.promise };
   const compared =
     views.length === 0
@@ -149,8 +165,12 @@ function startComparison(stores: StoresConfig, views: readonly ViewName[], growe
 }
 
 /** The same in this thread, when they are there. */
-const compareLater = (stores: StoresConfig, views: readonly ViewName[]) => ({
-  end: () => requireGrown(stores, views),
+const compareLater = (
+  stores: StoresConfig,
+  views: readonly ViewName[],
+  signal: AbortSignal | undefined,
+) => ({
+  end: () => requireGrown(stores, views, { signal }),
   giveUp: async () => {},
 });
 
@@ -158,12 +178,12 @@ const compareLater = (stores: StoresConfig, views: readonly ViewName[]) => ({
 async function requireGrown(
   stores: StoresConfig,
   views: readonly ViewName[],
-  grown?: VerifyOptions["grown"],
+  { grown, signal }: Pick<VerifyOptions, "grown" | "signal">,
 ): Promise<void> {
   if (views.length === 0) return;
-  const asked = { views, grown, grade: "full", next: true, threads: spareThreads() } as const;
+  const how = { grade: "full", next: true, threads: spareThreads() } as const;
   // What they pass over is noted in the log by now.
-  requireEqual(await verifyStoredViews(stores, asked), []);
+  requireEqual(await verifyStoredViews(stores, { ...how, views, grown, signal }), []);
 }
 
 /** What this command does to a directory, a service that has it does itself. */

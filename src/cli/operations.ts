@@ -85,8 +85,10 @@ export interface Operations {
   readLog(config: Config, query: LogQuery): AsyncIterable<readonly LoggedRecord[]>;
 
   /**
-   * Empties the named views (none named: all) and grows them again. Throws CatalogError `invalid`
-   * for a view that there is not and `unavailable` while a service runs on the data directory.
+   * Grows the named views (none named: all) again; they take the places of those that are there.
+   * Throws CatalogError `invalid` for a view that there is not and `unavailable` while a service runs
+   * on the data directory; and the signal's reason when it aborts before they are in place: nothing
+   * of them is left then.
    */
   rebuild(
     config: Config,
@@ -94,6 +96,8 @@ export interface Operations {
       readonly views: readonly string[];
       readonly logger: Logger;
       readonly onProgress: (position: Position, head: Position) => void;
+      /** Absent: it goes on to its end. */
+      readonly signal?: AbortSignal | undefined;
     },
   ): Promise<readonly Rebuilt[]>;
 

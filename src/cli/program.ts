@@ -35,6 +35,7 @@ import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
+import { interrupted } from "./signals.ts";
 import { openTerminal } from "./terminal.ts";
 import { createToken, operatorTokenOf, type TokenOptions, tokenIn } from "./token.ts";
 import { verify, verifyGrades, verifyRunning } from "./verify.ts";
@@ -118,7 +119,8 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
         finish(await rebuildRunning(views, { client, terminal }));
         return;
       }
-      finish(await rebuild(config, views, { operations, terminal, logger: loggerOf(config) }));
+      const parts = { operations, terminal, logger: loggerOf(config), signal: interrupted() };
+      finish(await rebuild(config, views, parts));
     });
 
   settingsCommand(program, "verify")
@@ -334,11 +336,4 @@ function limit(
     throw new InvalidArgumentError(`It is a whole number from 1 to ${max}.`);
   });
   return fallback === undefined ? option : option.default(fallback);
-}
-
-/** Aborts at the first Ctrl-C; the next one ends the process as it always does. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  process.once("SIGINT", () => controller.abort(new CatalogError("unavailable", "interrupted")));
-  return controller.signal;
 }

@@ -13,14 +13,18 @@ import type { Terminal } from "./terminal.ts";
 export async function rebuild(
   config: Config,
   views: readonly string[],
-  { operations, terminal, logger }: { operations: Operations; terminal: Terminal; logger: Logger },
+  {
+    operations,
+    terminal,
+    logger,
+    signal,
+  }: { operations: Operations; terminal: Terminal; logger: Logger; signal: AbortSignal },
 ): Promise<ExitCode> {
   const start = performance.now();
   const bar = terminal.startBar("rebuilding {bar} {percentage}% | position {value} of {total}");
   try {
     const rebuilt = await operations.rebuild(config, {
-      views,
-      logger,
+      ...{ views, logger, signal },
       onProgress: (position, head) => bar.update(position, head),
     });
     bar.stop();

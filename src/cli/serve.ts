@@ -8,10 +8,8 @@ import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { describeFailure, type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
+import { onSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** One Ctrl-C arrives up to three times: from the terminal, from npm and from annals.mjs. */
-const repeatedSignalMsMax = 500;
 
 export async function serve(
   config: Config,
@@ -56,23 +54,15 @@ function collectStartGarbage(): void {
 /** Resolves at the first signal; from then on the process ends by force if it does not by itself. */
 function firstSignal(config: Config, logger: Logger): Promise<void> {
   return new Promise((resolve) => {
-    let first: number | undefined;
     const force = (reason: string): never => {
       logger.error({ reason }, "stopped by force; requests in flight were cut off");
       process.exit(exitCodes.failed);
     };
-    const onSignal = (signal: NodeJS.Signals): void => {
-      const now = performance.now();
-      if (first !== undefined) {
-        if (now - first > repeatedSignalMsMax) force(signal);
-        return;
-      }
-      first = now;
+    onSignals((signal) => {
       logger.info({ signal }, "stopping; requests in flight finish");
       // Not a reason to stay alive, but in force as long as anything else is.
       setTimeout(force, config.shutdownTimeoutSeconds * 1000, "timeout").unref();
       resolve();
-    };
-    process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+    }, force);
   });
 }

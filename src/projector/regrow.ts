@@ -30,6 +30,8 @@ export interface RegrowParts {
    * nothing takes the place of anything.
    */
   readonly onGrown?: ((grown: Readonly<Record<string, Grown>>) => Promise<void>) | undefined;
+  /** Asked before each batch; it throws what it has to end with. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Many small rows of random keys touch each page of an index once per batch: the more the better. */
@@ -37,7 +39,8 @@ const BATCH_MAX = 5_000;
 
 /**
  * The position that the views have reached: the head as it was at the beginning. When a record
- * cannot be read or projected, or a view cannot take it, rejects with that error; views that were
+ * cannot be read or projected, or a view cannot take it, rejects with that error, and with the signal's
+ * reason when that aborts; views that were
  * grown beside others (Sink.close) are then discarded, others are left as far as they came.
  */
 export async function regrow(parts: RegrowParts): Promise<Position> {
@@ -90,8 +93,6 @@ export function createGrower(
     /** Of each view; undefined: what it cannot take ends the growing. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
-    /** Asked before each batch; it throws what it has to end with. */
-    readonly signal?: AbortSignal | undefined;
     readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
   },
 ): Grower {

@@ -52,7 +52,7 @@ export async function verifyGrowing(
     readonly growers: number;
     readonly parked: Promise<readonly Parked[]>;
   },
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   where: Pick<VerifyThreadData, "niceness" | "threads" | "atRest"> = besideService(),
 ): Promise<void> {
   const { views, growers, parked } = editions;

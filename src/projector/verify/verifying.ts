@@ -10,12 +10,12 @@ export async function verifyInThread(
   data: VerifyThreadData,
   options: {
     readonly onProgress: (done: number, total: number) => void;
-    readonly signal: AbortSignal;
+    readonly signal: AbortSignal | undefined;
     /** Where `data.growers` is set: resolves when the views are there; when it rejects, so does this. */
     readonly ready?: Promise<void> | undefined;
   },
 ): Promise<VerificationResult> {
-  options.signal.throwIfAborted();
+  options.signal?.throwIfAborted();
   const worker = new Worker(new URL("verify-thread.ts", import.meta.url), {
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
     workerData: data,
@@ -25,7 +25,7 @@ export async function verifyInThread(
   const send = (message: ToVerifyThread) => worker.postMessage(message);
   const stop = () => send({ kind: "stop" });
   const unwatch = data.atRest ? undefined : watchBusy((busy) => send({ kind: "busy", busy }));
-  options.signal.addEventListener("abort", stop);
+  options.signal?.addEventListener("abort", stop);
   options.ready?.then(() => send({ kind: "ready" }), stop);
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
@@ -47,7 +47,7 @@ export async function verifyInThread(
   try {
     return await promise;
   } finally {
-    options.signal.removeEventListener("abort", stop);
+    options.signal?.removeEventListener("abort", stop);
     unwatch?.();
     await exited;
   }

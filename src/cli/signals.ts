@@ -1,0 +1,32 @@
+/** Signals to stop, SIGINT and SIGTERM, as commands hear them. */
+import { CatalogError } from "../core/errors.ts";
+import { exitCodes } from "./failure.ts";
+
+/** One Ctrl-C arrives up to three times: from the terminal, from npm and from annals.mjs. */
+const repeatedMsMax = 500;
+
+/** Calls `first` at the first signal, and `again` at those after it that are not the same one. */
+export function onSignals(
+  first: (signal: NodeJS.Signals) => void,
+  again: (signal: NodeJS.Signals) => void,
+): void {
+  let firstAt: number | undefined;
+  const heard = (signal: NodeJS.Signals): void => {
+    const now = performance.now();
+    if (firstAt === undefined) {
+      firstAt = now;
+      first(signal);
+    } else if (now - firstAt > repeatedMsMax) again(signal);
+  };
+  process.on("SIGINT", heard).on("SIGTERM", heard);
+}
+
+/** Aborts at the first signal; the next one ends the process, whatever it does. */
+export function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  onSignals(
+    () => controller.abort(new CatalogError("unavailable", "interrupted")),
+    () => process.exit(exitCodes.failed),
+  );
+  return controller.signal;
+}

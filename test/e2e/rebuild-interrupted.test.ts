@@ -1,0 +1,77 @@
+/**
+ * `annals rebuild` that is interrupted: the views are as they were, to the byte, and nothing else is
+ * left. A terminal's Ctrl-C arrives more than once, since who started the command passes it on.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { worthThread } from "../../src/growth-plan.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
+import { openLog, type ViewName, viewNames } from "../../src/stores.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { fill } from "../bench/regrow.ts";
+import { start } from "../cli/run-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const command = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
+const directory = temporaryDirectory("annals-interrupted");
+
+beforeAll(async () => {
+  const config = readConfig({ data: directory.path }, {});
+  // Threads beside the first have to end, too.
+  await fill(await openLog(config), worthThread);
+  await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
+});
+afterAll(() => directory[Symbol.dispose]());
+
+const rebuildAll = () => start(process.execPath, [command, "rebuild", "--data", directory.path]);
+
+/** Every file of a view, by what it holds. */
+const files = () =>
+  readdirSync(directory.path)
+    .filter((name) => viewNames.some((view) => name.startsWith(view)))
+    .map((name) => [name, createHash("sha256").update(read(name)).digest("hex")]);
+
+const read = (name: string) => readFileSync(join(directory.path, name));
+
+test.each<[NodeJS.Signals, ViewName]>([
+  ["SIGINT", "aspects"],
+  ["SIGTERM", "search"],
+])("by %s, while %s is being grown", async (signal, view) => {
+  const before = files();
+  const { child, ended } = rebuildAll();
+  while (!existsSync(join(directory.path, `${view}.sqlite.1`))) await pause(1);
+  child.kill(signal);
+  await pause(20);
+  child.kill(signal);
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "annals: interrupted\n",
+  });
+  expect(files()).toEqual(before);
+});
+
+test("at any moment", async () => {
+  const begun = performance.now();
+  expect((await rebuildAll().ended).code).toBe(0);
+  // The machine may have stood still meanwhile.
+  const wholeMs = Math.min(performance.now() - begun, 5_000);
+  for (let round = 0; round < 4; round++) {
+    const before = files();
+    const { child, ended } = rebuildAll();
+    await pause(wholeMs * (round / 4 + Math.random() / 4));
+    child.kill("SIGINT");
+    const { code } = await ended;
+    // Before the command hears signals it is ended by them.
+    expect([0, 1, null]).toContain(code);
+    const names = files().map(([name]) => name);
+    expect(names).toEqual(before.map(([name]) => name));
+    if (code !== 0) expect(files()).toEqual(before);
+  }
+});
