@@ -10,8 +10,8 @@ import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
 export type Asked =
   /** One of the texts, letter for letter; of a path, below one of them, too. */
   | { readonly how: "equals"; readonly texts: readonly string[] }
-  /** The same as people type it: letter case is nothing, and of a urn its last part is enough. */
-  | { readonly how: "is"; readonly texts: readonly string[] }
+  /** Whole, or how it begins, as people type it: letter case is nothing, and of a urn its last part is enough. */
+  | { readonly how: "is" | "begins"; readonly texts: readonly string[] }
   | { readonly how: "ignoringCase"; readonly texts: readonly string[] }
   | { readonly how: "contains" | "starts" | "ends"; readonly texts: readonly string[] }
   | { readonly how: "range"; readonly ends: Ends }
@@ -59,7 +59,7 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
   if (kind === "text" || kind === "urn" || kind === "path") {
     return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
   }
-  if (asked.how === "contains" || asked.how === "starts" || asked.how === "ends") {
+  if (asked.how !== "equals" && asked.how !== "is" && asked.how !== "ignoringCase") {
     // The name of an entity type is a text, too, and other values are as they are told.
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
@@ -136,29 +136,21 @@ function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextA
     return anyOf([{ kind: "equal", field: name, values: texts }, ...below]);
   }
   if (how === "equals") return { kind: "equal", field: name, values: texts };
-  if (kind !== "urn") return like(how === "is" ? "equals" : how, lower);
+  if (how !== "is" && how !== "begins") return like(how, lower);
+  if (kind !== "urn") return like(how === "is" ? "equals" : "starts", lower);
   // The last part of a urn is what people call it: tags:pii, platform:hive.
   const whole = texts.filter((text) => text.startsWith("urn:"));
   const parts = lower.filter((text) => !text.startsWith("urn:"));
   const lastParts = parts.map((text) => `:${text}`);
-  switch (how) {
-    case "is":
-      return anyOf([
-        { kind: "equal", field: name, values: whole },
-        like("equals", parts),
-        like("ends", lastParts),
-      ]);
-    case "starts":
-      return anyOf([
-        like(
-          "starts",
-          lower.filter((text) => text.startsWith("urn:")),
-        ),
-        like("contains", lastParts),
-      ]);
-    default:
-      return like(how, lower);
+  if (how === "is") {
+    return anyOf([
+      { kind: "equal", field: name, values: whole },
+      like("equals", parts),
+      like("ends", lastParts),
+    ]);
   }
+  const beginnings = lower.filter((text) => text.startsWith("urn:"));
+  return anyOf([like("starts", beginnings), like("contains", lastParts)]);
 }
 
 /** Texts that begin so, letter for letter. */

@@ -220,5 +220,8 @@ function askedBy(question: FieldQuestion, namespace: string): Asked {
   if (question.kind === "exists") return { how: "exists" };
   if (question.kind === "range") return { how: "range", ends: question.ends };
   const texts = [withNamespace(question.text, namespace)];
-  return { how: question.how === "equals" ? "is" : question.how, texts };
+  return { how: typedAs[question.how], texts };
 }
+
+/** What people mean who type a value so. */
+const typedAs = { equals: "is", starts: "begins", ends: "ends", contains: "contains" } as const;

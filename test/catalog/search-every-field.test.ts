@@ -64,6 +64,7 @@ const urn: Asked = {
     criterion("EQUAL", "urn:li:dataset:(urn:li:dataPlatform:hive,odd name,PROD)"),
     criterion("EQUAL", "Odd name"),
     criterion("START_WITH", "odd"),
+    criterion("START_WITH", "hive"),
     criterion("GREATER_THAN", "urn:li:dataset:)"),
   ],
   typed: [
@@ -71,6 +72,7 @@ const urn: Asked = {
     "urn\\:li\\:dataset\\:\\(urn\\:li\\:dataPlatform\\:hive,Odd\\ name,PROD\\)",
     '"urn:li:dataset:(urn:li:dataPlatform:hive,Odd name,PROD)"',
     "urn:li:dataset*",
+    "hive*",
     "*",
   ],
 };
