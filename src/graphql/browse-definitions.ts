@@ -65,6 +65,14 @@ type BrowseResults {
   total: Int!
   entities: [Entity!]!
   groups: [BrowseResultGroup!]!
+  metadata: BrowseResultMetadata!
+}
+
+type BrowseResultMetadata {
+  "The folder that was asked for."
+  path: [String!]!
+  "Entities below the folders of this level."
+  totalNumEntities: Long!
 }
 
 type BrowseResultGroup {
@@ -89,6 +97,7 @@ type BrowseResultsV2 {
   "Folders of this level."
   total: Int!
   groups: [BrowseResultGroupV2!]!
+  metadata: BrowseResultMetadata!
 }
 
 type BrowseResultGroupV2 {

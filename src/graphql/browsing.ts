@@ -67,6 +67,7 @@ export const browsing = {
       total: found.numGroups + found.numEntities,
       groups: found.groups,
       entities: found.entities.map(entityOf),
+      metadata: metadataOf(input, found),
     };
   },
 
@@ -83,6 +84,12 @@ export const browsing = {
         ...group,
         entity: group.entity === undefined ? null : entityOf(group.entity),
       })),
+      metadata: metadataOf(input, found),
     };
   },
 };
+
+const metadataOf = (
+  { path }: Level,
+  { totalNumEntities }: { readonly totalNumEntities: number },
+) => ({ path: path ?? [], totalNumEntities });

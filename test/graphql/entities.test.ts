@@ -598,8 +598,8 @@ test("what is typed is completed, and folders are gone through", async () => {
     `query($a: AutoCompleteInput!, $m: AutoCompleteMultipleInput!, $v: BrowseV2Input!, $b: BrowseInput!) {
       autoComplete(input: $a) { suggestions entities { urn } }
       autoCompleteForMultiple(input: $m) { suggestions { type suggestions entities { urn } } }
-      browseV2(input: $v) { total groups { name count } }
-      browse(input: $b) { total groups { name count } } }`,
+      browseV2(input: $v) { total groups { name count } metadata { path totalNumEntities } }
+      browse(input: $b) { total groups { name count } metadata { path totalNumEntities } } }`,
     {
       ...{ a: { type: "TAG", query: "compl" }, m: { types: ["TAG", "DOMAIN"], query: "compl" } },
       ...{ v: { type: "DATASET", path: [], query: "*" }, b: { type: "DATASET" } },
@@ -614,7 +614,13 @@ test("what is typed is completed, and folders are gone through", async () => {
     { type: "TAG", suggestions: ["Completed"], entities: [{ urn: "urn:li:tag:Completed" }] },
   ]);
   expect(found.browseV2.total).toBeGreaterThan(0);
+  const below = found.browseV2.groups.reduce(
+    (sum: number, group: { count: number }) => sum + group.count,
+    0,
+  );
+  expect(found.browseV2.metadata).toEqual({ path: [], totalNumEntities: below });
   expect(found.browse.groups).toEqual([{ name: "prod", count: 2 }]);
+  expect(found.browse.metadata).toEqual({ path: [], totalNumEntities: 2 });
 });
 
 test("what clients ask of the service itself", async () => {
