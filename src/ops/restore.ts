@@ -155,13 +155,19 @@ export function createRestoring(dependencies: Dependencies) {
     };
 
     async function flush(): Promise<void> {
-      const last = batch.rows.at(-1);
-      const restored = await restoreBatch(batch, run, elsewhere);
+      const before = counts;
+      const untaken = taken - batch.rows.length;
+      const report = async (part: RestoredBatch, whole: 0 | 1): Promise<void> => {
+        counts = withBatch(before, part, whole);
+        const { lastUrn: urn, lastAspect: aspect, rowsMigrated, ignored } = part;
+        const place = { urn, aspect, skipped, taken: untaken + rowsMigrated + ignored };
+        await run.report(soFar(), aspect === "" ? undefined : place);
+      };
+      const restored = await restoreBatch(batch, run, elsewhere, (part) => report(part, 0));
       batches.push(restored);
       if (batches.length > batchesToldMax) batches.shift();
       batch = emptyBatch();
-      counts = withBatch(counts, restored);
-      await run.report(soFar(), last && { urn: last.urn, aspect: last.row.aspect, skipped, taken });
+      await report(restored, 1);
       if (request.batchDelayMs) await delay(request.batchDelayMs, undefined, run);
     }
 
@@ -170,7 +176,11 @@ export function createRestoring(dependencies: Dependencies) {
     for await (const urn of urnsOf(request, begin.urn)) {
       run.signal.throwIfAborted();
       if (full()) break;
-      if (++passed.entities % entitiesPerTurnMax === 0) await turn();
+      if (passed.entities > 0 && passed.entities % entitiesPerTurnMax === 0) {
+        await turn();
+        await run.report(soFar());
+      }
+      passed.entities++;
       const after = urn === begin.urn ? begin.aspect : "";
       const rows = (await entityRows(log, urn, rowOptions)).filter(
         (row) => row.aspect > after && selects(row),
@@ -203,41 +213,48 @@ export function createRestoring(dependencies: Dependencies) {
     if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
   };
 
-  /** Adds to `elsewhere` the views that other processes feed. */
+  /**
+   * Adds to `elsewhere` the views that other processes feed. `onPart` is told how much of the batch is
+   * restored, time and again as long as it is not the whole.
+   */
   async function restoreBatch(
     batch: Batch,
     run: JobRun,
     elsewhere: Set<string>,
+    onPart: (part: RestoredBatch) => Promise<void>,
   ): Promise<RestoredBatch> {
     const urns = [...batch.urns];
-    const failed = new Set<string>();
+    const rows = Map.groupBy(batch.rows, ({ urn }) => urn);
     const begun = performance.now();
     const { createDefaultAspects } = run.request as RestoreRequest;
-    let defaultAspects = 0;
+    let part: RestoredBatch = {
+      ...{ rowsMigrated: 0, ignored: 0, defaultAspects: 0, restoreMs: 0 },
+      ...{ readMs: begun - batch.begun, lastUrn: urns.at(-1) ?? "", lastAspect: "" },
+    };
     for (let from = 0; from < urns.length; from += entitiesPerGoMax) {
       run.signal.throwIfAborted();
       const some = urns.slice(from, from + entitiesPerGoMax);
-      if (createDefaultAspects) defaultAspects += await dependencies.giveDefaults(some);
-      const unrestored = await restoration.restore(some);
-      for (const one of unrestored) {
+      const given = createDefaultAspects ? await dependencies.giveDefaults(some) : 0;
+      const failed = new Set<string>();
+      for (const one of await restoration.restore(some)) {
         failed.add(one.urn);
         if (one.elsewhere === true) elsewhere.add(one.view);
         dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
       }
+      const gone = some.flatMap((urn) => rows.get(urn) ?? []);
+      const known = gone.filter(({ urn, row }) => !failed.has(urn) && isKnown(model, row)).length;
+      const last = gone.at(-1);
+      part = {
+        ...part,
+        rowsMigrated: part.rowsMigrated + known,
+        ignored: part.ignored + gone.length - known,
+        defaultAspects: part.defaultAspects + given,
+        restoreMs: performance.now() - begun,
+        ...(last && { lastUrn: last.urn, lastAspect: last.row.aspect }),
+      };
+      if (from + entitiesPerGoMax < urns.length) await onPart(part);
     }
-    const known = batch.rows.filter(
-      ({ urn, row }) => !failed.has(urn) && isKnown(model, row),
-    ).length;
-    const last = batch.rows.at(-1);
-    return {
-      rowsMigrated: known,
-      ignored: batch.rows.length - known,
-      defaultAspects,
-      readMs: begun - batch.begun,
-      restoreMs: performance.now() - begun,
-      lastUrn: last?.urn ?? urns.at(-1) ?? "",
-      lastAspect: last?.row.aspect ?? "",
-    };
+    return part;
   }
 
   return {
@@ -311,13 +328,13 @@ function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
 
 const doneOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
 
-function withBatch(counts: JobCounts, batch: RestoredBatch): JobCounts {
+function withBatch(counts: JobCounts, batch: RestoredBatch, batches: number): JobCounts {
   const { rowsMigrated, ignored, defaultAspects } = batch;
   return {
     ...counts,
     updated: counts.updated + rowsMigrated,
     created: counts.created + defaultAspects,
     noops: counts.noops + ignored,
-    batches: counts.batches + 1,
+    batches: counts.batches + batches,
   };
 }

@@ -1,0 +1,113 @@
+/** How far a restoration is, within a batch of many entities too, and where it goes on from there. */
+import { describe, expect, test } from "vitest";
+import type { Change } from "../../src/core/change.ts";
+import { position, revision } from "../../src/core/position.ts";
+import { entityStream } from "../../src/core/stream.ts";
+import type { JobCounts } from "../../src/log/job-codec.ts";
+import { encodeChange } from "../../src/log/record-codec.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { type JobRun, NOTHING } from "../../src/ops/jobs.ts";
+import { createRestoring } from "../../src/ops/restore.ts";
+
+const entities = 130;
+/** Two of each. */
+const rows = 2 * entities;
+
+const urns = Array.from(
+  { length: entities },
+  (_, n) => `urn:li:tag:t${String(n).padStart(3, "0")}`,
+);
+
+const change = (urn: string, aspect: string): Change => ({
+  ...{ urn, entityType: "tag", aspect, changeType: "UPSERT", value: "{}" },
+  created: { time: 1, actor: "urn:li:corpuser:ada" },
+  system: { lastObserved: 1, runId: "r", version: "1" },
+});
+
+const restored: string[] = [];
+
+const restoring = createRestoring({
+  model: loadModel(),
+  log: {
+    async listStreams(prefix, { after = "", limit = 0 }) {
+      const names = urns.map(entityStream);
+      return names.filter((name) => name.startsWith(prefix) && name > after).slice(0, limit);
+    },
+    async readStream(stream, from) {
+      const urn = stream.slice(entityStream("").length);
+      return ["status", "tagKey"]
+        .map((aspect, n) => ({
+          ...{ stream, position: position(n + 1), revision: revision(n) },
+          data: encodeChange(change(urn, aspect)),
+        }))
+        .slice(Number(from));
+    },
+  },
+  restoration: {
+    async restore(some) {
+      restored.push(...some);
+      return [];
+    },
+  },
+  giveDefaults: async () => 0,
+  namespace: "li",
+  urnLimits: { bytesMax: 512, schemaFieldBytesMax: 2048 },
+  now: () => 0,
+  logger: { error() {} },
+});
+
+interface Report {
+  readonly counts: JobCounts;
+  readonly place: unknown;
+}
+
+/** What is told of a job that begins with `from`. */
+async function run(request: object, from?: Report): Promise<readonly Report[]> {
+  const reports: Report[] = [];
+  let place = from?.place;
+  const job: JobRun = {
+    ...{ id: "node:1", request, place, counts: from?.counts ?? NOTHING },
+    signal: new AbortController().signal,
+    async report(counts, at) {
+      place = at ?? place;
+      reports.push({ counts, place });
+    },
+    commit() {},
+  };
+  restored.length = 0;
+  await restoring.work(job);
+  return reports;
+}
+
+describe("a restoration of many entities in one batch", () => {
+  const request = { batchSize: 10_000, limit: 10_000 };
+
+  test("tells how many there are before the first is restored, and then how far it is", async () => {
+    const reports = await run(request);
+    const told = reports.map(({ counts }) => counts);
+    expect(told[0]).toMatchObject({ total: rows, updated: 0 });
+    const updated = [...new Set(told.map((counts) => counts.updated))];
+    expect(updated).toEqual([0, 100, 200, rows]);
+    expect(told.at(-1)).toMatchObject({ total: rows, updated: rows, batches: 1 });
+  });
+
+  test.each([
+    { ...request, start: 0 },
+    { ...request, start: 7 },
+    { ...request, limit: 150 },
+    { ...request, batchSize: 111 },
+  ])("goes on from wherever it told that it was: %j", async (asked) => {
+    const whole = await run(asked);
+    const end = whole.at(-1)?.counts;
+    // An entity may be parted between two batches.
+    const all = [...new Set(restored)];
+    for (const from of whole) {
+      const rest = await run(asked, from);
+      expect(rest.at(-1)?.counts).toMatchObject({ updated: end?.updated, total: end?.total });
+      // One more where a batch was cut short.
+      expect(rest.at(-1)?.counts.batches).toBeLessThanOrEqual((end?.batches ?? 0) + 1);
+      const again = [...new Set(restored)];
+      expect(all.slice(all.length - again.length)).toEqual(again);
+    }
+  });
+});
