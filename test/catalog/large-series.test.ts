@@ -8,7 +8,7 @@ const reads = createTimeseriesReads({
   ...{ namespace: "li", caughtUp: async () => {} },
   model: {
     findEntity: () => entity,
-    aspects: new Map([["datasetProfile", { timeseries: true }]]),
+    findAspectOf: () => ({ timeseries: true }),
   },
   addresses: { writable: (urn: string) => ({ urn, entity }) },
   reader: {
