@@ -23,8 +23,8 @@ import { operatorOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Views of some 18 MB. */
-const records = 20_000;
+/** Views of some 9 MB. */
+const records = 10_000;
 const OPEN_BYTES_MAX = 128 * 1024;
 /** Looks at the disk while views are rebuilt, at least; there are hundreds. */
 const looksMin = 50;
