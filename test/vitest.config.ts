@@ -15,9 +15,10 @@ if (memory !== undefined) process.env.TMPDIR = memory;
 
 /** What takes longest begins first, so that it is not waited for at the end. */
 const longest: readonly RegExp[] = [
-  /\/e2e\/(cluster|rebuild|store-|verify\.)/,
+  /\/e2e\/(cluster|rebuild|store-|verify(-servers)?\.)/,
   /\/(adapter|e2e)\//,
-  /\/(projector\/.*(servers|elasticsearch)|auth\/(attacks|kafka)|graphql\/moving|support\/)/,
+  /\/(projector\/.*(servers|elasticsearch)|auth\/(attacks|kafka|nodes)|graphql\/moving|support\/)/,
+  /\/(catalog\/(as-of|rollback)|cli\/(operator|program|refused))/,
   /./,
 ];
 
