@@ -16,7 +16,7 @@ export interface Progress {
   /**
    * Resolves when the view has the position. Rejects with CatalogError `unavailable`, naming the
    * view, its position and the wanted one, after `timeoutMs`, or when it cannot get there; at once
-   * while the view has been failing for a second, unless the caller is `patient`.
+   * while the view has been failing for three seconds, unless the caller is `patient`.
    */
   reached(
     view: string,

@@ -4,7 +4,7 @@
  */
 
 /** Time for some attempts. */
-const FAILING_MS = 1_000;
+const FAILING_MS = 3_000;
 
 export interface StuckViews {
   /** Why each view does not move on; those that move are not in it. */
