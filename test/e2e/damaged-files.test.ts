@@ -1,8 +1,8 @@
 /** Files that are damaged: the start that cannot succeed ends, and health names what cannot be read. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
@@ -16,7 +16,12 @@ const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const profile = (n: number) =>
   proposal(table, "datasetProfile", { timestampMillis: n, rowCount: n });
 
-async function fill(directory: string): Promise<void> {
+/** What each test has a copy of. */
+const filled = temporaryDirectory("annals-filled");
+const fill = (directory: string): void => cpSync(filled.path, directory, { recursive: true });
+
+beforeAll(async () => {
+  const directory = filled.path;
   const service = await open(directory);
   const client = createClient(service.address());
   for (let n = 0; n < 200; n++) {
@@ -32,7 +37,8 @@ async function fill(directory: string): Promise<void> {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     database.close();
   }
-}
+});
+afterAll(() => filled[Symbol.dispose]());
 
 const read = (client: ReturnType<typeof createClient>) =>
   client.call("POST", "/aspects?action=getTimeseriesAspectValues", {
@@ -58,7 +64,7 @@ const rootOf = (file: string, name: string): number => {
 
 test("a log that is damaged where the views need it ends the start, and says so", async () => {
   using directory = temporaryDirectory("annals-damaged");
-  await fill(directory.path);
+  fill(directory.path);
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
     rmSync(join(directory.path, `${view}.sqlite`), { force: true });
   }
@@ -90,7 +96,7 @@ test.each([
   },
   async (view, _, spoil) => {
     using directory = temporaryDirectory("annals-damaged");
-    await fill(directory.path);
+    fill(directory.path);
     const file = join(directory.path, `${view}.sqlite`);
     spoil(file);
     const spoilt = readFileSync(file);
@@ -126,7 +132,7 @@ test.each([
 
 test("a view that cannot be read is what health names", async () => {
   using directory = temporaryDirectory("annals-damaged");
-  await fill(directory.path);
+  fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
   const index = rootOf(file, "sqlite_autoindex_series_1");
   damage(file, () => index);
@@ -155,7 +161,7 @@ test("views of an older release are grown again, or named where that is not want
   timeout: 90_000,
 }, async () => {
   using directory = temporaryDirectory("annals-older");
-  await fill(directory.path);
+  fill(directory.path);
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
     const database = new DatabaseSync(join(directory.path, `${view}.sqlite`));
     database.exec("PRAGMA user_version = 0; DROP TABLE IF EXISTS event; DROP TABLE IF EXISTS edge");
