@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";
@@ -270,7 +271,10 @@ describe("damage by hand", slowly, () => {
 test("nothing is called wrong while others write", async () => {
   let writing = true;
   const writers = [0, 1, 2].map(async () => {
-    while (writing) await writeHistory(service, 10, 12);
+    while (writing) {
+      await writeHistory(service, 10, 12);
+      await pause(50);
+    }
   });
   try {
     for (let n = 0; n < 6; n++) {
