@@ -1,8 +1,9 @@
 /**
  * How the projector shares the cores with those who answer and write. What is written is followed
- * at the thread's priority, so that it is soon found, as long as following it takes less than a
+ * at the thread's priority, so that it is soon found, as long as following it takes no more than a
  * core. Writers who bring more than that, and want the core, come first: then it is left to them
- * but for a tenth, in smaller batches, until they pause or are made to wait (`projector-lag-max`).
+ * but for a fifth, in smaller batches, until they pause, bring no more for it, or are made to wait
+ * (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
 import { threadMs } from "./thread-ms.ts";
@@ -41,28 +42,33 @@ export interface Clocks {
  * A turn that took so many times as long as it computed had to wait for its core. What others are left
  * makes the next turns quick: only after so many that did not wait is it taken to be free.
  */
-const CONTENDED_TIMES = 1.5;
+const CONTENDED_TIMES = 1.15;
 const FREE_TURNS = 4;
 /**
- * Of a core: to follow what writers bring is no more than that, or they are too many. Half of what they
- * can bring at most takes up to 0.6 of a core: there it must not give way.
+ * Of cores: to follow what writers bring is no more than that, or they are too many. Where they have
+ * two cores, half of what they can bring at most takes 0.8 to 1.1: there it must not give way.
  */
-const FOLLOWED_MAX = 0.8;
+const FOLLOWED_MAX = 1.2;
 /**
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
- * many turns: a store puts work off and does it at once now and then.
+ * some turns: a store puts work off and does it at once now and then.
  */
-const EARLIER = { costs: 0.98, written: 0.8 };
+const EARLIER = { costly: 0.9, others: 0.98, written: 0.8, beside: 0.95 };
+/**
+ * Writers who do not bring so many times as much while the core is left to them do not want it: after so
+ * long it is taken from them again, for so long.
+ */
+const WANTED = { times: 1.15, triedMs: 1_000, refusedMs: 5_000 };
 /** Writers are looked at no sooner than that after the last look. */
 const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
-const LEFT_TIMES = 8;
+const LEFT_TIMES = 4;
 const LEFT_MS_MAX = 500;
 /** Farther behind, nothing is left to writers: they would only wait for it (`projector-lag-max`). */
 const LEFT_RECORDS_MAX = 50_000;
 /** Of a batch, so that what is left to others is left in time. */
 const PART = 1 / 8;
-/** Shorter turns tell nothing. */
+/** Turns that were shorter in all tell nothing yet. */
 const TOLD_MS_MIN = 5;
 /**
  * What was just written waits for the batch in hand and for its own. So costly views that are no more
@@ -91,12 +97,21 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let counted = 0;
   let behind = false;
   let contended = false;
+  /** Whether the costly batch in hand is of views that are near. */
+  let near = false;
+  /** Of turns that told nothing yet, in milliseconds. */
+  let untold = { took: 0, own: 0 };
   let freeTurns = FREE_TURNS;
   /** Milliseconds that a record costs the views of either kind. */
-  const costs = { costly: createRatio(EARLIER.costs), others: createRatio(EARLIER.costs) };
+  const costs = { costly: createRatio(EARLIER.costly), others: createRatio(EARLIER.others) };
   /** Records that are written in a millisecond. */
   const written = createRatio(EARLIER.written);
-  let last: { readonly head: Position; readonly at: number } | undefined;
+  /** The same while the core is not left to them. */
+  const beside = createRatio(EARLIER.beside);
+  /** Since when it is left to them, or was last seen to be of use. */
+  let leftSince: Look | undefined;
+  let refusedUntil = Number.NEGATIVE_INFINITY;
+  let last: Look | undefined;
   let goOn: () => void = () => {};
 
   /** Whether writers are too many, and need not wait soon for what is left to them now. */
@@ -106,7 +121,10 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       try {
         const before = last;
         last = { head: await head(), at };
-        if (before !== undefined) written.add(last.head - before.head, at - before.at);
+        if (before !== undefined) {
+          written.add(last.head - before.head, at - before.at);
+          if (!contended) beside.add(last.head - before.head, at - before.at);
+        }
       } catch {
         // To read tells why.
         return false;
@@ -114,6 +132,18 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     }
     if (last.head - position > LEFT_RECORDS_MAX) return false;
     return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
+  }
+
+  /** Whether writers bring more since the core is left to them; asked now and then. */
+  function isOfUse(): boolean {
+    if (last === undefined || last.at < refusedUntil) return false;
+    if (leftSince === undefined) leftSince = last;
+    if (last.at - leftSince.at < WANTED.triedMs) return true;
+    const rate = (last.head - leftSince.head) / (last.at - leftSince.at);
+    leftSince = last;
+    if (rate >= beside.value() * WANTED.times) return true;
+    refusedUntil = last.at + WANTED.refusedMs;
+    return false;
   }
 
   return {
@@ -126,29 +156,38 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     recordsOf(batchMax, costlyBehind) {
       const most = contended ? Math.max(1, Math.floor(batchMax * PART)) : batchMax;
       const cost = costs.costly.value();
-      if (costlyBehind === undefined || costlyBehind > batchMax * NEAR_BATCHES || cost === 0)
-        return most;
+      if (costlyBehind === undefined) return most;
+      near = costlyBehind <= batchMax * NEAR_BATCHES;
+      if (!near || cost === 0) return most;
       return Math.min(most, Math.max(COSTLY_RECORDS_MIN, Math.floor(COSTLY_MS / cost)));
     },
     took(records, costly) {
       const now = computedMs();
-      // Small batches cost more than those that are taken where nothing is left to others.
-      if (!contended) costs[costly ? "costly" : "others"].add(now - counted, records);
+      // Small batches cost more than those that are taken where nothing is left to others, and views
+      // that are far behind pass over much that was written again since.
+      if (!contended && (!costly || near)) {
+        costs[costly ? "costly" : "others"].add(now - counted, records);
+      }
       counted = now;
     },
     full() {
       behind = true;
     },
     async end(head, at) {
-      const took = wallMs() - wall;
       const own = computedMs() - computed;
+      const told = { took: untold.took + wallMs() - wall, own: untold.own + own };
+      untold = told.took >= TOLD_MS_MIN ? { took: 0, own: 0 } : told;
       const tooMany = await areTooMany(head, at);
       if (!behind || !tooMany) contended = false;
-      else if (took >= TOLD_MS_MIN) {
-        freeTurns = took > own * CONTENDED_TIMES ? 0 : freeTurns + 1;
+      else if (told.took >= TOLD_MS_MIN) {
+        freeTurns = told.took > told.own * CONTENDED_TIMES ? 0 : freeTurns + 1;
         contended = freeTurns < FREE_TURNS;
       }
-      if (!contended) return;
+      contended &&= isOfUse();
+      if (!contended) {
+        leftSince = undefined;
+        return;
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, Math.min(own * LEFT_TIMES, LEFT_MS_MAX));
       goOn = resolve;
@@ -157,6 +196,12 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     },
     goOn: () => goOn(),
   };
+}
+
+/** Where the log ended at a moment. */
+interface Look {
+  readonly head: Position;
+  readonly at: number;
 }
 
 /** Of sums in which the latest count most: a large batch tells more of its cost than a small one. */

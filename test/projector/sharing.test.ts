@@ -10,40 +10,69 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** So many records are written in a millisecond where following takes the whole core. */
-const TOO_MANY = 20;
+/** So many records are written in a millisecond where following takes more than the whole core. */
+const TOO_MANY = 30;
+
+/** What happens in a turn, and in what it leaves to others. */
+interface Around {
+  /** There is more to do than a batch. */
+  readonly behind?: boolean;
+  /** Records in a millisecond while it works, and while it leaves the core. */
+  readonly written?: number;
+  readonly left?: number;
+  /** How far the costly views are behind, where they have a batch in the turn. */
+  readonly costlyBehind?: number;
+}
 
 function open() {
-  let wall = 0;
+  let worked = 0;
   let computed = 0;
-  let head = 0;
+  let records = 0;
+  let leftPerMs = 0;
   let lag = 0;
-  const sharing = createSharing({ wallMs: () => wall, computedMs: () => computed });
-  const begin = (tookMs: number, ownMs: number, behind: boolean) => {
+  const began = Date.now();
+  /** Only pauses move the clock of the timers. */
+  const paused = () => Date.now() - began;
+  let pausedBefore = 0;
+  const sharing = createSharing({
+    wallMs: () => worked + paused(),
+    computedMs: () => computed,
+  });
+  const head = () => records + leftPerMs * (paused() - pausedBefore);
+  const begin = (
+    tookMs: number,
+    ownMs: number,
+    { behind = true, written = TOO_MANY, left = written * 2, costlyBehind = 500 }: Around = {},
+  ) => {
+    records = head();
+    [pausedBefore, leftPerMs] = [paused(), left];
     sharing.begin();
     if (behind) sharing.full();
-    wall += tookMs;
+    worked += tookMs;
+    records += written * tookMs;
     // A record costs half a tenth of a millisecond, two thirds of it a view that has its own turns.
     computed += ownMs / 3;
     sharing.took(ownMs * 20, false);
     computed += (ownMs * 2) / 3;
+    sharing.recordsOf(2_000, costlyBehind);
     sharing.took(ownMs * 20, true);
   };
   return {
     sharing,
-    fallBehind(records: number) {
-      lag = records;
+    fallBehind(count: number) {
+      lag = count;
     },
-    /** Milliseconds that it leaves to others after a turn; `written` each millisecond meanwhile. */
-    async turn(tookMs: number, ownMs: number, { behind = true, written = TOO_MANY } = {}) {
-      begin(tookMs, ownMs, behind);
-      head += written * tookMs;
-      const begun = Date.now();
-      const ended = sharing
-        .end(async () => position(head), position(Math.max(0, head - lag)))
-        .then(() => Date.now() - begun);
+    /** Milliseconds that it leaves to others after a turn. */
+    async turn(tookMs: number, ownMs: number, around: Around = {}) {
+      begin(tookMs, ownMs, around);
+      const before = paused();
+      const ended = sharing.end(
+        async () => position(Math.floor(head())),
+        position(Math.max(0, Math.floor(head()) - lag)),
+      );
       await vi.runAllTimersAsync();
-      return ended;
+      await ended;
+      return paused() - before;
     },
     begin,
     compute(ms: number) {
@@ -69,41 +98,62 @@ test("far behind it goes on where nobody wants the core, or nobody writes", asyn
   expect(sharing.recordsOf(2_000)).toBe(2_000);
 });
 
-test("far behind it goes on where what is written takes a part of a core to follow", async () => {
+test("far behind it goes on where what is written takes less than the core to follow", async () => {
   const { sharing, turn } = open();
-  await turn(1, 1, { written: 6 });
-  for (let n = 0; n < 20; n++) expect(await turn(400, 100, { written: 6 })).toBe(0);
+  await turn(1, 1, { written: 10 });
+  for (let n = 0; n < 20; n++) expect(await turn(400, 100, { written: 10 })).toBe(0);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
   // Writers become more, and fewer again.
   let left = 0;
   for (let n = 0; n < 20; n++) left = await turn(400, 50);
-  expect(left).toBe(400);
-  for (let n = 0; n < 20; n++) left = await turn(400, 50, { written: 6 });
+  expect(left).toBe(200);
+  for (let n = 0; n < 20; n++) left = await turn(400, 50, { written: 10 });
   expect(left).toBe(0);
 });
 
 test("far behind, where writers want the core, it takes less at once and leaves it to them", async () => {
   const { sharing, turn } = open();
   await turn(1, 1);
-  expect(await turn(100, 30)).toBe(240);
+  expect(await turn(100, 30)).toBe(120);
   expect(sharing.recordsOf(2_000)).toBe(250);
   expect(sharing.recordsOf(1)).toBe(1);
-  expect(await turn(4_000, 400)).toBe(500);
+  expect(await turn(200, 150)).toBe(500);
   // As soon as it is near, or alone, all is as before.
   expect(await turn(100, 30, { behind: false })).toBe(0);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
-  expect(await turn(100, 30)).toBe(240);
+  expect(await turn(100, 30)).toBe(120);
   // One turn that had not to wait had the core because it was left to others before.
-  for (let n = 0; n < 3; n++) expect(await turn(32, 30)).toBe(240);
+  for (let n = 0; n < 3; n++) expect(await turn(32, 30)).toBe(120);
   expect(await turn(32, 30)).toBe(0);
+});
+
+test("what is left to writers who bring no more for it is taken again after a second", async () => {
+  const { turn } = open();
+  const around = { written: TOO_MANY, left: TOO_MANY };
+  await turn(1, 1, around);
+  let left = 0;
+  for (let ms = 0; ms < 1_000; ms += 100 + 120) left = await turn(100, 30, around);
+  expect(left).toBe(120);
+  expect(await turn(100, 30, around)).toBe(0);
+  // For five seconds, and then it is tried again.
+  for (let n = 0; n < 49; n++) expect(await turn(100, 30, around)).toBe(0);
+  expect(await turn(200, 30, around)).toBe(120);
 });
 
 test("so far behind that writers would soon wait for it, it leaves them nothing", async () => {
   const { turn, fallBehind } = open();
   await turn(1, 1);
-  expect(await turn(100, 30)).toBe(240);
+  expect(await turn(100, 30)).toBe(120);
   fallBehind(50_001);
   expect(await turn(10_000, 30)).toBe(0);
+});
+
+test("what far views pass over does not make following cheaper", async () => {
+  const { turn } = open();
+  await turn(30, 30);
+  for (let n = 0; n < 100; n++) await turn(10, 1, { costlyBehind: 8_001, written: 0 });
+  for (let n = 0; n < 4; n++) await turn(400, 50);
+  expect(await turn(400, 50)).toBe(200);
 });
 
 test("costly views that are near take what they can in a moment, and whole batches farther behind", async () => {
@@ -127,18 +177,19 @@ test("what costly views put off counts with what their batches cost", async () =
   expect(sharing.recordsOf(2_000, 500)).toBe(50);
 });
 
-test("a turn that was over at once tells nothing of the core", async () => {
+test("a turn that was over at once tells nothing of the core, and some of them together do", async () => {
   const { turn } = open();
   await turn(1, 1);
-  expect(await turn(4, 0)).toBe(0);
   await turn(100, 30);
-  expect(await turn(4, 1)).toBe(8);
+  // They had to wait no more, and are told of after five milliseconds each time.
+  for (let n = 0; n < 7; n++) expect(await turn(3, 3)).toBe(12);
+  expect(await turn(3, 3)).toBe(0);
 });
 
 test("a pause ends when something else is asked for, and a log that cannot be read makes none", async () => {
   const { sharing, turn, begin } = open();
   await turn(1, 1);
-  begin(100, 30, true);
+  begin(100, 30);
   let ended = false;
   const pause = sharing
     .end(async () => position(5_000), position(0))
@@ -149,6 +200,6 @@ test("a pause ends when something else is asked for, and a log that cannot be re
   expect(ended).toBe(false);
   sharing.goOn();
   await pause;
-  begin(100, 30, true);
+  begin(100, 30);
   await sharing.end(() => Promise.reject(new Error("gone")), position(0));
 });
