@@ -3,7 +3,7 @@
  * Views are compared by everything that they hold (src/projector/compare.ts).
  */
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position, START } from "../../src/core/position.ts";
 import type { Dump } from "../../src/projector/compare.ts";
 import type { Sink } from "../../src/projector/sink.ts";
@@ -271,14 +271,19 @@ export function sinkContract<W extends Placed, Row>(
       const writesOf = (urn: string, writes = history): readonly W[] =>
         writes.filter((write) => (bearsOn ?? ((one) => urnOf(one) === urn))(write, urn));
 
-      beforeEach(async () => {
-        place = await fresh();
-        sink = await open(place);
+      // One view for all: whatever a test does to it, it ends with the rows that there were.
+      beforeAll(async () => {
+        place = await createPlace();
+        sink = await place.openSink();
         await sink.apply(history, upTo);
         rows = await rowsOf(place);
         const owners = Map.groupBy(rows, ownerOf);
         const [most = ["", []]] = [...owners].sort(([, a], [, b]) => b.length - a.length);
         busiest = most[0];
+      });
+      afterAll(async () => {
+        await sink?.close();
+        await place?.remove();
       });
 
       test.each(damages)(
