@@ -36,7 +36,7 @@ const directions: readonly Direction[] = ["OUTGOING", "INCOMING", "UNDIRECTED"];
 
 interface GraphHarness {
   createPlace(): Promise<GraphPlace>;
-  /** Every question costs much: fewer cases of what is held against a model. */
+  /** Every question costs much: fewer cases of what is held against a model, and smaller hubs. */
   readonly slow?: boolean;
 }
 
@@ -213,14 +213,15 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
 
       test("of a hub come from its far end as well", async () => {
-        const all = Array.from({ length: 12_000 }, (_, i) => dataset(i));
+        const size = harness.slow ? 2_000 : 12_000;
+        const all = Array.from({ length: size }, (_, i) => dataset(i));
         await apply(...all.map((urn) => tells(urn, [a])), tells(b, all));
-        expect(await near(a, "INCOMING", [DOWNSTREAM], { start: 11_990 })).toEqual(
-          all.slice(11_990),
+        expect(await near(a, "INCOMING", [DOWNSTREAM], { start: size - 10 })).toEqual(
+          all.slice(-10),
         );
         expect(await near(b, "OUTGOING", [DOWNSTREAM], { start: 0, count: 20_000 })).toEqual(all);
-        expect(await total(b, "UNDIRECTED", 11_999)).toBe(12_000);
-        expect(await total(a, "INCOMING", 20_000)).toBe(12_000);
+        expect(await total(b, "UNDIRECTED", size - 1)).toBe(size);
+        expect(await total(a, "INCOMING", 20_000)).toBe(size);
       });
     });
 
@@ -411,7 +412,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
 
       test("comes through hubs and with many urns at once", async () => {
-        const many = Array.from({ length: 9_500 }, (_, i) => dataset(`n${i}`));
+        const size = harness.slow ? 1_900 : 9_500;
+        const many = Array.from({ length: size }, (_, i) => dataset(`n${i}`));
         await apply(
           tells(a, [job, ...many]),
           ...many.slice(0, 500).map((urn) => tells(urn, [b, c])),
@@ -424,9 +426,9 @@ export function graphContract(name: string, harness: GraphHarness): void {
           ...[c, ...many],
           ...many.slice(0, 498).flatMap(() => [b, c]),
         ]);
-        const some = await reader.follow(from, steps, { edgesMax: 9_001 });
+        const some = await reader.follow(from, steps, { edgesMax: size - 499 });
         expect(some.complete).toBe(false);
-        expect(some.edges).toEqual(edges.slice(0, 9_001));
+        expect(some.edges).toEqual(edges.slice(0, size - 499));
       });
     });
 
