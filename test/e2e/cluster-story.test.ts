@@ -68,7 +68,9 @@ describe.skipIf(stores.length < clusterStores.length)(
       if (!isThere(postgres) || !isThere(neo4j)) return;
       if (!isThere(elasticsearch) || !isThere(kafka)) return;
       log = await startEventStoreServer();
-      cluster = await startCluster({ postgres, neo4j, elasticsearch, kafka }, log.address);
+      // A busy machine answers late: a write may wait for a log that is there.
+      const address = `${log.address}&defaultDeadline=60000`;
+      cluster = await startCluster({ postgres, neo4j, elasticsearch, kafka }, address);
       nodes.push(...(await Promise.all(roles.map((role) => cluster.startNode(role)))));
     });
 

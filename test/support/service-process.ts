@@ -71,7 +71,9 @@ async function firstAddress(child: ChildProcess, stderr: () => string): Promise<
     throw new Error(`the service ended with ${code} before it answered: ${stderr()}`);
   });
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`no address after ${startMsMax} ms`)), startMsMax).unref();
+    setTimeout(() => {
+      reject(new Error(`no address after ${startMsMax} ms: ${stderr()}`));
+    }, startMsMax).unref();
   });
   const [line] = await Promise.race([once(lines, "line"), failed, late]);
   failed.catch(() => {});
