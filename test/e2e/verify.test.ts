@@ -73,6 +73,15 @@ async function settled(of = service): Promise<void> {
   );
 }
 
+/** No truncation is under way: until then nobody can say how many events there are. */
+async function truncated(): Promise<void> {
+  const path = join(service.directory, "timeseries.sqlite");
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  const some = database.prepare("SELECT 1 FROM truncation WHERE done = 0");
+  while (some.get() !== undefined) await pause(20);
+  database.close();
+}
+
 const verify = async (asked: object = {}) => ended(await operator.value("verify", asked));
 const found = async (view?: string) =>
   operator.value("listDifferences", { count: 1_000, ...(view !== undefined && { view }) });
@@ -218,7 +227,10 @@ const rounds = Array.from({ length: damages.length }, (_, round) =>
 ).filter(({ length }) => length > 0);
 
 describe("damage by hand", slowly, () => {
-  beforeEach(() => settled());
+  beforeEach(async () => {
+    await settled();
+    await truncated();
+  });
 
   test.each(
     rounds.map((round) => ({

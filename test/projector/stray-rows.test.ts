@@ -16,8 +16,13 @@ const logOf = (...names: readonly string[]) =>
   }) as unknown as Log;
 
 const folded = { foldedFrom: "aspects" };
-const found = (log: Log, view: { foldedFrom?: string }, count: number, at: number) =>
-  strayRows({ log }, view, { count, position: position(at) });
+const early = { early: true } as const;
+const found = (
+  log: Log,
+  { foldedFrom, ...rows }: { foldedFrom?: string; early?: true },
+  count: number,
+  at: number,
+) => strayRows({ log }, { foldedFrom, rows }, { count, position: position(at) });
 
 describe("in a view that is folded from the log", () => {
   test("they are a fault", async () => {
@@ -25,6 +30,21 @@ describe("in a view that is folded from the log", () => {
     expect(await found(log, {}, 0, 3)).toEqual([]);
     expect(await found(log, {}, 1, 1)).toEqual(["1 rows belong to no entity"]);
     expect(await found(log, {}, -2, 1)).toEqual(["the rows are 2 fewer than they seem"]);
+  });
+});
+
+describe("in a view whose batches are seen before its position tells of them", () => {
+  test("as many as records came since are no fault, and fewer by whatever they took", async () => {
+    const log = logOf("a", "b", "c", "c");
+    expect(await found(log, early, 3, 1)).toEqual([]);
+    expect(await found(log, early, -7, 3)).toEqual([]);
+  });
+
+  test("more are, and all where nothing came since", async () => {
+    const log = logOf("a", "b", "c", "c");
+    expect(await found(log, early, 4, 1)).toEqual(["4 rows belong to no entity"]);
+    expect(await found(log, early, 1, 4)).toEqual(["1 rows belong to no entity"]);
+    expect(await found(log, early, -1, 4)).toEqual(["the rows are 1 fewer than they seem"]);
   });
 });
 

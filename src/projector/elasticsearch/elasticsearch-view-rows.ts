@@ -120,6 +120,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   }
 
   return {
+    early: true,
     position: async () => (await find())?.position ?? START,
 
     async read(urns) {

@@ -8,6 +8,8 @@ export interface Touched {
   readonly urns: ReadonlySet<string>;
   /** Views on many of whose entities some of the records bear (bearings.ts). */
   readonly bearing: ReadonlySet<string>;
+  /** Of entities, however often of the same. */
+  readonly records: number;
   /** Up to here; before `to` where there are more entities than `max`. */
   readonly upTo: Position;
 }
@@ -23,6 +25,7 @@ export async function touchedSince(
 ): Promise<Touched> {
   const urns = new Set<string>();
   const bearing = new Set<string>();
+  let records = 0;
   let at = from;
   while (at < to && urns.size <= max) {
     signal?.throwIfAborted();
@@ -32,9 +35,11 @@ export async function touchedSince(
     for (const { stream } of page) {
       for (const view of bearsOnMany(stream)) bearing.add(view);
       const urn = parseStream(stream)?.urn;
-      if (urn !== undefined) urns.add(urn);
+      if (urn === undefined) continue;
+      urns.add(urn);
+      records++;
     }
     at = last;
   }
-  return { urns, bearing, upTo: at };
+  return { urns, bearing, records, upTo: at };
 }

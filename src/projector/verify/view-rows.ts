@@ -47,6 +47,8 @@ export interface HeldSums {
 
 /** The rows of one view. Every method throws `unavailable` when the view cannot be read. */
 export interface ViewRows {
+  /** Rows of a batch may be there, or be gone, before the position tells of it. */
+  readonly early?: true;
   position(): Promise<Position>;
   read(urns: readonly string[]): Promise<HeldRows>;
   count(): Promise<HeldCount>;
