@@ -1,6 +1,6 @@
 /**
  * Reading and writing at once: what following costs those who write, how soon a write is found by a
- * search while others write, and what searching costs those who write.
+ * search while others write, and what searching costs those who write. Every write changes something.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -33,11 +33,16 @@ export async function benchTogether(): Promise<void> {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));
   }
   let edition = 0;
+  /** Each connection writes its own entities, in turn with one value and with another. */
   const written = (): Load => {
-    edition++;
-    const requests = Array.from({ length: entities }, (_, n) => ({
+    edition += 2;
+    const own = Math.floor(entities / connections);
+    const requests = Array.from({ length: connections * own * 2 }, (_, n) => ({
       path: "/aspects?action=ingestProposal",
-      body: single(n, edition),
+      body: single(
+        Math.floor(n / (own * 2)) * own + (n % own),
+        edition + (Math.floor(n / own) % 2),
+      ),
     }));
     return { url: service.address, method: "POST", requests, connections, seconds };
   };
