@@ -2,7 +2,7 @@
  * How the projector shares the cores with those who answer and write. What is written is followed
  * at the thread's priority, so that it is soon found, as long as following it takes no more than a
  * core. Writers who bring more than that, and want the core, come first: then it is left to them
- * but for a fifth, in smaller batches, until they pause, bring no more for it, or are made to wait
+ * but for a seventh, in smaller batches, until they pause, bring no more for it, or are made to wait
  * (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
@@ -58,11 +58,13 @@ const EARLIER = { costly: 0.9, others: 0.98, written: 0.8, beside: 0.95 };
  * Writers who do not bring so many times as much while the core is left to them do not want it: after so
  * long it is taken from them again, for so long.
  */
-const WANTED = { times: 1.15, triedMs: 1_000, refusedMs: 5_000 };
+const WANTED = { times: 1.15, triedMs: 500, refusedMs: 5_000 };
+/** They are too many for so long before it is left to them: the first batches of a load cost more. */
+const PATIENCE_MS = 300;
 /** Writers are looked at no sooner than that after the last look. */
 const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
-const LEFT_TIMES = 4;
+const LEFT_TIMES = 6;
 const LEFT_MS_MAX = 500;
 /** Farther behind, nothing is left to writers: they would only wait for it (`projector-lag-max`). */
 const LEFT_RECORDS_MAX = 50_000;
@@ -112,6 +114,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let leftSince: Look | undefined;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   let last: Look | undefined;
+  let tooManySince: number | undefined;
   let goOn: () => void = () => {};
 
   /** Whether writers are too many, and need not wait soon for what is left to them now. */
@@ -131,7 +134,9 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       }
     }
     if (last.head - position > LEFT_RECORDS_MAX) return false;
-    return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
+    const cores = written.value() * (costs.costly.value() + costs.others.value());
+    tooManySince = cores > FOLLOWED_MAX ? (tooManySince ?? at) : undefined;
+    return tooManySince !== undefined && at - tooManySince >= PATIENCE_MS;
   }
 
   /** Whether writers bring more since the core is left to them; asked now and then. */
