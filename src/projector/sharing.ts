@@ -58,9 +58,7 @@ const EARLIER = { costly: 0.9, others: 0.98, written: 0.8, beside: 0.95 };
  * Writers who do not bring so many times as much while the core is left to them do not want it: after so
  * long it is taken from them again, for so long.
  */
-const WANTED = { times: 1.15, triedMs: 500, refusedMs: 5_000 };
-/** They are too many for so long before it is left to them: the first batches of a load cost more. */
-const PATIENCE_MS = 300;
+const WANTED = { times: 1.15, triedMs: 1_000, refusedMs: 5_000 };
 /** Writers are looked at no sooner than that after the last look. */
 const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
@@ -114,7 +112,6 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let leftSince: Look | undefined;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   let last: Look | undefined;
-  let tooManySince: number | undefined;
   let goOn: () => void = () => {};
 
   /** Whether writers are too many, and need not wait soon for what is left to them now. */
@@ -134,9 +131,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       }
     }
     if (last.head - position > LEFT_RECORDS_MAX) return false;
-    const cores = written.value() * (costs.costly.value() + costs.others.value());
-    tooManySince = cores > FOLLOWED_MAX ? (tooManySince ?? at) : undefined;
-    return tooManySince !== undefined && at - tooManySince >= PATIENCE_MS;
+    return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
   }
 
   /** Whether writers bring more since the core is left to them; asked now and then. */
