@@ -15,7 +15,7 @@ import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Aspect, Entity, Model } from "../model/model.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
-import type { Proposal, ProposedChange } from "./catalog.ts";
+import { PLACE, type Proposal, type ProposedChange } from "./catalog.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
 export interface Prepared {
@@ -33,7 +33,7 @@ export interface Addressed extends Address {
 }
 
 export interface Preparation {
-  /** Looks at address and names; `place` is where in the request it stands. */
+  /** Looks at address and names; `place` is where among the proposals it stands. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
   /** Looks at the rest. `exists` is asked about the urns that `needs` named. */
   prepare(addressed: Addressed, stamp: AuditStamp, exists: (urn: string) => boolean): Prepared;
@@ -74,7 +74,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
 
   function address(proposal: Proposal, place: { index: number; count: number }): Addressed {
-    const label = place.count > 1 ? `proposals[${place.index}]: ` : "";
+    const label = place.count > 1 ? `${proposal[PLACE] ?? `proposals[${place.index}]`}: ` : "";
     return labelled(label, () => {
       const stated = model.findEntity(proposal.entityType);
       if (stated === undefined) throw unknownEntityType(model, proposal.entityType, "invalid");

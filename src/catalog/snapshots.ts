@@ -6,7 +6,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import type { Model, Snapshot } from "../model/model.ts";
-import type { Proposal, SnapshotProposal } from "./catalog.ts";
+import { PLACE, type Proposal, type SnapshotProposal } from "./catalog.ts";
 
 /** How many names an error lists before it says "and n more". */
 const listedMax = 12;
@@ -17,12 +17,18 @@ export function proposalsOf(
   snapshots: readonly SnapshotProposal[],
 ): readonly Proposal[] {
   return snapshots.flatMap((snapshot, index) => {
-    const at = snapshots.length > 1 ? `/entities/${index}/value` : "/entity/value";
-    return expand(model, snapshot, at);
+    return snapshots.length > 1
+      ? expand(model, snapshot, `/entities/${index}/value`, `entities[${index}].`)
+      : expand(model, snapshot, "/entity/value", "");
   });
 }
 
-function expand(model: Model, { value, systemMetadata }: SnapshotProposal, at: string): Proposal[] {
+function expand(
+  model: Model,
+  { value, systemMetadata }: SnapshotProposal,
+  at: string,
+  within: string,
+): Proposal[] {
   const [name, body] = onlyMember(value, at);
   const snapshot = model.findSnapshotByRecord(name);
   if (snapshot === undefined) {
@@ -37,24 +43,26 @@ function expand(model: Model, { value, systemMetadata }: SnapshotProposal, at: s
   if (aspects.length === 0) {
     // It says that the entity is there; what a key says is taken from the urn.
     const aspectName = model.findEntity(snapshot.entity)?.keyAspect ?? "";
-    return [{ ...told, aspectName, aspect: { value: {} }, systemMetadata }];
+    const place = `${within}aspects`;
+    return [{ ...told, aspectName, aspect: { value: {} }, systemMetadata, [PLACE]: place }];
   }
   return aspects.map((aspect, i) => {
-    const place = `${at}/${name}/aspects/${i}`;
-    const [record, fields] = onlyMember(aspect, place);
+    const path = `${at}/${name}/aspects/${i}`;
+    const [record, fields] = onlyMember(aspect, path);
     return {
       ...told,
-      aspectName: aspectName(model, snapshot, record, place),
+      aspectName: aspectName(model, snapshot, record, path),
       aspect: { value: fields },
       systemMetadata,
+      [PLACE]: `${within}aspects[${i}]`,
     };
   });
 }
 
-function aspectName(model: Model, snapshot: Snapshot, record: string, place: string): string {
+function aspectName(model: Model, snapshot: Snapshot, record: string, at: string): string {
   const aspect = model.findAspectByRecord(record);
   if (aspect === undefined || !snapshot.aspects.includes(aspect.record)) {
-    throw malformed(place, `"${record}" is not a member type of union`, snapshot.aspects);
+    throw malformed(at, `"${record}" is not a member type of union`, snapshot.aspects);
   }
   return aspect.name;
 }

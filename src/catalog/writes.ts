@@ -22,6 +22,9 @@ export type ProposedChange =
 /** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
 export const proposalsMax = 20_000;
 
+/** In no proposal that a client sends, and in no key of a request. */
+export const PLACE: unique symbol = Symbol("place");
+
 /** A proposal as clients send it, its aspect value still as they wrote it. */
 export interface Proposal {
   readonly entityType: string;
@@ -36,6 +39,8 @@ export interface Proposal {
     | undefined;
   readonly systemMetadata?: Partial<SystemMetadata> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Where its sender finds it in the request; `proposals[<index>]` when absent. */
+  readonly [PLACE]?: string | undefined;
 }
 
 /** A legacy snapshot: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}}. */

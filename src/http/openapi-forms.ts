@@ -2,7 +2,13 @@
  * Entities and proposals in the forms of the OpenAPI doors: `{urn, <aspect>: {value}}` (v3) and
  * `{urn, aspects: {<aspect>: {value}}}` (v2). Texts of values are passed through as they are stored.
  */
-import type { Catalog, FoundAspect, Proposal, ProposedChange } from "../catalog/catalog.ts";
+import {
+  type Catalog,
+  type FoundAspect,
+  PLACE,
+  type Proposal,
+  type ProposedChange,
+} from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { parseUrn } from "../core/urn.ts";
@@ -136,6 +142,7 @@ export function proposalOf(aspect: unknown, about: Place): Proposal {
   }
   return {
     ...{ entityType, entityUrn, changeType, aspectName },
+    [PLACE]: place,
     aspect: { value, contentType: patch ? "application/json-patch+json" : "application/json" },
     ...(jsonObject(systemMetadata) && { systemMetadata: systemOf(systemMetadata) }),
     ...(!absent(headers) && { headers: headersOf(headers, place) }),

@@ -2,7 +2,7 @@
  * The older way to tell usage, as buckets, in terms of the aspect that holds it now: each bucket is
  * one datasetUsageStatistics event of its resource. Pure.
  */
-import type { Proposal } from "../catalog/catalog.ts";
+import { PLACE, type Proposal } from "../catalog/catalog.ts";
 
 /** A bucket as clients send it. */
 export interface UsageBucket {
@@ -23,13 +23,14 @@ export interface UsageBucket {
   };
 }
 
-/** In the order of the buckets, so that a refusal's index names the bucket. */
+/** Each with the place of its bucket, which a refusal names. */
 export function usageProposals(buckets: readonly UsageBucket[]): readonly Proposal[] {
-  return buckets.map(({ bucket, duration, resource, metrics }) => ({
+  return buckets.map(({ bucket, duration, resource, metrics }, i) => ({
     entityType: "dataset",
     entityUrn: resource,
     changeType: "UPSERT",
     aspectName: "datasetUsageStatistics",
+    [PLACE]: `buckets[${i}]`,
     aspect: {
       contentType: "application/json",
       value: JSON.stringify({

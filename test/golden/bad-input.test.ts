@@ -304,6 +304,88 @@ describe("a batch", () => {
     expect(await head()).toBe(before);
   });
 
+  const TAG = "com.linkedin.metadata.snapshot.TagSnapshot";
+  const aspects = (properties: object) => [
+    { "com.linkedin.common.Status": { removed: false } },
+    { "com.linkedin.tag.TagProperties": properties },
+  ];
+  const entity = (urn: string, properties: object) => ({
+    value: { [TAG]: { urn, aspects: aspects(properties) } },
+  });
+  const flat = (name: string) => ({
+    urn: `urn:li:tag:${name}`,
+    status: { value: { removed: false } },
+    tagProperties: { value: name === "f" ? { name } : {} },
+  });
+  const bucket = (resource: string) => ({ bucket: 1, duration: "DAY", resource, metrics: {} });
+
+  test.each<[string, string, unknown, string]>([
+    [
+      "snapshots",
+      "/entities?action=batchIngest",
+      { entities: [entity("urn:li:tag:f", { name: "f" }), entity("urn:li:tag:g", {})] },
+      "entities[1].aspects[1]: Failed to validate",
+    ],
+    [
+      "snapshots, one of no urn",
+      "/entities?action=batchIngest",
+      { entities: [entity("urn:li:tag:f", { name: "f" }), entity("nonsense", { name: "g" })] },
+      'entities[1].aspects[0]: "nonsense" is not a urn',
+    ],
+    [
+      "the aspects of a snapshot",
+      "/entities?action=ingest",
+      { entity: entity("urn:li:tag:g", {}) },
+      "aspects[1]: Failed to validate",
+    ],
+    [
+      "entities of a type",
+      "/openapi/v3/entity/tag?async=false",
+      [flat("f"), flat("g")],
+      "[1].tagProperties: Failed to validate",
+    ],
+    [
+      "entities of several types",
+      "/openapi/v3/entity/generic?async=false",
+      { tag: [flat("f"), flat("g")] },
+      "tag[1].tagProperties: Failed to validate",
+    ],
+    [
+      "entities with aspects of their own",
+      "/openapi/v2/entity/tag?async=false",
+      [flat("f"), flat("g")].map(({ urn, ...own }) => ({ urn, aspects: own })),
+      "[1].tagProperties: Failed to validate",
+    ],
+    [
+      "aspects",
+      "/openapi/entities/v1/",
+      ["name", "title"].map((member) => ({
+        ...{ entityType: "tag", entityUrn: "urn:li:tag:f" },
+        aspect: { __type: "TagProperties", [member]: "f" },
+      })),
+      "[1]: Failed to validate",
+    ],
+    [
+      "proposals without a name",
+      "/openapi/platform/entities/v1",
+      [{ name: "f" }, {}].map((properties) =>
+        proposal("urn:li:tag:f", "tagProperties", properties),
+      ),
+      "[1]: Failed to validate",
+    ],
+    [
+      "buckets",
+      "/usageStats?action=batchIngest",
+      { buckets: [bucket(DATASET), bucket("nonsense")] },
+      'buckets[1]: "nonsense" is not a urn',
+    ],
+  ])("of %s names the bad member as it was sent", async (_, path, body, named) => {
+    const before = await head();
+    const reply = await service.client.call("POST", path, body);
+    expect(reply.body.message.slice(0, named.length)).toBe(named);
+    expect(await head()).toBe(before);
+  });
+
   test("of snapshots has at most so many aspects in all", async () => {
     const status = { "com.linkedin.common.Status": {} };
     const snapshot = (name: string, count: number) => ({

@@ -1,5 +1,6 @@
 import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { PLACE } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { Endpoint, Schema } from "../../src/http/endpoint.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
@@ -422,6 +423,7 @@ describe("/usageStats", () => {
             entityUrn: resource,
             changeType: "UPSERT",
             aspectName: "datasetUsageStatistics",
+            [PLACE]: "buckets[0]",
             aspect: {
               contentType: "application/json",
               value:

@@ -2,7 +2,7 @@
  * OpenAPI doors: several entity types in one request, and the older forms that scripts and the Java
  * emitter still send.
  */
-import type { Proposal } from "../../catalog/catalog.ts";
+import { PLACE, type Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -210,6 +210,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           : "UPSERT";
     return {
       ...{ entityType: type, entityUrn, changeType, aspectName },
+      [PLACE]: `[${i}]`,
       aspect: { value, contentType: "application/json" },
     };
   }
@@ -381,7 +382,8 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   async handle(ask, backing) {
     const told = ask.body as readonly Proposal[];
     eachOf(told, openSystemMetadata);
-    return writtenUrns(await write(told, ask, backing));
+    const placed = told.map((proposal, i) => ({ ...proposal, [PLACE]: `[${i}]` }));
+    return writtenUrns(await write(placed, ask, backing));
   },
 });
 
