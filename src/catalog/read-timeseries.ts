@@ -116,8 +116,8 @@ function answer(query: TimeseriesQuery, limit: number, events: readonly Timeseri
   const head = JSON.stringify({
     entityName: query.entity,
     aspectName: query.aspect,
-    startTimeMillis: query.startTimeMillis,
-    endTimeMillis: query.endTimeMillis,
+    startTimeMillis: timeFor(query.startTimeMillis),
+    endTimeMillis: timeFor(query.endTimeMillis),
     filter: query.filter,
     limit,
   });
@@ -127,6 +127,13 @@ function answer(query: TimeseriesQuery, limit: number, events: readonly Timeseri
   );
   return `{"value":${head.slice(0, -1)},"values":[${values.join(",")}]}}`;
 }
+
+/**
+ * A bound of the range as far as events have times: so it says the same, and clients whose longs end at
+ * 2^63 - 1 could not read what a double makes of that.
+ */
+const timeFor = (asked: number | undefined): number | undefined =>
+  asked && Math.min(Math.max(asked, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
 /**
  * JSON text with every other character escaped: the reference's clients read this text as bytes or

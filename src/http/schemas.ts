@@ -198,8 +198,8 @@ export const timeseriesValues: Schema = {
   properties: {
     entityName: { type: "string" },
     aspectName: { type: "string" },
-    startTimeMillis: millis("As it was asked for"),
-    endTimeMillis: millis("As it was asked for"),
+    startTimeMillis: millis("As it was asked for, from -(2^53 - 1) on"),
+    endTimeMillis: millis("As it was asked for, up to 2^53 - 1"),
     limit: { type: "integer", description: "The limit that was applied" },
     values: {
       type: "array",

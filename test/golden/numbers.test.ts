@@ -128,3 +128,22 @@ test.each([
   ];
   for (const answer of answers) expect(answer).toContain(`"costId":${digits}`);
 });
+
+test("a range of times that no long holds is told as far as there are times", async () => {
+  const body = `{"urn":"${DATASET}","entity":"dataset","aspect":"operation","startTimeMillis":-9223372036854775808,"endTimeMillis":9223372036854775807}`;
+  const reply = await service.client.call(
+    "POST",
+    "/aspects?action=getTimeseriesAspectValues",
+    body,
+  );
+  expect(reply).toMatchObject({
+    status: 200,
+    body: {
+      value: {
+        startTimeMillis: Number.MIN_SAFE_INTEGER,
+        endTimeMillis: Number.MAX_SAFE_INTEGER,
+      },
+    },
+  });
+  expect(reply.body.value.values).not.toHaveLength(0);
+});
