@@ -4,7 +4,7 @@
  *   harvest rows             words, all of them; several in a row are one run
  *   harv*                    words that begin so
  *   "one row"                words one after the other
- *   *                        everything; so does nothing at all
+ *   *, *:*                   everything; so does nothing at all
  *   tags:urn:li:tag:pii      a field's value, as it is: commas, colons and brackets of urns are its own
  *   tags:urn\:li\:tag\:pii   the same, as users of search engines write it
  *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several
@@ -95,6 +95,11 @@ function readPart(
     builder.close();
     return at + 1;
   }
+  const everything = matchAt(EVERYTHING, text, at);
+  if (everything !== undefined) {
+    builder.all();
+    return at + everything.length;
+  }
   const operator = operatorAt(text, at);
   if (operator !== undefined) {
     builder.operator(operator.name, operator.text);
@@ -108,6 +113,7 @@ function readPart(
 }
 
 const BLANK = /\s/;
+const EVERYTHING = /\*:\*(?=[\s)]|$)/y;
 const NAMED_OPERATOR = /(?:AND|OR|NOT)(?=[\s()"]|$)/y;
 const SIGN = /&&|\|\||[-+!](?=[^\s)])/y;
 const signs: Readonly<Record<string, Operator>> = {

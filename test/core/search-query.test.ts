@@ -69,6 +69,8 @@ describe("a query is read as", () => {
     ["  ", all],
     ["*", all],
     ["**", all],
+    ["*:*", all],
+    ["(*:*)", all],
     [":::", all],
     ["/q *", all],
     // Words.
