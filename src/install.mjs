@@ -72,7 +72,7 @@ function npm() {
   return known && process.platform !== "win32" ? [node, path] : ["npm"];
 }
 
-/** A start takes a second or two; one that takes longer is not waited for. */
+/** A start takes a second or two; one that takes longer is ended. */
 const warmUpMsMax = 20_000;
 
 /**
@@ -88,11 +88,14 @@ function warmUp() {
   const options = { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ANNALS_HOST: "" } };
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, options);
-    const impatience = setTimeout(() => child.kill("SIGKILL"), warmUpMsMax);
-    child.stdout.once("data", () => child.kill("SIGTERM"));
+    const end = () => child.kill("SIGTERM");
+    // Not SIGKILL, which nobody passes on: an older Node only stands before the one that serves.
+    const impatience = setTimeout(end, warmUpMsMax);
+    child.stdout.once("data", end);
     child.once("error", resolve);
     child.once("exit", () => {
       clearTimeout(impatience);
+      child.stdout.destroy(); // What still has its other end would be waited for.
       rmSync(data, { recursive: true, force: true });
       resolve(undefined);
     });

@@ -44,10 +44,11 @@ function write(path: string, packages: Packages): void {
   writeFileSync(file, JSON.stringify({ packages }));
 }
 
-function install(environment: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/install.mjs"], {
+function install(environment: Readonly<Record<string, string>> = {}, flags: string[] = []) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, "src/install.mjs"], {
     cwd: project,
     encoding: "utf8",
+    timeout: 60_000,
     env: {
       ...process.env,
       npm_execpath: join(project, "npm-cli.js"),
@@ -115,6 +116,28 @@ describe("the installation before a script", () => {
     writeFileSync(join(project, "node_modules", ".package-lock.json"), '{"packages": {"node_mod');
     install();
     expect(called()?.[0]).toBe("ci");
+  });
+
+  test("ends a first start that takes too long, and the Node that it started", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    // Time runs ten times as fast for whom waits; an older Node starts another one, and passes signals on.
+    writeFileSync(
+      join(project, "hurry.mjs"),
+      "const { setTimeout: at } = globalThis; globalThis.setTimeout = (f, ms) => at(f, ms / 10);",
+    );
+    writeFileSync(
+      join(project, "src", "annals.mjs"),
+      `import { spawn } from "node:child_process";
+       import { writeFileSync } from "node:fs";
+       const never = ["-e", "setInterval(() => {}, 60_000)"];
+       const child = spawn(process.execPath, never, { stdio: "inherit" });
+       writeFileSync("serves", String(child.pid));
+       process.on("SIGTERM", () => child.kill("SIGTERM"));
+       child.on("exit", () => process.exit());`,
+    );
+    expect(install({}, ["--import", "./hurry.mjs"]).status).toBe(0);
+    const serves = Number(readFileSync(join(project, "serves"), "utf8"));
+    expect(() => process.kill(serves, 0)).toThrow("ESRCH");
   });
 
   test("stops the script with a reason when it fails", () => {
