@@ -36,7 +36,8 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   dataset: [
     "Dataset",
     `origin: String
-  schemaMetadata: SchemaMetadata
+  "Of a version: 0 for the latest, n for the n-th, -k for the k-th before the latest."
+  schemaMetadata(version: Long): SchemaMetadata
   editableSchemaMetadata: EditableSchemaMetadata
   "Assertions about it, those told first first."
   assertions(start: Int = 0, count: Int = 20): EntityAssertionsResult

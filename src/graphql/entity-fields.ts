@@ -1,4 +1,5 @@
 /** The fields of entities, by the types of the schema. */
+import { type JsonObject, jsonObject } from "../core/json.ts";
 import { entityTypeFields } from "./entity-definitions.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
 import { type EntitySource, namedAs, namedBy } from "./entity-source.ts";
@@ -18,6 +19,7 @@ import {
   tagsOf,
   termsOf,
   text,
+  userInfoOf,
 } from "./entity-values.ts";
 import type { Resolver, Viewer } from "./viewer.ts";
 
@@ -30,6 +32,11 @@ const from =
     of(await viewer.loader.load(urn), viewer);
 
 const keyField = (field: string): Resolver => from((loaded) => text(keyOf(loaded)[field]));
+
+/** One whose properties are at hand. */
+interface UserSource extends EntitySource {
+  readonly properties?: () => Promise<JsonObject | undefined>;
+}
 
 interface RelationshipsInput {
   readonly types: readonly string[];
@@ -69,6 +76,21 @@ async function rawAspects(
     .map(({ name, value }) => ({ aspectName: name, payload: value }));
 }
 
+async function schemaMetadata(
+  { urn }: EntitySource,
+  { version }: { version?: number | null },
+  { catalog, loader }: Viewer,
+) {
+  const name = "schemaMetadata";
+  if ((version ?? 0) === 0) return schemaOf(urn, (await loader.load(urn)).aspect(name));
+  const found = await loader.list(
+    async () => catalog.findAspect(urn, name, version ?? 0),
+    () => 1,
+  );
+  const value: unknown = found && JSON.parse(found.value);
+  return schemaOf(urn, jsonObject(value) ? value : undefined);
+}
+
 const common: Readonly<Record<string, Resolver>> = {
   exists: from(({ exists }) => exists),
   name: from(nameOf),
@@ -98,7 +120,7 @@ const parentNode = (aspect: string): Resolver =>
 const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Dataset: {
     origin: keyField("origin"),
-    schemaMetadata: from(schemaOf),
+    schemaMetadata: schemaMetadata as Resolver,
     editableSchemaMetadata: from(editableSchemaOf),
   },
   Chart: { tool: keyField("dashboardTool"), chartId: keyField("chartId") },
@@ -148,10 +170,12 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   },
   CorpUser: {
     // The one who asks is told of in any case.
-    properties: ((source: EntitySource & { properties?: () => unknown }, _: never, viewer) =>
-      source.properties?.() ??
-      viewer.loader.load(source.urn).then(({ aspect }) => aspect("corpUserInfo"))) as Resolver,
-    info: from(({ aspect }) => aspect("corpUserInfo")),
+    properties: (async (source: UserSource, _: never, viewer) =>
+      userInfoOf(
+        (await source.properties?.()) ??
+          (await viewer.loader.load(source.urn)).aspect("corpUserInfo"),
+      )) as Resolver,
+    info: from(({ aspect }) => userInfoOf(aspect("corpUserInfo"))),
     editableProperties: from(({ aspect }) => aspect("corpUserEditableInfo")),
     username: from(({ urn }) => lastPart(urn)),
   },

@@ -28,15 +28,25 @@ export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
   const entityType = entityTypeOf(loaded.urn);
   const told = loaded.aspect(propertiesAspects[entityType] ?? "");
   if (told === undefined) return null;
-  const custom = jsonObject(told.customProperties) ? told.customProperties : {};
   return {
     ...told,
     name: told.name ?? told.title ?? told.displayName ?? nameOf(loaded),
     title: text(told.title),
     description: text(told.description ?? told.definition),
-    customProperties: Object.entries(custom).map(([key, value]) => ({ key, value })),
+    customProperties: customOf(told),
   };
 }
+
+const customOf = ({ customProperties: custom }: JsonObject) =>
+  Object.entries(jsonObject(custom) ? custom : {}).map(([key, value]) => ({ key, value }));
+
+/** What corpUserInfo says. */
+export const userInfoOf = (told: JsonObject | undefined) =>
+  told && {
+    ...told,
+    manager: namedAs("CorpUser", told.managerUrn),
+    customProperties: customOf(told),
+  };
 
 export function nameOf(loaded: LoadedEntity): string {
   const entityType = entityTypeOf(loaded.urn);
@@ -115,8 +125,7 @@ export function linksOf({ aspect }: LoadedEntity) {
   return { elements };
 }
 
-export function schemaOf({ urn, aspect }: LoadedEntity) {
-  const value = aspect("schemaMetadata");
+export function schemaOf(urn: string, value: JsonObject | undefined) {
   if (value === undefined) return null;
   const { schemaName: name, version, primaryKeys } = value;
   return {

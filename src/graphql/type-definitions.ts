@@ -180,8 +180,15 @@ type PlatformPrivileges {
 type CorpUserProperties {
   active: Boolean!
   displayName: String
+  firstName: String
+  lastName: String
   fullName: String
   email: String
   title: String
+  manager: CorpUser
+  departmentId: Long
+  departmentName: String
+  countryCode: String
+  customProperties: [CustomPropertiesEntry!]
 }
 `;

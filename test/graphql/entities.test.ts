@@ -88,6 +88,50 @@ describe("an entity", () => {
     });
   });
 
+  test("tells its schema of any version", async () => {
+    const { client } = service;
+    const told = (fieldPath: string) =>
+      client.upsert(dataset, "schemaMetadata", {
+        ...{ schemaName: "s", platform: "urn:li:dataPlatform:hive", version: 0, hash: "" },
+        platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+        fields: [
+          {
+            ...{ fieldPath, nativeDataType: "x" },
+            type: { type: { "com.linkedin.schema.StringType": {} } },
+          },
+        ],
+      });
+    await told("before");
+    await told("now");
+    const fields = "{ fields { fieldPath } }";
+    const found = await data(
+      `query($urn: String!) { dataset(urn: $urn) { latest: schemaMetadata(version: 0) ${fields}
+        first: schemaMetadata(version: 1) ${fields} none: schemaMetadata(version: 9) ${fields} } }`,
+      { urn: dataset },
+    );
+    expect(found.dataset).toEqual({
+      latest: { fields: [{ fieldPath: "now" }] },
+      first: { fields: [{ fieldPath: "before" }] },
+      none: null,
+    });
+  });
+
+  test("that is a user tells all that is known of them", async () => {
+    const urn = "urn:li:corpuser:grace";
+    const info = { firstName: "Grace", lastName: "H", departmentId: 7, countryCode: "us" };
+    await service.client.upsert(urn, "corpUserInfo", {
+      ...{ ...info, active: true, managerUrn: ada, customProperties: { desk: "4" } },
+    });
+    const found = await data(
+      `query($urn: String!) { corpUser(urn: $urn) { properties { firstName lastName departmentId
+        countryCode manager { urn } customProperties { key value } } } }`,
+      { urn },
+    );
+    expect(found.corpUser.properties).toEqual({
+      ...{ ...info, manager: { urn: ada }, customProperties: [{ key: "desk", value: "4" }] },
+    });
+  });
+
   test("tells its neighbours", async () => {
     const found = await data(
       `query($urn: String!) { dataset(urn: $urn) { relationships(input: {types: ["DownstreamOf"], direction: INCOMING}) {
