@@ -8,7 +8,6 @@ import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
-import { giveWay } from "./give-way.ts";
 import { type Parked, type ParkingNotes, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
@@ -110,15 +109,10 @@ export type FromThread =
       readonly hint: string | undefined;
     };
 
-/** Two fifths of the others' share of a core that all of them want; far behind, less (sharing.ts). */
-const NICENESS = 4;
-
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromThread): void => port.postMessage(message);
 
-// Where cores are scarce, answering comes before following.
-giveWay(NICENESS);
 try {
   await open(workerData as ThreadData);
 } catch (error) {

@@ -1,8 +1,8 @@
 /**
  * How the projector shares the cores with those who answer and write. What is written is followed
- * at the thread's priority, so that it is soon found, as long as following it takes no more than a
- * core. Writers who bring more than that, and want the core, come first: then it is left to them
- * but for a seventh, in smaller batches, until they pause, bring no more for it, or are made to wait
+ * at their priority, so that it is soon found, as long as following it takes no more than a core.
+ * Writers who bring more than that, and want the core, come first: then it is left to them but for a
+ * seventh, in smaller batches, until they pause, bring no more for it, or are made to wait
  * (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
@@ -46,9 +46,9 @@ const CONTENDED_TIMES = 1.15;
 const FREE_TURNS = 4;
 /**
  * Of cores: to follow what writers bring is no more than that, or they are too many. Where they have
- * two cores, half of what they can bring at most takes 0.8 to 1.1: there it must not give way.
+ * two cores, half of what they can bring at most takes 0.6 to 0.9: there it must not give way.
  */
-const FOLLOWED_MAX = 1.2;
+const FOLLOWED_MAX = 1;
 /**
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
  * some turns: a store puts work off and does it at once now and then.
@@ -72,9 +72,10 @@ const PART = 1 / 8;
 const TOLD_MS_MIN = 5;
 /**
  * What was just written waits for the batch in hand and for its own. So costly views that are no more
- * than some batches behind take what they can in so many milliseconds; farther, whole batches cost less.
+ * than some batches behind take what they can in so many milliseconds. Small batches cost more, though:
+ * of what takes longer to follow half is taken at once, within bounds; and farther behind, whole batches.
  */
-const COSTLY_MS = 40;
+const COSTLY_MS = { usual: 80, most: 500 };
 const COSTLY_RECORDS_MIN = 50;
 const NEAR_BATCHES = 4;
 
@@ -159,7 +160,9 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       if (costlyBehind === undefined) return most;
       near = costlyBehind <= batchMax * NEAR_BATCHES;
       if (!near || cost === 0) return most;
-      return Math.min(most, Math.max(COSTLY_RECORDS_MIN, Math.floor(COSTLY_MS / cost)));
+      const half = Math.min(costlyBehind / 2, COSTLY_MS.most / cost);
+      const records = Math.floor(Math.max(half, COSTLY_MS.usual / cost));
+      return Math.min(most, Math.max(COSTLY_RECORDS_MIN, records));
     },
     took(records, costly) {
       const now = computedMs();

@@ -30,6 +30,8 @@ const targets = {
   truncating: { reads: 0.9 },
   truncationSeconds: 30,
 };
+/** On both sides of the job, as a machine is not as fast at all times. */
+const ALONE_ROUNDS = { before: 3, after: 2 };
 /** Tables of which there are events. */
 const tables = 1_000;
 
@@ -142,14 +144,17 @@ async function beside(
   const alone = { reads: [] as number[], writes: [] as number[] };
   const meanwhile = { reads: [] as number[], writes: [] as number[] };
   const asked = wanted.writes === undefined ? (["reads"] as const) : (["reads", "writes"] as const);
-  for (const kind of asked) await load(kinds[kind]());
-  for (let round = 0; round < 2; round++) {
-    for (const kind of asked) {
-      await settled(service);
-      alone[kind].push((await load(kinds[kind]())).perSecond);
+  const measureAlone = async (rounds: number): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      for (const kind of asked) {
+        await settled(service);
+        alone[kind].push((await load(kinds[kind]())).perSecond);
+      }
     }
-  }
-  await settled(service);
+    await settled(service);
+  };
+  for (const kind of asked) await load(kinds[kind]());
+  await measureAlone(ALONE_ROUNDS.before);
   const id = await begin();
   const running = async () => (await act("getJob", { id })).state === "running";
   for (let turn = 0; await running(); turn++) {
@@ -160,13 +165,15 @@ async function beside(
     const { perSecond } = await load(kinds[kind]());
     if (await running()) meanwhile[kind].push(perSecond);
   }
+  const job = await ended(act, id);
+  await measureAlone(ALONE_ROUNDS.after);
   for (const kind of asked) {
-    const [now, before] = [median(meanwhile[kind]), median(alone[kind])];
+    const [now, quiet] = [median(meanwhile[kind]), median(alone[kind])];
     if (Number.isNaN(now)) continue;
-    const against = { ratio: now / before, target: wanted[kind] ?? 0, of: `${rate(before)} alone` };
+    const against = { ratio: now / quiet, target: wanted[kind] ?? 0, of: `${rate(quiet)} alone` };
     report(`${kind} meanwhile`, rate(now), against);
   }
-  return ended(act, id);
+  return job;
 }
 
 /** Profiles of some tables, each of which has a key. */

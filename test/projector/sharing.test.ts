@@ -159,12 +159,16 @@ test("what far views pass over does not make following cheaper", async () => {
   expect(await turn(400, 50)).toBe(300);
 });
 
-test("costly views that are near take what they can in a moment, and whole batches farther behind", async () => {
+test("costly views take what they can in a moment, half of what is more, whole batches far behind", async () => {
   const { sharing, turn } = open();
   expect(sharing.recordsOf(2_000, 500)).toBe(2_000);
   // A thirtieth of a millisecond for each record of those.
   for (let n = 0; n < 5; n++) await turn(30, 30, { behind: false, written: 1 });
-  expect(sharing.recordsOf(2_000, 500)).toBe(1_200);
+  expect(sharing.recordsOf(9_000, 500)).toBe(2_400);
+  expect(sharing.recordsOf(9_000, 8_000)).toBe(4_000);
+  expect(sharing.recordsOf(9_000, 36_001)).toBe(9_000);
+  // A view that takes long for a record takes no longer for a batch than others wait.
+  expect(sharing.recordsOf(90_000, 80_000)).toBe(15_000);
   expect(sharing.recordsOf(2_000, 8_001)).toBe(2_000);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
   expect(sharing.recordsOf(20, 20)).toBe(20);
