@@ -4,6 +4,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { Criterion } from "../core/filter.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
+import { entriesOf } from "./entity-values.ts";
 import { actorOf } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
@@ -16,11 +17,6 @@ interface Entry {
 
 const mapOf = (entries: Maybe<readonly Entry[]>) =>
   Object.fromEntries((entries ?? []).map(({ key, value }) => [key, value ?? ""]));
-
-const entriesOf = (map: unknown): readonly Entry[] | null =>
-  jsonObject(map)
-    ? Object.entries(map).map(([key, value]) => ({ key, value: String(value) }))
-    : null;
 
 interface CustomInput {
   readonly entityUrn: string;

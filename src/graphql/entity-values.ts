@@ -33,19 +33,22 @@ export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
     name: told.name ?? told.title ?? told.displayName ?? nameOf(loaded),
     title: text(told.title),
     description: text(told.description ?? told.definition),
-    customProperties: customOf(told),
+    customProperties: entriesOf(told.customProperties) ?? [],
   };
 }
 
-const customOf = ({ customProperties: custom }: JsonObject) =>
-  Object.entries(jsonObject(custom) ? custom : {}).map(([key, value]) => ({ key, value }));
+/** A map as a list, which is what GraphQL has for it. */
+export const entriesOf = (map: unknown) =>
+  jsonObject(map)
+    ? Object.entries(map).map(([key, value]) => ({ key, value: String(value) }))
+    : null;
 
 /** What corpUserInfo says. */
 export const userInfoOf = (told: JsonObject | undefined) =>
   told && {
     ...told,
     manager: namedAs("CorpUser", told.managerUrn),
-    customProperties: customOf(told),
+    customProperties: entriesOf(told.customProperties) ?? [],
   };
 
 export function nameOf(loaded: LoadedEntity): string {
