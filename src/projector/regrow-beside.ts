@@ -48,8 +48,11 @@ export interface BesideParts {
   /** Called when the views are in place, if they are before they are closed (Sink.publish). */
   readonly onInPlace?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
-  /** Called after each batch with the milliseconds that it took: lets others have the machine. */
-  readonly rest?: ((workedMs: number) => Promise<void>) | undefined;
+  /**
+   * Called after each batch with the milliseconds that it computed: lets others have the machine, for
+   * so many times shorter as there is haste (1: none).
+   */
+  readonly rest?: ((computedMs: number, haste: number) => Promise<void>) | undefined;
   /** Records of a batch; regrow.ts says how many when absent. */
   readonly batchMax?: number | undefined;
 }
@@ -72,10 +75,12 @@ export interface GrowthProgress extends RegrowProgress {
 }
 
 /**
- * So many records behind the head is near: a batch or two. So is what does not become much less from
- * turn to turn: where positions count bytes, or writers never rest, the head is not to be come nearer.
+ * So many records behind the head is near: a batch or two. Where what is left does not become much less
+ * from turn to turn there is more haste, and at last that is taken for near, too: where positions count
+ * bytes, or writers bring more than can be taken, the head is not to be come nearer.
  */
 const NEAR = 5_000;
+const HASTE_TIMES = 16;
 
 /**
  * Resolves, when the views are closed and durable, with the entities that they pass over: those that
@@ -87,10 +92,24 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
   const log = patient(parts.log, signal);
   let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
-  const whole = { ...parts, log };
+  let haste = 1;
+  const rest = async (computedMs: number) => parts.rest?.(computedMs, haste);
+  const whole = { ...parts, log, rest };
+  async function growNear(growing: Growing): Promise<void> {
+    for (let [left, hasteMax] = [Infinity, haste * HASTE_TIMES]; ; ) {
+      const before = left;
+      await growing.growTo(await log.head());
+      await growing.tidy();
+      left = (await log.head()) - growing.position();
+      if (left <= NEAR) return;
+      if (left < before / 2) continue;
+      if (haste >= hasteMax) return;
+      haste *= 2;
+    }
+  }
   try {
     const first = await begin(whole, open, { before: 0, left: made === undefined ? 0 : 1 });
-    await growNear(log, first);
+    await growNear(first);
     let all: Growing = first;
     if (made !== undefined) {
       await closeAll(open, "keep");
@@ -99,12 +118,12 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
       open = [...again, ...folded];
       const told = { before: first.position(), left: 0 };
       all = together(first.again(again), await begin(whole, folded, told));
-      await growNear(log, all);
+      await growNear(all);
     }
     const grown = await grownOf(open);
     if (Object.keys(grown).length > 0 && parts.onGrown !== undefined) {
       await parts.onGrown(grown, all.parked());
-      await growNear(log, all);
+      await growNear(all);
     }
     await all.growTo(await parts.onNear());
     await all.tidy();
@@ -127,7 +146,17 @@ interface Growing extends Grower {
 
 /** The views, from nothing. */
 async function begin(
-  { log, decode, notes, signal, rest, batchMax, onProgress }: BesideParts,
+  {
+    log,
+    decode,
+    notes,
+    signal,
+    rest,
+    batchMax,
+    onProgress,
+  }: Omit<BesideParts, "rest"> & {
+    readonly rest: (computedMs: number) => Promise<void>;
+  },
   views: readonly View[],
   passes: Pick<GrowthProgress, "before" | "left">,
 ): Promise<Growing & { again(views: readonly View[]): Growing }> {
@@ -169,16 +198,6 @@ function together(first: Growing, second: Growing): Growing {
     },
     parked: () => [...first.parked(), ...second.parked()],
   };
-}
-
-async function growNear(log: BesideParts["log"], growing: Growing): Promise<void> {
-  let [left, before] = [Infinity, Infinity];
-  do {
-    before = left;
-    await growing.growTo(await log.head());
-    await growing.tidy();
-    left = (await log.head()) - growing.position();
-  } while (left > NEAR && left < before / 2);
 }
 
 /** Those that are made of others first, which they have open. */

@@ -66,8 +66,8 @@ export type FromRegrower =
       readonly hint: string | undefined;
     };
 
-/** As the projector's: less, and a busy machine starves it. */
-const NICENESS = 10;
+/** At a lower priority a busy machine starves it, and it never comes to the head of a log that grows. */
+const NICENESS = 5;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 
@@ -134,9 +134,10 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
         tell({ kind: "progress", progress });
       },
       // At a lower priority it still takes of memory and disk what others want.
-      async rest(workedMs) {
+      async rest(computedMs, haste) {
         if (!busy || awaited) return;
-        await delay(workedMs * restOf(threads), undefined, { signal: stopping.signal });
+        const ms = (computedMs * restOf(threads)) / haste;
+        await delay(ms, undefined, { signal: stopping.signal });
       },
       onGrown(grown, parked) {
         tell({ kind: "grown", grown, parked });

@@ -20,14 +20,29 @@ test("comes to its end beside writers that never rest", async () => {
     return log.head();
   };
   const view = createRecordingView("graph");
+  const hastes = new Set<number>();
   await regrowBeside({
     ...parts,
     log: { ...log, head },
     views: [view as unknown as View],
     onNear: log.head,
+    rest: async (_, haste) => void hastes.add(haste),
   });
   expect(view.at).toBe(await log.head());
   expect(view.closed).toBe("keep");
+  // It let them have less and less.
+  expect([...hastes]).toEqual([1, 2, 4, 8, 16]);
+});
+
+test("is in no haste where it comes nearer", async () => {
+  const log = createArrayLog(10_000);
+  const view = createRecordingView("graph");
+  const hastes = new Set<number>();
+  await regrowBeside({
+    ...{ ...parts, log, views: [view as unknown as View], onNear: log.head },
+    rest: async (_, haste) => void hastes.add(haste),
+  });
+  expect([...hastes]).toEqual([1]);
 });
 
 test("waits for a log that does not answer for a moment", async () => {

@@ -2,10 +2,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { verifyInThread } from "../../src/projector/verify/verifying.ts";
-import { workedMs } from "./resting-verification.ts";
+import { restOf } from "../../src/projector/watch-busy.ts";
+import { computedMs } from "./resting-verification.ts";
 
 const module = new URL("resting-verification.ts", import.meta.url).href;
 const asked = { module, config: {}, views: [], grade: "full", urns: [] } as const;
+/** After each part, or longer. */
+const restMs = computedMs * restOf(1);
 
 /** This thread, which answers, has much to do: that is what is given way to. */
 let working: NodeJS.Timeout;
@@ -29,7 +32,7 @@ function begin(
 ): Begun {
   const rested = Promise.withResolvers<void>();
   const onProgress = (_: number, restedMs: number) => {
-    if (restedMs >= workedMs) rested.resolve();
+    if (restedMs >= restMs) rested.resolve();
   };
   const ended = verifyInThread({ ...asked, growers }, { ...options, onProgress });
   ended.catch(() => {});
@@ -43,7 +46,7 @@ test("is given up while it rests", async () => {
   const { rested, ended } = begin({ signal: stopping.signal });
   await rested;
   // In the middle of its next rest.
-  await new Promise((resolve) => setTimeout(resolve, workedMs / 2));
+  await new Promise((resolve) => setTimeout(resolve, restMs / 2));
   stopping.abort();
   await expect(ended).rejects.toMatchObject(givenUp);
 });
@@ -53,7 +56,7 @@ test("is given up while it rests when what it waits for does not come", async ()
   const { signal } = new AbortController();
   const { rested, ended } = begin({ signal, ready: ready.promise }, 1);
   await rested;
-  await new Promise((resolve) => setTimeout(resolve, workedMs / 2));
+  await new Promise((resolve) => setTimeout(resolve, restMs / 2));
   ready.reject(new CatalogError("internal", "the growing has failed"));
   await expect(ended).rejects.toMatchObject(givenUp);
 });

@@ -10,8 +10,6 @@ import type { VerificationResult } from "./verification.ts";
 import type { VerifyThreadData } from "./verify-thread.ts";
 import { verifyInThread } from "./verifying.ts";
 
-/** As the thread that grows them: less, and a busy machine starves it. */
-const NICENESS = 10;
 /** Beside that thread: the service has a core to itself. */
 const threadsMax = 1;
 
@@ -63,7 +61,6 @@ export async function verifyGrowing(
 }
 
 const besideService = () => ({
-  niceness: NICENESS,
   threads: Math.min(threadsMax, availableParallelism() - 1),
 });
 

@@ -21,7 +21,7 @@ export interface VerifyThreadData {
   readonly next?: boolean | undefined;
   /** Where those are that lie in servers, by view. */
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
-  /** 19 when absent: whatever else there is to do comes first. */
+  /** NICENESS when absent. */
   readonly niceness?: number | undefined;
   /** So many threads are growing the views meanwhile: `ready` is told when those are there. */
   readonly growers?: number | undefined;
@@ -49,7 +49,7 @@ export interface VerifyModule {
       readonly grown?: Readonly<Record<string, Grown>> | undefined;
       readonly threads: number;
       readonly ready?: Promise<void> | undefined;
-      readonly rest: (workedMs: number) => Promise<void>;
+      readonly rest: (computedMs: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -66,7 +66,8 @@ export type FromVerifyThread =
       readonly hint: string | undefined;
     };
 
-const NICENESS = 19;
+/** As of those that grow views: at a lower priority it would not come to its end while others ask much. */
+const NICENESS = 5;
 /** Milliseconds between two messages of how far it is. */
 const TOLD_MS_MIN = 100;
 
@@ -101,9 +102,9 @@ try {
     ...options,
     threads,
     ready: growers > 0 ? ready.promise : undefined,
-    async rest(workedMs) {
+    async rest(computedMs) {
       // Who gives it up is heard before the next batch.
-      if (busy) await delay(workedMs * restOf(isReady ? 1 : growers + 1));
+      if (busy) await delay(computedMs * restOf(isReady ? 1 : growers + 1));
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
