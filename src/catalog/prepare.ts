@@ -189,7 +189,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const { contentType } = aspect;
     if (
       contentType !== undefined &&
-      !CONTENT_TYPES.includes(contentType.split(";")[0]?.trim() ?? "")
+      !CONTENT_TYPES.includes(contentType.split(";")[0]?.trim().toLowerCase() ?? "")
     ) {
       throw new CatalogError("invalid", `unsupported contentType "${contentType}" of the aspect`, {
         hint: "Send application/json",

@@ -112,6 +112,18 @@ describe("4.3 aspect ingestion", () => {
     });
   });
 
+  test.each(["APPLICATION/JSON", "Application/Json; charset=utf-8"])(
+    "takes %s: media types have no letter case",
+    async (contentType) => {
+      const aspect = { ...generic(aspects.status), contentType };
+      const reply = await post(
+        "/aspects?action=ingestProposal",
+        propose({ aspectName: "status", aspect }),
+      );
+      expect(reply).toMatchObject({ status: 200, body: { value: "success" } });
+    },
+  );
+
   test("removes an aspect with DELETE, and nothing else", async () => {
     const gone = await post(
       "/aspects?action=ingestProposal",
