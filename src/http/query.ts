@@ -3,7 +3,7 @@
  * `a=x`, `a=x&a=y`, `a[0]=x`, `a=List(x,y)` with its elements encoded or raw, or encoded as a whole.
  *
  * The reference reads `List(x)` as a plain string unless protocol 2.0.0 is named; nothing is
- * called `List(…)` in the catalog, so it is a list here always.
+ * called `List(…)` in the catalog, so it is a list here always; one that is not closed is refused.
  */
 import { CatalogError } from "../core/errors.ts";
 import { decodeOnce } from "./percent.ts";
@@ -11,11 +11,12 @@ import { decodeOnce } from "./percent.ts";
 export interface Query {
   /** The parameter's one value. Throws `malformed` when it is given twice. */
   one(name: string): string | undefined;
-  /** All its values; undefined when it is absent. */
+  /** All its values; undefined when it is absent. Throws `malformed` when a `List(` is not closed. */
   list(name: string): readonly string[] | undefined;
 }
 
 const NONE: Query = { one: () => undefined, list: () => undefined };
+const OPENING = "List(";
 const INDEXED = /\[\d*\]$/;
 
 /** Throws `malformed` when a name is not UTF-8; a value is decoded when it is asked for. */
@@ -46,8 +47,8 @@ export function parseQuery(raw: string, plusIsBlank: boolean): Query {
     list(name) {
       const at = names.indexOf(name);
       if (at < 0) return undefined;
-      if (!names.includes(name, at + 1)) return elements(values[at] ?? "", decode);
-      return values.flatMap((value, i) => (names[i] === name ? elements(value, decode) : []));
+      if (!names.includes(name, at + 1)) return elements(name, values[at] ?? "", decode);
+      return values.flatMap((value, i) => (names[i] === name ? elements(name, value, decode) : []));
     },
   };
 }
@@ -57,17 +58,24 @@ export function parseQuery(raw: string, plusIsBlank: boolean): Query {
  *
  *   List(urn:li:tag:a,urn:li:chart:(looker,b),x%2Cy) → [urn:li:tag:a, urn:li:chart:(looker,b), x,y]
  */
-function elements(value: string, decode: (raw: string) => string): readonly string[] {
+function elements(name: string, value: string, decode: (raw: string) => string): readonly string[] {
   const raw = listIn(value);
   if (raw !== undefined) return split(raw).map((element) => unquote(decode(element)));
   // Encoded as a whole (`List%28a%2Cb%29`), as form encoders do: its elements are decoded with it.
   const decoded = decode(value);
   const inner = listIn(decoded);
+  if (inner === undefined && decoded.startsWith(OPENING)) {
+    throw new CatalogError(
+      "malformed",
+      `the list of parameter "${name}" is not closed: "${decoded.slice(0, 120)}"`,
+      { hint: "A list ends with a bracket: List(a,b)" },
+    );
+  }
   return inner === undefined ? [unquote(decoded)] : split(inner).map(unquote);
 }
 
 const listIn = (text: string): string | undefined =>
-  text.startsWith("List(") && text.endsWith(")") ? text.slice("List(".length, -1) : undefined;
+  text.startsWith(OPENING) && text.endsWith(")") ? text.slice(OPENING.length, -1) : undefined;
 
 /** Splits at commas outside parentheses; no text is no element. */
 function split(text: string): readonly string[] {

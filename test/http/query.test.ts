@@ -28,7 +28,6 @@ describe("a list", () => {
     [`a=List(${orders},urn:li:tag:b)`, [orders, "urn:li:tag:b"]],
     [`a=${orders}`, [orders]],
     ["a=List(x),y)", ["x)", "y"]],
-    ["a=List(x", ["List(x"]],
     ["a=x=y", ["x=y"]],
     ["%61=x", ["x"]],
   ])("%s", (raw, expected) => {
@@ -38,6 +37,21 @@ describe("a list", () => {
   test("is undefined when it is absent", () => {
     expect(list("")).toBeUndefined();
     expect(list("b=x")).toBeUndefined();
+  });
+
+  test.each([
+    ["a=List(x", "List(x"],
+    ["a=List(", "List("],
+    ["a=List(x,urn:li:chart:(looker,b", "List(x,urn:li:chart:(looker,b"],
+    ["a=y&a=List(x", "List(x"],
+    ["a=List%28x%2Cy", "List(x,y"],
+  ])("%s is refused: it is not closed", (raw, named) => {
+    expect(() => list(raw)).toThrowError(
+      expect.objectContaining({
+        code: "malformed",
+        message: `the list of parameter "a" is not closed: "${named}"`,
+      }),
+    );
   });
 
   test("makes blanks of + in the form encoding alone", () => {
