@@ -79,15 +79,12 @@ async function rawAspects(
 async function schemaMetadata(
   { urn }: EntitySource,
   { version }: { version?: number | null },
-  { catalog, loader }: Viewer,
+  { loader }: Viewer,
 ) {
   const name = "schemaMetadata";
   if ((version ?? 0) === 0) return schemaOf(urn, (await loader.load(urn)).aspect(name));
-  const found = await loader.list(
-    async () => catalog.findAspect(urn, name, version ?? 0),
-    () => 1,
-  );
-  const value: unknown = found && JSON.parse(found.value);
+  const told = await loader.version(urn, name, version ?? 0);
+  const value: unknown = told && JSON.parse(told);
   return schemaOf(urn, jsonObject(value) ? value : undefined);
 }
 

@@ -25,18 +25,22 @@ export interface EntityLoader {
    * members; no further list is asked for then.
    */
   list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
+  /** The value that an aspect has or had, as text; it counts as an entity and its bytes do. */
+  version(urn: string, aspect: string, version: number): Promise<string | undefined>;
   /** What was loaded may have changed. */
   forget(): void;
 }
 
-/** Entities of one request, and members of lists: a page of hits, and what they name. */
+/** Entities of one request, values of versions, and members of lists: a page of hits, and what they name. */
 const loadedMax = 50_000;
 /** Of their values, which are in memory until the request is answered. */
 const loadedBytesMax = 128 * 1024 * 1024;
 const togetherMax = 1_000;
 const listsAtOnceMax = 8;
 
-export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): EntityLoader {
+export function createEntityLoader(
+  catalog: Pick<Catalog, "findEntities" | "findAspect">,
+): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
     urn: string;
@@ -54,9 +58,18 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
     });
   }
 
+  function refuseTooLarge(): void {
+    if (bytes <= loadedBytesMax) return;
+    throw new CatalogError(
+      "too_large",
+      `the query asks for entities of more than ${loadedBytesMax} bytes in all`,
+      { hint: "Ask for smaller pages" },
+    );
+  }
+
   async function readAll(batch: typeof waiting): Promise<void> {
     try {
-      if (bytes > loadedBytesMax) throw tooLarge();
+      refuseTooLarge();
       const found = await catalog.findEntities(
         batch.map(({ urn }) => urn),
         undefined,
@@ -103,6 +116,15 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
         refuseTooMany();
         return found;
       }),
+    version: (urn, aspect, version) =>
+      inTurn(async () => {
+        loaded++;
+        refuseTooMany();
+        refuseTooLarge();
+        const found = await catalog.findAspect(urn, aspect, version);
+        bytes += found?.value.length ?? 0;
+        return found?.value;
+      }),
     forget() {
       known = new Map();
     },
@@ -111,13 +133,6 @@ export function createEntityLoader(catalog: Pick<Catalog, "findEntities">): Enti
 
 /** What is wrong with the request or the service, and not with one of the entities. */
 const concernsAll: ReadonlySet<string> = new Set(["unavailable", "too_large"]);
-
-const tooLarge = (): CatalogError =>
-  new CatalogError(
-    "too_large",
-    `the query asks for entities of more than ${loadedBytesMax} bytes in all`,
-    { hint: "Ask for smaller pages" },
-  );
 
 function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
   const texts = new Map(found?.aspects.map(({ name, value }) => [name, value]));

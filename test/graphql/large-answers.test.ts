@@ -21,6 +21,10 @@ function loading(bytes: number, refuse?: CatalogError) {
       if (refuse !== undefined) throw refuse;
       return urns.map((one) => ({ urn: one, exists: true, aspects: [aspect] }));
     },
+    findAspect: async () => {
+      asked.push(1);
+      return aspect;
+    },
   } as unknown as Parameters<typeof createEntityLoader>[0]);
   return { loader, asked };
 }
@@ -32,6 +36,17 @@ test("entities are loaded until they are more than a request may have in memory"
   expect(loads.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
   expect(loads.at(-1)).toMatchObject({ status: "rejected", reason: { code: "too_large" } });
   await expect(loader.load("urn:li:tag:later")).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("values of versions count as those of entities do", async () => {
+  const { loader, asked } = loading(40 * MiB);
+  const value = (version: number) => loader.version(urn(1), "tagProperties", version);
+  for (const version of [1, 2, 3]) expect(await value(version)).toHaveLength(40 * MiB);
+  await loader.load(urn(1));
+  const refused = { code: "too_large" };
+  await expect(value(4)).rejects.toMatchObject(refused);
+  await expect(loader.load(urn(2))).rejects.toMatchObject(refused);
+  expect(asked).toHaveLength(4);
 });
 
 test("what is too large together is not asked for one by one", async () => {
