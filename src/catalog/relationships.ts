@@ -9,6 +9,7 @@ import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { createInTurn } from "../core/in-turn.ts";
+import { toldNumber } from "../core/told-number.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
@@ -199,7 +200,9 @@ export function oneOf<T extends string>(name: string, value: string, allowed: re
 
 export function atLeast(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new CatalogError("malformed", `${name} is ${value}`, { hint: `Send ${least} or more` });
+  throw new CatalogError("malformed", `${name} is ${toldNumber(value)}`, {
+    hint: value > Number.MAX_SAFE_INTEGER ? "Send a smaller one" : `Send ${least} or more`,
+  });
 }
 
 function pageOf({ start = 0, count = countDefault }: { start?: number; count?: number }) {

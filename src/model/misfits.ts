@@ -5,6 +5,7 @@
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */
 import type { ErrorObject } from "ajv";
+import { toldNumber } from "../core/told-number.ts";
 import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
 import type { Misfit } from "./model.ts";
 
@@ -66,7 +67,7 @@ function shown(value: unknown): string {
     return `{${cut(keys.slice(0, 3).join(", "))}${keys.length > 3 ? ", …" : ""}}`;
   }
   if (typeof value === "string") return `"${cut(value)}"`;
-  return String(value);
+  return typeof value === "number" ? toldNumber(value) : String(value);
 }
 
 const cut = (text: string, lengthMax = shownLengthMax): string =>

@@ -57,7 +57,18 @@ test.each<[string, unknown]>([
 ])("%s refuses whole numbers that it could not keep", async (path, body) => {
   const { status, body: answer } = await service.client.call("POST", path, body);
   expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining("2")]);
-  expect(answer.message).toMatch(/\/created\/time :: .* is out of range for Long/);
+  expect(answer.message).toMatch(
+    /\/created\/time :: a number near 9007199254740992 is out of range for Long/,
+  );
+});
+
+test("a page that begins farther than numbers count is refused with no number that was not sent", async () => {
+  const asked = `/relationships?direction=OUTGOING&urn=${encoded(DATASET)}&types=OwnedBy`;
+  const { status, body } = await service.client.get(`${asked}&start=${past}`);
+  expect([status, body.message]).toEqual([
+    400,
+    expect.stringContaining("start is a number near 9007199254740992"),
+  ]);
 });
 
 test.each(["9007199254740991", "-9007199254740991"])(

@@ -131,6 +131,8 @@ test.each([
   ["restoreIndices", { batchSize: 0 }, "0 is below 1'. Send 1 or more"],
   ["restoreIndices", { batchDelayMs: 60_001 }, "60001 is above 60000'. Send 60000 or less"],
   ["listJobs", { count: 1e300 }, "Send 9007199254740991 or less"],
+  ["listJobs", '{"count":9007199254740993}', "a number near 9007199254740992 is above"],
+  ["listJobs", '{"count":1e999}', "Infinity cannot be coerced to Long"],
 ])("%s says of %j what to send", async (action, body, message) => {
   const reply = await operator.act(action, body);
   expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });

@@ -339,7 +339,10 @@ describe("refuses", () => {
         "datasetProfile",
         '{"timestampMillis":9007199254740993}',
         "/timestampMillis",
-        ["out of range for Long", "expected an integer from -9007199254740991 to 9007199254740991"],
+        [
+          "a number near 9007199254740992 is out of range for Long",
+          "expected an integer from -9007199254740991 to 9007199254740991",
+        ],
       ],
       [
         "datasetProfile",

@@ -5,7 +5,8 @@ import type { Reply } from "./client.ts";
 import type { RunningService } from "./running-service.ts";
 
 export interface Operator {
-  act(action: string, body?: object, headers?: Record<string, string>): Promise<Reply>;
+  /** A body that is a text is sent as it is. */
+  act(action: string, body?: object | string, headers?: Record<string, string>): Promise<Reply>;
   /** The result of an action that must succeed; while too many jobs run, it is asked again. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of the wire are looked into freely by tests.
   value(action: string, body?: object, headers?: Record<string, string>): Promise<any>;
