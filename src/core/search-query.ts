@@ -11,6 +11,7 @@
  *   title:Sales*             a value that begins so; *sales, *ale* end and contain
  *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
  *   tags:*, _exists_:tags    there is a value
+ *   tags: x                  a blank behind the colon says nothing
  *   a AND b, a && b, a b     both; OR, || one of them; NOT a, -a, !a not; +a is a. AND goes before OR
  *
  * A name before a colon is a field only if the catalog has it. What is none of these is words: an
@@ -134,9 +135,14 @@ function operatorAt(
   return sign === undefined ? undefined : { name: signs[sign] ?? "MUST", text: sign };
 }
 
-const FIELD = /[A-Za-z_](?:[\w.␞-]|\\\S)*:(?=\S)/y;
+/** Ends a field's name; behind blanks an operator joins the name, which is a word then. */
+const COLON = /:(?:\s+(?!(?:AND|OR|NOT)(?=[\s()"]|$)|&&|\|\|))?(?=\S)/.source;
+const FIELD = new RegExp(`[A-Za-z_](?:[\\w.␞-]|\\\\\\S)*${COLON}`, "y");
 /** One of the fields that are named with a urn: ownerTypes.urn:li:ownershipType:x. */
-const KEYED_FIELD = /[A-Za-z_]\w*\.urn:[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:[^\s:()"]+:(?=\S)/y;
+const KEYED_FIELD = new RegExp(
+  `[A-Za-z_]\\w*\\.urn:[A-Za-z0-9-]{1,32}:[A-Za-z]\\w*:[^\\s:()"]+${COLON}`,
+  "y",
+);
 /** A urn, and not the field of that name. */
 const URN = /urn:(?!urn:)[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:(?=\S)/y;
 
@@ -149,9 +155,9 @@ function readQuestion(
 ): number | undefined {
   const urn = matchAt(URN, text, at) !== undefined;
   const typed = urn ? undefined : (matchAt(KEYED_FIELD, text, at) ?? matchAt(FIELD, text, at));
-  const name = typed?.slice(0, -1).replace(/\\(.)/g, "$1");
+  const name = typed?.trimEnd().slice(0, -1).replace(/\\(.)/g, "$1");
   if (name === "_exists_") {
-    const named = scanValue(text, at + "_exists_:".length, "value");
+    const named = scanValue(text, at + (typed?.length ?? 0), "value");
     if (!isField(named.text)) return undefined;
     builder.question(named.text, { kind: "exists" });
     return named.end;

@@ -126,6 +126,18 @@ describe("a query is read as", () => {
       or(is("tags", "urn:li:tag:a"), not(is("tags", "urn:li:tag:b"))),
     ],
     ["title:(a tags:(b) c)", and(is("title", "a"), is("tags", "b"), is("title", "c"))],
+    // A blank behind the colon says nothing.
+    ["tags: x", is("tags", "x")],
+    ["tags:\t urn:li:tag:pii y", and(is("tags", "urn:li:tag:pii"), words("y"))],
+    ['title: "one row"', is("title", "one row")],
+    ["title: (a OR b)", or(is("title", "a"), is("title", "b"))],
+    ["title: ORDERS", is("title", "ORDERS")],
+    ["-title: Sales*", not(is("title", "Sales", "starts"))],
+    ["rows: >5", range("rows", { above: "5" })],
+    ["rows: [1 TO 5]", range("rows", { from: "1", to: "5" })],
+    ["rows: -5", is("rows", "-5")],
+    [`${OWNERS}: urn:li:corpuser:a`, is(OWNERS, "urn:li:corpuser:a")],
+    ["_exists_: title", exists("title")],
     // Ranges.
     ["rows:>5", range("rows", { above: "5" })],
     ["rows:>=5", range("rows", { from: "5" })],
@@ -160,7 +172,13 @@ describe("a query is read as", () => {
     ["note: hello", words("note:", "hello")],
     ["https://a.b/c?d=e", words("https://a.b/c?d=e")],
     ["10:30", words("10:30")],
-    ["title: a", words("title:", "a")],
+    ["note: title: a", and(words("note:"), is("title", "a"))],
+    ["title:  ", words("title:")],
+    ["title: AND a", and(words("title:"), words("a"))],
+    ["title: OR", words("title:", "OR")],
+    ["title: && a", and(words("title:"), words("a"))],
+    ["_exists_: warp", words("_exists_:", "warp")],
+    ["title :a", words("title", ":a")],
     ["title:", words("title:")],
     ["(title:)", words("title:")],
     ["_exists_:warp", words("_exists_:warp")],
@@ -187,6 +205,7 @@ describe("a query is read as", () => {
 
 test("a question keeps how it was typed, for fields that have no such values", () => {
   expect(parse("x rows:>many")).toMatchObject({ all: [{}, { value: { typed: "rows:>many" } }] });
+  expect(parse("rows: many")).toMatchObject({ value: { typed: "rows: many" } });
   expect(parse('rows:"two or so"')).toMatchObject({ value: { typed: 'rows:"two or so"' } });
 });
 
@@ -277,6 +296,9 @@ describe("any text", () => {
       "tags:(",
       "* ",
       "tags:urn:li:a:( ",
+      "tags: ",
+      "tags:\n\n\n\n",
+      "a\\:",
     ]) {
       const text = piece.repeat(Math.floor(queryCharactersMax / piece.length));
       const begun = cpuMilliseconds();
