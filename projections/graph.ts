@@ -24,7 +24,7 @@ import type { GraphRules } from "./graph-rules.ts";
  * Stands for an aspect in the name of the stream beside an entity's own that holds the requests to
  * forget its edges (catalog/relationships.ts). No aspect can have this name.
  */
-export const FORGET = "$relationships";
+const FORGET = "$relationships";
 
 /** Streams of forgetting that bear on what a write makes: those of the ends of its edges. */
 export function forgettingOf(write: GraphWrite): readonly StreamName[] {

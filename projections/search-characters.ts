@@ -7,7 +7,7 @@
 export type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 /** Divides. */
-export const OTHER = 0;
+const OTHER = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;

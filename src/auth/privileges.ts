@@ -46,8 +46,6 @@ export const privileges = {
 
 export type Privilege = keyof typeof privileges;
 
-export const privilegeNames = Object.keys(privileges) as readonly Privilege[];
-
 /** Any of these, each all of its members. */
 export type Demand = readonly (readonly Privilege[])[];
 

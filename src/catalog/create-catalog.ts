@@ -78,7 +78,7 @@ export interface CatalogParts {
 const foldedAtOnceMax = 4;
 
 export const ASPECTS = "aspects";
-export const TIMESERIES = "timeseries";
+const TIMESERIES = "timeseries";
 const GRAPH = "graph";
 const SEARCH = "search";
 

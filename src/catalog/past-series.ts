@@ -40,7 +40,7 @@ interface Dependencies {
 }
 
 /** Events of a range that are held at once, without their values: some tens of megabytes. */
-export const foldedMax = 200_000;
+const foldedMax = 200_000;
 const pageMax = 500;
 
 interface Event {

@@ -64,7 +64,7 @@ function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObj
 }
 
 /** What policies may ask of a resource; the first two have other names since. */
-export const policyFields: readonly string[] = [
+const policyFields: readonly string[] = [
   ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
   ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
 ];

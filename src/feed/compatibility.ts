@@ -7,7 +7,7 @@ import avro, { type Schema, type Type } from "avsc";
 import { invalidLevel, invalidSchema } from "./registry-error.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
-export const levels = [
+const levels = [
   "NONE",
   "BACKWARD",
   "BACKWARD_TRANSITIVE",

@@ -10,7 +10,7 @@ export const queryCharactersMax = 50_000;
 /** What parse takes. */
 export const tokensMax = 5_000;
 /** The query that asks for the whole schema goes fifteen deep. */
-export const depthMax = 16;
+const depthMax = 16;
 const aliasesMax = 30;
 const fieldsMax = 1_000;
 /** Fields of a request that are not within others: each is an operation of its own. */

@@ -4,7 +4,7 @@ import type { ToldChanges } from "../catalog/catalog.ts";
 import type { StreamForm } from "./change-text.ts";
 
 /** Shorter than what proxies and load balancers usually wait for. */
-export const heartbeatMs = 15_000;
+const heartbeatMs = 15_000;
 /** Characters of one text, unless one change alone has more. */
 const textMax = 256 * 1024;
 

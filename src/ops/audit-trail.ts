@@ -22,7 +22,7 @@ export interface AuditTrailParts extends AuditEventsParts {
 }
 
 /** How long notes are gathered. */
-export const gatherMs = 1_000;
+const gatherMs = 1_000;
 /** How long refusals that are alike are counted before they are told. */
 export const countedMs = 60_000;
 /** Refusals that are told at once: so many, and then one a second. */

@@ -11,7 +11,7 @@ import type { Unrestored } from "../projector/restore.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
 
 /** Records of one entity that are counted; more are told as so many. */
-export const waitingMax = 1_000;
+const waitingMax = 1_000;
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head">;

@@ -28,7 +28,7 @@ interface Sample {
 }
 
 /** How long a view may stand still behind the log. */
-export const stalledMsMax = 15_000;
+const stalledMsMax = 15_000;
 /** How often it is looked. */
 const lookMs = 1_000;
 

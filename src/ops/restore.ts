@@ -22,7 +22,7 @@ import type { Outcome, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
 /** How long an answer waits for the job; what takes longer goes on by itself. */
-export const waitMsMax = 10_000;
+const waitMsMax = 10_000;
 /** Names of streams, and entities between which others get their turn. */
 const namesMax = 500;
 const entitiesPerTurnMax = 20;

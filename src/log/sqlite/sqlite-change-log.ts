@@ -25,7 +25,7 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
 }
 
 /** Largest append in bytes; SQLite's own limit of a row is some seven times that. */
-export const appendBytesMax = 128 * 1024 * 1024;
+const appendBytesMax = 128 * 1024 * 1024;
 
 const ID_BYTES = 16;
 const TAIL_PAGE = 1_000;
