@@ -4,6 +4,7 @@ import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
+import { type PageInput, pageOf } from "./pages.ts";
 import type { FacetFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
@@ -18,7 +19,6 @@ const TYPE = "dataHubIngestionSource";
 const INFO = "dataHubIngestionSourceInfo";
 /** Looked through for a filter. */
 const sourcesMax = 10_000;
-const pageMax = 1_000;
 const executionsMax = 1_000;
 
 async function sourceOf(urn: string, { loader }: Viewer) {
@@ -63,21 +63,13 @@ function testOf({ field, values, value, condition, negated }: FacetFilter) {
     all.some((one) => compare(source[field as keyof Source], one)) !== (negated === true);
 }
 
-interface ListInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
+interface ListInput extends PageInput {
   readonly query?: Maybe<string>;
   readonly filters?: Maybe<readonly FacetFilter[]>;
 }
 
 async function listIngestionSources(_: never, { input }: { input: ListInput }, viewer: Viewer) {
-  const start = input.start ?? 0;
-  const count = input.count ?? 20;
-  if (start < 0 || count < 0 || count > pageMax) {
-    throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
-      hint: `Send 0 or more, and a count of at most ${pageMax}`,
-    });
-  }
+  const { start, count } = pageOf(input);
   const tests = (input.filters ?? []).map(testOf);
   const words = input.query && input.query !== "*" ? [input.query] : [];
   if (words.length > 0) tests.push(testOf({ field: "name", values: words, condition: "CONTAIN" }));

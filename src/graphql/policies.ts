@@ -1,16 +1,15 @@
 /** Policies, listed with those that come with the service, and written as entities of the catalog. */
 import { randomUUID } from "node:crypto";
 import { defaultPolicies } from "../auth/default-policies.ts";
-import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
+import { type PageInput, pageOf } from "./pages.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
 const TYPE = "dataHubPolicy";
 const INFO = "dataHubPolicyInfo";
-const pageMax = 1_000;
 
 interface PolicyInput {
   readonly type: string;
@@ -33,20 +32,12 @@ function said(value: unknown): unknown {
   return Object.fromEntries(told.map(([name, one]) => [name, said(one)]));
 }
 
-interface ListInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
+interface ListInput extends PageInput {
   readonly query?: Maybe<string>;
 }
 
 async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
-  const start = input.start ?? 0;
-  const count = input.count ?? 20;
-  if (start < 0 || count < 0 || count > pageMax) {
-    throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
-      hint: `Send 0 or more, and a count of at most ${pageMax}`,
-    });
-  }
+  const { start, count } = pageOf(input);
   const found = await viewer.entities.list(TYPE, defaultUrns(viewer.namespace));
   const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
   const all = [...found]
