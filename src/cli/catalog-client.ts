@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
+import { connectionCause, noAnswer } from "./no-answer.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {
@@ -130,17 +131,7 @@ async function attempt(
       signal.throwIfAborted(),
     );
   }
-  throw new CatalogError("unavailable", `${server} did not answer (${connectionCause(cause)})`, {
-    hint: "Start the service with `npm start`, or name the address it printed with --server",
-    cause,
-  });
-}
-
-/** fetch says "fetch failed" and hides what happened in its cause. */
-function connectionCause(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return String(cause);
-  return "code" in cause ? String(cause.code) : cause.message;
+  throw noAnswer(server, cause);
 }
 
 async function reasonOf(response: Response): Promise<string> {

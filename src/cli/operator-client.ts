@@ -3,6 +3,7 @@
  * answer was lost may have begun, which `annals jobs` tells.
  */
 import { CatalogError } from "../core/errors.ts";
+import { noAnswer } from "./no-answer.ts";
 
 export interface OperatorClient {
   /**
@@ -30,7 +31,7 @@ export function createOperatorClient(server: string, token: string): OperatorCli
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(requestMsMax),
       }).catch((cause: unknown) => {
-        throw silent(server, cause);
+        throw noAnswer(server, cause);
       });
       const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
       if (response.ok && answer !== undefined && "value" in answer) return answer.value as T;
@@ -42,15 +43,6 @@ export function createOperatorClient(server: string, token: string): OperatorCli
 interface Answer {
   readonly value?: unknown;
   readonly message?: string;
-}
-
-function silent(server: string, cause: unknown): CatalogError {
-  const { cause: deeper } = cause as { cause?: NodeJS.ErrnoException };
-  const why = deeper?.code ?? (cause as Error).message;
-  return new CatalogError("unavailable", `${server} did not answer (${why})`, {
-    hint: "Start the service with `npm start`, or name the address it printed with --server",
-    cause,
-  });
 }
 
 function refusal(server: string, status: number, message: string | undefined): CatalogError {

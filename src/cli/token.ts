@@ -8,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { TokenDuration } from "../core/token-durations.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
+import { noAnswer } from "./no-answer.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface TokenOptions {
@@ -84,23 +85,18 @@ interface Answer {
 }
 
 async function ask(server: string, token: string, body: object): Promise<Made> {
-  let answer: Answer;
-  try {
-    const response = await fetch(`${server}/api/graphql`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(requestMsMax),
-    });
-    answer = (await response.json()) as Answer;
-  } catch (cause) {
-    throw new CatalogError("unavailable", `${server} did not answer`, {
-      hint: "Start the service with `npm start`, or name the address it printed with --server",
-      cause,
-    });
-  }
-  const made = answer.data?.createAccessToken;
+  const response = await fetch(`${server}/api/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(requestMsMax),
+  }).catch((cause: unknown) => {
+    throw noAnswer(server, cause);
+  });
+  const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
+  const made = answer?.data?.createAccessToken;
   if (made) return made;
-  const reason = answer.errors?.[0]?.message ?? answer.message ?? "no reason was told";
+  const strange = `status ${response.status}, which no catalog gives`;
+  const reason = answer?.errors?.[0]?.message ?? answer?.message ?? strange;
   throw new CatalogError("invalid", `no token was made: ${reason}`);
 }

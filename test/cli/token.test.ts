@@ -1,4 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ingest } from "../../src/cli/ingest.ts";
@@ -58,7 +60,17 @@ test("says why there is none", async () => {
   await expect(create({}, { operatorTokenFile: `${wrong}s` })).rejects.toThrow(
     "cannot read the token",
   );
-  await expect(create({ server: "http://127.0.0.1:9" })).rejects.toThrow("did not answer");
+  await expect(create({ server: "http://127.0.0.1:9" })).rejects.toThrow("did not answer (");
+});
+
+test("says of an address that answers otherwise than a catalog that it is none", async () => {
+  const other = createServer((_, response) => response.end("<html>"));
+  await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+  const { port } = other.address() as AddressInfo;
+  await expect(create({ server: `http://127.0.0.1:${port}` })).rejects.toThrow(
+    "no token was made: status 200, which no catalog gives",
+  );
+  other.close();
 });
 
 test("ingest sends the token, and without one stops at the first refusal", async () => {
