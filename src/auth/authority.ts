@@ -3,7 +3,6 @@
  * nobody has written. Policies are read for each question, since the questions are few (tokens,
  * policies, users, operations) and an answer from before an edit would be wrong.
  */
-
 import { defaultPolicies, rootUserId } from "./default-policies.ts";
 import { meets, type Policy, type Principal } from "./policy.ts";
 import { findPrincipal, findResource } from "./principals.ts";
@@ -16,7 +15,8 @@ export interface About {
   readonly entityType: string;
 }
 
-export interface Standing {
+/** What a user's questions are judged by. */
+export interface Grounds {
   readonly principal: Principal;
   readonly policies: readonly Policy[];
 }
@@ -24,8 +24,8 @@ export interface Standing {
 export interface Authority {
   /** Nobody (undefined) may nothing, the system everything. */
   allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
-  /** What a user's questions are judged by; undefined for one who may do nothing. */
-  standing(actor: string): Promise<Standing | undefined>;
+  /** Undefined for a user who is removed or suspended, and may do nothing. */
+  grounds(actor: string): Promise<Grounds | undefined>;
 }
 
 export function createAuthority(
@@ -55,13 +55,13 @@ export function createAuthority(
     return found ?? (actor === root ? alone : undefined);
   }
 
-  async function standing(actor: string): Promise<Standing | undefined> {
+  async function grounds(actor: string): Promise<Grounds | undefined> {
     const principal = await principalOf(actor);
     return principal && { principal, policies: await policies() };
   }
 
   return {
-    standing,
+    grounds,
     async allows(actor, demand, about) {
       if (actor === undefined) return false;
       if (actor === systemActor) return true;

@@ -10,7 +10,7 @@ import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { withNamespace } from "../core/urn.ts";
-import type { Authority, Standing } from "./authority.ts";
+import type { Authority, Grounds } from "./authority.ts";
 import { type Lowering, namesHierarchies } from "./hierarchies.ts";
 import { createKnown } from "./known.ts";
 import { createMoves, type Moves } from "./moves.ts";
@@ -74,25 +74,25 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   let hierarchical = false;
 
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
-    const standing = await lowered(await dependencies.authority.standing(actor));
-    const text = JSON.stringify(standing, (_, value) =>
+    const grounds = await lowered(await dependencies.authority.grounds(actor));
+    const text = JSON.stringify(grounds, (_, value) =>
       value instanceof Set ? numberOf(value) : value,
     );
     // The same sight goes on knowing what it has judged.
     if (before?.text === text) return before;
-    const inherits = standing !== undefined && namesHierarchies(standing.policies);
-    return { text, inherits, sight: sightIn(standing, fields ?? nothingKnown) };
+    const inherits = grounds !== undefined && namesHierarchies(grounds.policies);
+    return { text, inherits, sight: sightIn(grounds, fields ?? nothingKnown) };
   }
 
   /** With what lies below what the policies name that may show anything. */
-  async function lowered(standing: Standing | undefined): Promise<Standing | undefined> {
-    if (standing === undefined || lowering === undefined) return standing;
-    const policies = policiesToRead(standing.policies, standing.principal);
-    if (!namesHierarchies(policies)) return { ...standing, policies };
+  async function lowered(grounds: Grounds | undefined): Promise<Grounds | undefined> {
+    if (grounds === undefined || lowering === undefined) return grounds;
+    const policies = policiesToRead(grounds.policies, grounds.principal);
+    if (!namesHierarchies(policies)) return { ...grounds, policies };
     hierarchical = true;
     // Searches have to know what was moved here before.
     await catalog.reach("search", moved);
-    return { ...standing, policies: await lowering.lower(policies) };
+    return { ...grounds, policies: await lowering.lower(policies) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
@@ -186,8 +186,8 @@ interface Compiled {
   readonly sight: Sight;
 }
 
-const sightIn = (standing: Standing | undefined, fields: SightFields): Sight =>
-  standing === undefined ? seesNothing : sightOf(standing.policies, standing.principal, fields);
+const sightIn = (grounds: Grounds | undefined, fields: SightFields): Sight =>
+  grounds === undefined ? seesNothing : sightOf(grounds.policies, grounds.principal, fields);
 
 const seenWriting = [
   ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),

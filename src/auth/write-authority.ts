@@ -11,7 +11,7 @@ import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
-import type { Authority, Standing } from "./authority.ts";
+import type { Authority, Grounds } from "./authority.ts";
 import { meets, type Resource } from "./policy.ts";
 import { findResource } from "./principals.ts";
 import { type Demand, type Privilege, shownDemand } from "./privileges.ts";
@@ -65,7 +65,7 @@ const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 const unknown: Resource = { owners: [], fields: {} };
 
 interface Dependencies {
-  readonly authority: Pick<Authority, "standing">;
+  readonly authority: Pick<Authority, "grounds">;
   readonly entities: Pick<StoredEntities, "find">;
   readonly patchRules: PatchRules;
   /** The urn that a proposal is about; undefined where it says none that could be. */
@@ -83,14 +83,14 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   const { namespace, systemActor } = dependencies;
 
   /** Undefined: who asks may write everything. */
-  async function standingOf({ actor }: Caller): Promise<Standing | undefined> {
+  async function groundsOf({ actor }: Caller): Promise<Grounds | undefined> {
     if (actor === undefined || actor === systemActor) return undefined;
     const nobody = { principal: { urn: actor, groups: [], roles: [] }, policies: [] };
-    return (await authority.standing(actor)) ?? nobody;
+    return (await authority.grounds(actor)) ?? nobody;
   }
 
   async function admit(
-    { principal, policies }: Standing,
+    { principal, policies }: Grounds,
     urn: string,
     demand: Demand,
     parts: () => Promise<readonly string[]>,
@@ -139,22 +139,22 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   }
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
-    const standing = await standingOf(caller);
-    for (const proposal of standing === undefined ? [] : proposals) {
+    const grounds = await groundsOf(caller);
+    for (const proposal of grounds === undefined ? [] : proposals) {
       const urn = urnOf(proposal);
       if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
       const demand = demandFor(proposal, entityTypeOf(urn));
       const parts = () => changedTags(urn, proposal);
-      await admit(standing as Standing, urn, demand, parts);
+      await admit(grounds as Grounds, urn, demand, parts);
     }
     return catalog.ingest(proposals, caller);
   };
 
   async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
-    const standing = await standingOf(caller);
+    const grounds = await groundsOf(caller);
     const urn = withNamespace(text, namespace);
-    if (standing === undefined || ruled.has(entityTypeOf(urn))) return;
-    await admit(standing, urn, demand(urn), async () => []);
+    if (grounds === undefined || ruled.has(entityTypeOf(urn))) return;
+    await admit(grounds, urn, demand(urn), async () => []);
   }
 
   return {
