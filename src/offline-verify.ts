@@ -5,11 +5,11 @@
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
-import { CatalogError } from "./core/errors.ts";
 import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { rebuild } from "./offline-rebuild.ts";
+import { unknownView } from "./ops/unknown-view.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import type { Grade } from "./projector/verify/verification.ts";
@@ -72,11 +72,7 @@ const countOf = (views: readonly Verified[]): number =>
 
 function viewsOf(asked: readonly string[]): readonly ViewName[] {
   const unknown = asked.find((name) => !viewNames.some((view) => view === name));
-  if (unknown !== undefined) {
-    throw new CatalogError("invalid", `there is no view "${unknown}"`, {
-      hint: `There are ${viewNames.join(", ")}`,
-    });
-  }
+  if (unknown !== undefined) throw unknownView(unknown, viewNames);
   return asked.length === 0 ? viewNames : viewNames.filter((view) => asked.includes(view));
 }
 

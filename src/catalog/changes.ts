@@ -15,6 +15,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import { type Catalog, type ChangesFilter, changesMax, type ToldChange } from "./catalog.ts";
+import { unknownAspect } from "./unknown-aspect.ts";
 
 type Changes = Pick<Catalog, "readChanges" | "followChanges">;
 
@@ -67,7 +68,7 @@ export function createChanges(dependencies: Dependencies): Changes {
 
   function aspect(name: string): string {
     if (model.aspects.has(name)) return name;
-    throw new CatalogError("invalid", `unknown aspect "${name.slice(0, 120)}"`);
+    throw unknownAspect(model, name);
   }
 
   async function known(after: Position): Promise<Position> {

@@ -12,6 +12,7 @@ import type { Address, Addresses } from "./address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
+import { noSuchAspect } from "./unknown-aspect.ts";
 
 interface Dependencies {
   readonly model: Model;
@@ -52,9 +53,7 @@ export function createFinds(
     async findAspect(text, name, version): Promise<FoundAspect | undefined> {
       const { urn, entity } = addresses.known(text);
       const aspect = model.findAspectOf(entity, name);
-      if (aspect === undefined) {
-        throw new CatalogError("not_found", `entity type "${entity.name}" has no aspect "${name}"`);
-      }
+      if (aspect === undefined) throw noSuchAspect(entity, name);
       const [state] = await states.read([urn]);
       const latest = state && currentAspect(state, name);
       const wanted = version > 0 ? version : (latest?.version ?? 0) + version;

@@ -10,6 +10,7 @@ import type { Entity, Model } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, JsonText, KeyOptions } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
+import { noSuchAspect } from "./unknown-aspect.ts";
 
 type Reads = Pick<
   Catalog,
@@ -113,9 +114,7 @@ export function createReads(dependencies: Dependencies): Reads {
     getAspect(text, name, version) {
       const { entity, urn } = addresses.known(text);
       const aspect = model.findAspectOf(entity, name);
-      if (aspect === undefined) {
-        throw new CatalogError("not_found", `entity type "${entity.name}" has no aspect "${name}"`);
-      }
+      if (aspect === undefined) throw noSuchAspect(entity, name);
       if (aspect.timeseries) {
         throw new CatalogError(
           "not_found",

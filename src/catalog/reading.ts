@@ -26,6 +26,7 @@ import { createSearches } from "./searches.ts";
 import { type ReadPorts, seenPorts } from "./seen-ports.ts";
 import type { Eyes } from "./sight.ts";
 import { createTimeline } from "./timeline.ts";
+import { unknownAspect } from "./unknown-aspect.ts";
 import { createUsage } from "./usage.ts";
 import { tellable, withheldPorts } from "./withheld-ports.ts";
 
@@ -203,9 +204,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     },
 
     async countAspect(aspect, urnLike) {
-      if (!model.aspects.has(aspect)) {
-        throw new CatalogError("invalid", `unknown aspect "${aspect}"`);
-      }
+      if (!model.aspects.has(aspect)) throw unknownAspect(model, aspect);
       await caughtUp("aspects")();
       return aspects.countAspect(aspect, urnLike && patternWithNamespace(urnLike, namespace));
     },

@@ -1,6 +1,5 @@
 /** What views could not take: listed from the log, retried and dropped by the projector. */
 import type { Caller } from "../catalog/catalog.ts";
-import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
@@ -9,6 +8,7 @@ import { notParked, openParking, type Parked, readParking } from "../projector/p
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Unrestored } from "../projector/restore.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
+import { unknownView } from "./unknown-view.ts";
 
 /** Records of one entity that are counted; more are told as so many. */
 const waitingMax = 1_000;
@@ -27,11 +27,7 @@ export function createParkedOperations({ log, projector, now }: Dependencies) {
 
   async function all(view: string | undefined): Promise<readonly Parked[]> {
     const views = Object.keys(projector.positions());
-    if (view !== undefined && !views.includes(view)) {
-      throw new CatalogError("invalid", `there is no view "${view.slice(0, 120)}"`, {
-        hint: `There are ${views.join(", ")}`,
-      });
-    }
+    if (view !== undefined && !views.includes(view)) throw unknownView(view, views);
     const found = await Promise.all((view === undefined ? views : [view]).map(parkedIn));
     return found.flat().sort((a, b) => a.position - b.position);
   }

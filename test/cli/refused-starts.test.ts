@@ -85,6 +85,8 @@ describe("a setting that cannot be ends with 2", () => {
     expect(stderr).toContain(
       'there is no view "pictures". There are aspects, timeseries, graph, search',
     );
+    const mistyped = await annals("rebuild", "serch", "--data", data);
+    expect(mistyped.stderr).toContain('there is no view "serch". Did you mean "search"?');
   });
 });
 

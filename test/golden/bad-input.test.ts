@@ -475,6 +475,14 @@ const reads: readonly Read[] = [
     404,
     /warp/,
   ],
+  [
+    "an aspect that is mistyped",
+    "GET",
+    `/aspects/${encoded(DATASET)}?aspect=statuss&version=0`,
+    undefined,
+    404,
+    /"statuss".*Did you mean "status"/,
+  ],
   ["no aspect", "GET", `/aspects/${encoded(DATASET)}?version=0`, undefined, 400, /aspect/],
   [
     "a version that is no number",

@@ -125,6 +125,7 @@ describe("a page of changes", () => {
     ["after=100000", 422, /position 100000 is not in the log, which ends at \d+/],
     ["entityType=tags", 422, /unknown entity type "tags"/],
     ["aspect=nothing", 422, /unknown aspect "nothing"/],
+    ["aspect=ownershp", 422, /unknown aspect "ownershp". Did you mean "ownership"/],
     ["urn=urn:li:nothing:x", 404, /unknown entity type "nothing"/],
     ["urn=nothing", 400, /nothing/],
     ["limit=0", 400, /limit is 0. Send 1 to 1000/],
