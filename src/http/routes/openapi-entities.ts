@@ -157,7 +157,11 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       },
       async handle(ask, { catalog }) {
         const entityType = names.entity(ask.path.entity ?? "");
-        const found = await batchOf(ask.body as readonly Member[], { entityType, names, catalog });
+        const found = await findMembers(ask.body as readonly Member[], {
+          entityType,
+          names,
+          catalog,
+        });
         const { systemMetadata = false } = ask.parameters as Asked;
         return { json: entitiesText(found, { version, systemMetadata }) };
       },
@@ -168,7 +172,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
 export type Member = Readonly<Record<string, unknown>> & { readonly urn: string };
 
 /** Entities that are there, with the aspects that each member asks for. */
-export async function batchOf(
+export async function findMembers(
   members: readonly Member[],
   around: { readonly entityType: string; readonly names: ModelNames } & Pick<Backing, "catalog">,
 ): Promise<readonly FoundEntity[]> {

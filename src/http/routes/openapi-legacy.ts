@@ -18,7 +18,7 @@ import {
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
-import { batchOf, type Member, sampleEntity } from "./openapi-entities.ts";
+import { findMembers, type Member, sampleEntity } from "./openapi-entities.ts";
 import { write } from "./openapi-writes.ts";
 import { orders, ordersKey, ordersProposal } from "./samples.ts";
 import { nothingToDelete, writeErrors } from "./write-errors.ts";
@@ -128,7 +128,7 @@ function genericRoutes(names: ModelNames): readonly Endpoint[] {
         const { systemMetadata = false } = parameters as Asked;
         const members: string[] = [];
         for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
-          const found = await batchOf(list, { entityType: names.entity(name), names, catalog });
+          const found = await findMembers(list, { entityType: names.entity(name), names, catalog });
           const text = entitiesText(found, { version: "v3", systemMetadata });
           members.push(`${JSON.stringify(name)}:${text}`);
         }
@@ -182,7 +182,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     const named = Object.fromEntries((aspectNames ?? []).map((name) => [name, {}]));
     const members = urns.map((urn): Member => ({ ...named, urn }));
     const entityType = names.entity(path.entity ?? "");
-    const found = await batchOf(members, { entityType, names, catalog });
+    const found = await findMembers(members, { entityType, names, catalog });
     const shown = { version: "v2", systemMetadata: withSystemMetadata === true } as const;
     return { json: `{"entities":${entitiesText(found, shown)}}` };
   },

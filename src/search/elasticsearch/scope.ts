@@ -13,7 +13,7 @@ import {
 } from "./expressions.ts";
 import type { Kind } from "./fields.ts";
 import type { Indices } from "./indices.ts";
-import { simplified } from "./simplified.ts";
+import { simplifiedExpression } from "./simplified-expression.ts";
 
 /** Throws `too_large` for what no server takes. */
 export async function scopeQuery(
@@ -21,7 +21,7 @@ export async function scopeQuery(
   kinds: readonly Kind[],
   indices: Indices,
 ): Promise<Query> {
-  const expression = simplified(scope.expression);
+  const expression = simplifiedExpression(scope.expression);
   const lookedUp = new Map<TextLeaf, readonly Level[]>();
   for (const uncertain of uncertainLeaves(expression, kinds)) {
     lookedUp.set(uncertain.leaf, await lookUp(uncertain, indices));

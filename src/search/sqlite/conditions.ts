@@ -5,7 +5,7 @@
  */
 import { fulfils, holds, type ValueCondition } from "../evaluate.ts";
 import type { Condition, FieldValue } from "../search.ts";
-import { simplified } from "../simplified.ts";
+import { simplifiedCondition } from "../simplified-condition.ts";
 import { type Column, type ValueNumber, wellFormed } from "./column.ts";
 import type { Columns } from "./columns.ts";
 import type { Documents } from "./documents.ts";
@@ -205,7 +205,7 @@ export function createConditions(sources: ConditionSources): Conditions {
   }
 
   return {
-    find: (condition, limit) => find(simplified(condition), limit),
+    find: (condition, limit) => find(simplifiedCondition(condition), limit),
     matchesOf: (condition) =>
       equals(condition).flatMap(({ field, values }) => {
         const number = fieldNumber(field);

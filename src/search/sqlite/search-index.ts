@@ -20,7 +20,7 @@ import {
   type Scope,
   type SearchQuery,
 } from "../search.ts";
-import { simplified } from "../simplified.ts";
+import { simplifiedCondition } from "../simplified-condition.ts";
 import { createBest } from "./best.ts";
 import { createConditions, type Limit, narrowingMax } from "./conditions.ts";
 import type { StoredDocument } from "./documents.ts";
@@ -200,7 +200,7 @@ function createAnswers(snapshot: Snapshot) {
     const scope: Scope = {
       entityTypes,
       expression,
-      condition: condition && simplified(condition),
+      condition: condition && simplifiedCondition(condition),
     };
     for (;;) {
       const search: Search = { touched: new Set(), anew: false };
@@ -228,7 +228,7 @@ function createAnswers(snapshot: Snapshot) {
     try {
       const best = yield* findBest({
         expression: query.expression,
-        condition: condition && simplified(condition),
+        condition: condition && simplifiedCondition(condition),
         has: types?.has ?? snapshot.isLive,
         wanted: start + count,
       });

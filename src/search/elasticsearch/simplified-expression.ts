@@ -6,7 +6,7 @@ import type { Condition, Expression, WordChoice } from "../search.ts";
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
-export function simplified(expression: Expression): Expression {
+export function simplifiedExpression(expression: Expression): Expression {
   switch (expression.kind) {
     case "word":
       return { ...expression, any: withoutCovered(expression.any) };
@@ -15,13 +15,13 @@ export function simplified(expression: Expression): Expression {
     case "or":
       return simplifiedOr(expression.any.flatMap(alternatives));
     case "not":
-      return { kind: "not", not: simplified(expression.not) };
+      return { kind: "not", not: simplifiedExpression(expression.not) };
     case "prefer": {
-      const base = simplified(expression.base);
+      const base = simplifiedExpression(expression.base);
       if (expression.preferred.length === 0) return base;
       const preferred = expression.preferred.map(({ weight, when }) => ({
         weight,
-        when: simplified(when),
+        when: simplifiedExpression(when),
       }));
       return { kind: "prefer", base, preferred };
     }
@@ -34,7 +34,7 @@ export function simplified(expression: Expression): Expression {
 function simplifiedAnd({ all }: Of<"and">): Expression {
   const flat = all.flatMap(parts);
   const refused = flat.filter((one) => one.kind === "not").map(({ not }) => not);
-  const others = flat.filter((one) => one.kind !== "not").map(simplified);
+  const others = flat.filter((one) => one.kind !== "not").map(simplifiedExpression);
   const every = [...others, ...(refused.length === 0 ? [] : [notAnyOf(refused)])];
   return every.length === 1 && every[0] !== undefined ? every[0] : { kind: "and", all: every };
 }
@@ -58,7 +58,7 @@ function simplifiedOr(any: readonly Expression[]): Expression {
   for (const one of any) {
     if (one.kind === "word") words[one.within ?? "everywhere"].push(...one.any);
     else if (one.kind === "condition") conditions.push(one.condition);
-    else others.push(simplified(one));
+    else others.push(simplifiedExpression(one));
   }
   const leaf = (choices: readonly WordChoice[], within?: "suggested"): readonly Expression[] =>
     choices.length === 0 ? [] : [{ kind: "word", any: withoutCovered(choices), within }];

@@ -4,14 +4,14 @@
  */
 import type { Condition } from "./search.ts";
 
-export function simplified(condition: Condition): Condition {
+export function simplifiedCondition(condition: Condition): Condition {
   switch (condition.kind) {
     case "every":
-      return everyOf(condition.every.map(simplified));
+      return everyOf(condition.every.map(simplifiedCondition));
     case "any":
-      return anyOf(condition.any.map(simplified));
+      return anyOf(condition.any.map(simplifiedCondition));
     case "not": {
-      const inner = simplified(condition.not);
+      const inner = simplifiedCondition(condition.not);
       return inner.kind === "not" ? inner.not : { kind: "not", not: inner };
     }
     default:
