@@ -2,7 +2,6 @@
  * The composition root: a configuration becomes a running service. Opened from the log outwards and
  * closed from the door inwards, so that what was accepted is finished before its store goes.
  */
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { builtIns, builtInTime } from "./auth/default-policies.ts";
@@ -12,17 +11,17 @@ import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { sightFields } from "./auth/sights.ts";
 import { builtInStates } from "./catalog/built-in-ports.ts";
-import { ASPECTS, createCatalog } from "./catalog/create-catalog.ts";
+import { createCatalog } from "./catalog/create-catalog.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Operations, Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
-import { configuredModel } from "./configured-model.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
-import { clearEditions, editionReaders } from "./edition-readers.ts";
+import type { UrnLimits } from "./core/urn.ts";
+import { clearEditions } from "./edition-readers.ts";
 import { createEventCodec } from "./feed/event-codec.ts";
 import { createEventTexts } from "./feed/event-texts.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
@@ -32,21 +31,16 @@ import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
-import { checkNamespace } from "./log/written-namespace.ts";
+import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
 import type { Model } from "./model/model.ts";
 import { createAuditTrail } from "./ops/audit-trail.ts";
-import { openOperations } from "./ops/create-operations.ts";
+import { type OperationsParts, openOperations } from "./ops/create-operations.ts";
 import { staleView } from "./ops/rebuild.ts";
-import { catchUp } from "./projector/catch-up.ts";
 import { keepOpening } from "./projector/late.ts";
-import { noteParking } from "./projector/parking.ts";
-import { startProjectorThread } from "./projector/projector-client.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
 import { startRegrowers } from "./projector/regrower.ts";
-import { hearBatches } from "./projector/told-batches.ts";
 import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
-import { watchReaders } from "./projector/watched-readers.ts";
 import { storeFigures } from "./store-figures.ts";
 import {
   annotatedViews,
@@ -54,12 +48,9 @@ import {
   lineageSteps,
   lockData,
   openIngestion,
-  openLog,
-  openReaders,
   servesFeed,
   sharedLog,
   sharedView,
-  storesConfig,
   timeseriesProjectionOf,
   tokensOf,
   type ViewName,
@@ -67,7 +58,6 @@ import {
 } from "./stores.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
-import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
 import { openVerifiedState, verifyModule } from "./verified-views.ts";
 
@@ -75,193 +65,93 @@ import { openVerifiedState, verifyModule } from "./verified-views.ts";
 const ingestionPauseMs = 5_000;
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
-/** How a start waits for the views to catch up after a crash; they tell how far they are. */
-const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
 
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(
   config: Config,
   { logger, onMadeToken }: Parameters<Operations["openService"]>[1],
 ): Promise<Service> {
-  const opened: (() => unknown)[] = [];
+  const opened: Opening["opened"] = [];
   const close = async () => {
     for (const release of opened.splice(0).reverse()) await release();
   };
   try {
     const lock = lockData(config);
     opened.push(() => lock.release());
-    const { model, rules } = configuredModel(config);
-    const traces = await tracesOf(config, opened);
-    const plainLog = await openLog(config, { logger });
-    const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
-    opened.push(() => log.close());
-    await checkNamespace(log, config.urnNamespace, config.data);
-    const batchChannel = traces && `batches of ${randomUUID()}`;
-    const stores = { ...(await storesConfig(config, rules, log)), batchChannel };
-    if (traces !== undefined && batchChannel !== undefined) {
-      const heard = traceBatches(traces, batchChannel);
-      opened.push(() => heard.close());
-    }
-    // What the last process was growing when it ended.
-    clearEditions(config);
-    const projector = await startProjectorThread({
-      stores,
-      note: (view, record) => noteParking(log, view, record),
-      logger,
-    });
-    opened.push(() => projector.close());
-    const head = await log.head();
-    for (const [view, position] of Object.entries(projector.positions())) {
-      if (position < head) logger.info({ view, position, head }, "view catches up with the log");
-    }
-    // A shared one is another process's to feed, and may come later: until then the log answers.
-    if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
-    const editions = editionReaders(config, await openReaders(config));
-    const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
-    opened.push(
-      () => readers.aspects.close(),
-      () => readers.timeseries.close(),
-      () => readers.graph.close(),
-      () => readers.search.close(),
-    );
-
-    if (!sharedView(config, ASPECTS)) {
-      const types = [...(await readers.aspects.countEntities()).keys()];
-      const unknown = types.filter((type) => !model.entities.has(type));
-      if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
-    }
-
-    const urnLimits = {
-      bytesMax: config.urnBytesMax,
-      schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
-    };
-    const systemActor = `urn:${config.urnNamespace}:corpuser:__datahub_system`;
-    const own = builtIns(config.urnNamespace);
-    const plainCatalog = await createCatalog({
-      model,
-      builtIns: builtInStates(own, { actor: systemActor, time: builtInTime }),
-      patchRules: patchRules(),
-      log,
-      encode: encodeChange,
-      decode: decodeRecord,
-      aspects: readers.aspects,
-      timeseries: readers.timeseries,
-      graph: readers.graph,
-      lineage: lineageSteps(model),
-      references: rules.graph,
-      projectTimeseries: timeseriesProjectionOf(rules),
-      search: { reader: readers.search, rules: rules.search, words: { tokensOf, foldText } },
-      progress: { ...projector, errors: () => ({ ...readErrors(), ...projector.errors() }) },
-      namespace: config.urnNamespace,
-      urnLimits,
-      aspectBytesMax: config.aspectBytesMax,
-      cacheBytesMax: config.cacheBytes,
-      sharedLog: sharedLog(config),
-      lagMax: config.projectorLagMax,
-      waitMsMax,
-      now: Date.now,
-      onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
-    });
-    const catalog = traces === undefined ? plainCatalog : traceCatalog(plainCatalog, traces);
-
+    const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
+    const below = await openLogAndViews(config, opening);
+    const { catalog, giveDefaults } = await openCatalog(config, below, opening);
     const audit = createAuditTrail({
-      ...{ log, decode: decodeRecord, days: config.auditDays, now: Date.now, logger },
-      onAppended: projector.poke,
+      log: below.log,
+      decode: decodeRecord,
+      days: config.auditDays,
+      now: Date.now,
+      logger,
+      onAppended: below.projector.poke,
     });
     opened.push(() => audit.close());
     const operations = await openOperations({
+      ...operationsParts(config, below, opening),
       audit,
-      ...{ model, log, encode: encodeChange, timeseries: readers.timeseries, projector },
-      projectTimeseries: timeseriesProjectionOf(rules),
-      giveDefaults: plainCatalog.giveDefaults,
-      ...{ data: config.data, namespace: config.urnNamespace, urnLimits, waitMsMax },
-      ...{ now: Date.now, logger },
-      rebuilds: {
-        rebuilding: createRebuilding({
-          ...{ replacement: projector, readers: editions.editions },
-          isShared: (view) => sharedView(config, view as ViewName),
-          lanes: async (views) => growthLanes(config, views, await log.head()),
-          startRegrowers: (lanes, told) => startRegrowers({ stores, lanes, ...told }),
-          verify: (grown, signal) =>
-            verifyEditions({ ...verifyModule, config: stores }, grown, signal),
-          verifyGrowing: (growing, signal) =>
-            verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
-          clear: (views) => clearEditions(config, views),
-        }),
-        ...{ views: viewNames, rounds: rebuildRounds(config), logger },
-        ofAnotherModel: config.onModelChange === "rebuild",
-        onStale(view, stale) {
-          // Of the others the model decides little, and operators are known by them.
-          if (config.onModelChange !== "refuse" || !annotatedViews.has(view)) return;
-          if (stale) editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
-          else editions.admit([view]);
-        },
-        onRebuilt: editions.admit,
-      },
-      handing: sharedLog(config)
-        ? {
-            isShared: (view) => sharedView(config, view as ViewName),
-            leads: config.roles.includes("projector"),
-          }
-        : undefined,
-      verifying: {
-        views: viewNames,
-        verify: (asked, options) =>
-          verifyInThread({ ...verifyModule, config: stores, ...asked }, options),
-        openState: () => openVerifiedState(stores),
-        intervalSeconds: config.verifyIntervalSeconds,
-      },
+      giveDefaults,
       status: {
-        ...{ version: version(), health: catalog.health },
+        version: version(),
+        health: catalog.health,
         figures: (store) => storeFigures(config, store),
       },
-      aroundJob:
-        traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
     });
     opened.push(() => operations.close());
     const operator = openOperatorToken({
-      ...{ data: config.data, given: config.operatorTokenFile, logger },
+      data: config.data,
+      given: config.operatorTokenFile,
+      logger,
     });
     if (operator.made) onMadeToken?.(operator.file);
     else logger.info({ file: operator.file }, "operations ask for this token");
 
-    const namespace = config.urnNamespace;
     const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";
     const access = openAccess({
-      ...{ catalog, peek: catalog.peek, edition: catalog.edition },
-      ...{ data: config.data, signingKeyFile: config.signingKeyFile },
-      ...{ operatorToken: operator, required, namespace, logger, now: Date.now },
-      ...{ tokenDurationMax: config.tokenDurationMax, audit },
+      catalog,
+      peek: catalog.peek,
+      edition: catalog.edition,
+      data: config.data,
+      signingKeyFile: config.signingKeyFile,
+      operatorToken: operator,
+      required,
+      namespace: config.urnNamespace,
+      tokenDurationMax: config.tokenDurationMax,
       requestsPerSecondMax: config.requestsPerSecondMax,
+      audit,
+      logger,
+      now: Date.now,
     });
     const judged = judgeCatalog({
-      ...{ catalog, access, model, namespace, required, now: Date.now, builtIns: own },
-      urnOf: createProposalUrns(model, namespace),
-      proposalsOf: (snapshots) => proposalsOf(model, snapshots),
-      patchRules: authorizes("write", config, required) ? patchRules() : undefined,
-      sightFields: authorizes("read", config, required)
-        ? sightFields(rules.search.rules, model)
-        : undefined,
-      lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
+      catalog,
+      access,
+      required,
+      ...judgingParts(config, below, { required, logger }),
     });
     const graphql = createLateGraphqlDoor({
-      ...{ ...access, namespace, lastUse: audit.lastUse, entityNames: model.entities.keys() },
+      ...access,
+      namespace: config.urnNamespace,
+      lastUse: audit.lastUse,
+      entityNames: below.model.entities.keys(),
       now: Date.now,
       catalogFor: judged.catalogFor ?? (() => judged.catalog),
       onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
     });
-
-    const metrics = createMetrics(operations.getStatus);
     const schemaRegistry = createSchemaRegistry({
-      ...{ log, now: Date.now, systemActor },
+      log: below.log,
+      now: Date.now,
+      systemActor: systemActorOf(config),
       mayWrite: (actor) => actor !== undefined || !required,
     });
-
     if (servesFeed(config)) {
       const ingestion = keepOpening({
         open: () =>
           openIngestion(config, {
-            ...{ codec: createEventCodec(schemaRegistry), logger },
+            codec: createEventCodec(schemaRegistry),
+            logger,
             // Who may write to a topic may not say who may do what here.
             ingest: (proposals, caller) => judged.catalog.ingest(proposals, caller),
           }),
@@ -270,28 +160,30 @@ export async function openService(
       });
       opened.push(() => ingestion.close());
     }
+
     const door = createHttpDoor({
-      traces,
-      ...{ metrics, audit },
       ...judged,
       access,
+      audit,
+      operations,
+      admitsOperator: operator.admits,
       graphql: {
         door: graphql,
         explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
       },
       schemaRegistry: { registry: schemaRegistry },
       events: { texts: createEventTexts() },
-      operations,
-      admitsOperator: operator.admits,
+      metrics: createMetrics(operations.getStatus),
+      traces: opening.traces,
       config: {
         bodyBytesMax: config.bodyBytesMax,
         actorHeaderTrusted: loopback(config.host) && !required,
         urnNamespace: config.urnNamespace,
         recordPrefix: config.recordPrefix,
         version: version(),
-        modelFingerprint: model.fingerprint,
+        modelFingerprint: below.model.fingerprint,
         servesApi: config.roles.includes("api"),
-        entities: outlineOf(model),
+        entities: outlineOf(below.model),
       },
       logger,
     });
@@ -304,6 +196,136 @@ export async function openService(
     throw error;
   }
 }
+
+/** The use cases over the log and its views. */
+async function openCatalog(config: Config, below: LogAndViews, { logger, traces }: Opening) {
+  const { model, rules, log, projector, readers } = below;
+  const catalog = await createCatalog({
+    model,
+    builtIns: builtInStates(builtIns(config.urnNamespace), {
+      actor: systemActorOf(config),
+      time: builtInTime,
+    }),
+    patchRules: patchRules(),
+    log,
+    encode: encodeChange,
+    decode: decodeRecord,
+    aspects: readers.aspects,
+    timeseries: readers.timeseries,
+    graph: readers.graph,
+    lineage: lineageSteps(model),
+    references: rules.graph,
+    projectTimeseries: timeseriesProjectionOf(rules),
+    search: { reader: readers.search, rules: rules.search, words: { tokensOf, foldText } },
+    progress: {
+      ...projector,
+      errors: () => ({ ...below.readErrors(), ...projector.errors() }),
+    },
+    namespace: config.urnNamespace,
+    urnLimits: urnLimitsOf(config),
+    aspectBytesMax: config.aspectBytesMax,
+    cacheBytesMax: config.cacheBytes,
+    sharedLog: sharedLog(config),
+    lagMax: config.projectorLagMax,
+    waitMsMax,
+    now: Date.now,
+    onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
+  });
+  return {
+    catalog: traces === undefined ? catalog : traceCatalog(catalog, traces),
+    giveDefaults: catalog.giveDefaults,
+  };
+}
+
+/** What operations are done with, but for what the catalog and the audit trail give them. */
+function operationsParts(
+  config: Config,
+  { model, rules, log, stores, projector, editions, readers }: LogAndViews,
+  { logger, traces }: Opening,
+): Omit<OperationsParts, "audit" | "giveDefaults" | "status"> {
+  const isShared = (view: string) => sharedView(config, view as ViewName);
+  return {
+    model,
+    log,
+    encode: encodeChange,
+    timeseries: readers.timeseries,
+    projectTimeseries: timeseriesProjectionOf(rules),
+    projector,
+    data: config.data,
+    namespace: config.urnNamespace,
+    urnLimits: urnLimitsOf(config),
+    waitMsMax,
+    now: Date.now,
+    logger,
+    rebuilds: {
+      rebuilding: createRebuilding({
+        replacement: projector,
+        readers: editions.editions,
+        isShared,
+        lanes: async (views) => growthLanes(config, views, await log.head()),
+        startRegrowers: (lanes, told) => startRegrowers({ stores, lanes, ...told }),
+        verify: (grown, signal) =>
+          verifyEditions({ ...verifyModule, config: stores }, grown, signal),
+        verifyGrowing: (growing, signal) =>
+          verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
+        clear: (views) => clearEditions(config, views),
+      }),
+      views: viewNames,
+      rounds: rebuildRounds(config),
+      logger,
+      ofAnotherModel: config.onModelChange === "rebuild",
+      onStale(view, stale) {
+        // Of the others the model decides little, and operators are known by them.
+        if (config.onModelChange !== "refuse" || !annotatedViews.has(view)) return;
+        if (stale) editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
+        else editions.admit([view]);
+      },
+      onRebuilt: editions.admit,
+    },
+    handing: sharedLog(config)
+      ? { isShared, leads: config.roles.includes("projector") }
+      : undefined,
+    verifying: {
+      views: viewNames,
+      verify: (asked, options) =>
+        verifyInThread({ ...verifyModule, config: stores, ...asked }, options),
+      openState: () => openVerifiedState(stores),
+      intervalSeconds: config.verifyIntervalSeconds,
+    },
+    aroundJob:
+      traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
+  };
+}
+
+/** By what it is judged who reads and writes what. Throws `invalid` for settings that exclude that. */
+function judgingParts(
+  config: Config,
+  { model, rules, readers }: LogAndViews,
+  { required, logger }: { readonly required: boolean; readonly logger: Opening["logger"] },
+) {
+  const namespace = config.urnNamespace;
+  return {
+    model,
+    namespace,
+    builtIns: builtIns(namespace),
+    urnOf: createProposalUrns(model, namespace),
+    proposalsOf: (snapshots: Parameters<typeof proposalsOf>[1]) => proposalsOf(model, snapshots),
+    patchRules: authorizes("write", config, required) ? patchRules() : undefined,
+    sightFields: authorizes("read", config, required)
+      ? sightFields(rules.search.rules, model)
+      : undefined,
+    lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
+    now: Date.now,
+  };
+}
+
+const systemActorOf = ({ urnNamespace }: Config): string =>
+  `urn:${urnNamespace}:corpuser:__datahub_system`;
+
+const urnLimitsOf = (config: Config): UrnLimits => ({
+  bytesMax: config.urnBytesMax,
+  schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
+});
 
 /** Throws `invalid` where nobody could be told apart, and all would see, or write, everything. */
 function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
@@ -324,14 +346,6 @@ async function tracesOf(
   const traces = openTraces({ endpoint, version: version() });
   opened.push(() => traces.close());
   return traces;
-}
-
-/** What the projector's thread tells of its batches becomes spans. */
-function traceBatches(traces: Traces, channel: string) {
-  return hearBatches(channel, ({ view, writes, upTo, start, end, error }) => {
-    const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };
-    traces.note(`project ${view}`, attributes, { start, end, error });
-  });
 }
 
 /** The address that it really listens on. */
@@ -371,9 +385,6 @@ const outlineOf = (model: Model): readonly EntityOutline[] =>
 
 const openToAll =
   "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
-
-const unknownTypes =
-  "the log holds entities of types that the model lacks; they are not shown. Name the model that has them with --model-extension";
 
 /** Only programs of this machine reach such an address. */
 function loopback(host: string): boolean {

@@ -134,6 +134,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   // The process and its composition roots.
   "src/main.ts": ["src/"],
   "src/service.ts": ["src/", "node:"],
+  "src/log-and-views.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
   "src/growth-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],

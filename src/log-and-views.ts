@@ -1,0 +1,89 @@
+/**
+ * The lower half of a service: its log, the projector that brings the log into the views, and the
+ * readers of these. Whoever opens it closes what `opened` tells, the last first.
+ */
+import { randomUUID } from "node:crypto";
+import { ASPECTS } from "./catalog/create-catalog.ts";
+import type { Config } from "./config/config.ts";
+import { configuredModel } from "./configured-model.ts";
+import { clearEditions, editionReaders } from "./edition-readers.ts";
+import { checkNamespace } from "./log/written-namespace.ts";
+import { catchUp } from "./projector/catch-up.ts";
+import { noteParking } from "./projector/parking.ts";
+import { startProjectorThread } from "./projector/projector-client.ts";
+import { hearBatches } from "./projector/told-batches.ts";
+import { watchReaders } from "./projector/watched-readers.ts";
+import { openLog, openReaders, sharedView, storesConfig } from "./stores.ts";
+import type { Logger } from "./telemetry/logger.ts";
+import { traceChangeLog } from "./telemetry/traced-change-log.ts";
+import type { Traces } from "./telemetry/traces.ts";
+
+/** How a start waits for the views to catch up after a crash; they tell how far they are. */
+const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
+
+export interface Opening {
+  readonly logger: Logger;
+  /** Closes what was opened; it is added to as soon as there is more to close. */
+  readonly opened: (() => unknown)[];
+  /** Absent where no collector is configured. */
+  readonly traces: Traces | undefined;
+}
+
+export type LogAndViews = Awaited<ReturnType<typeof openLogAndViews>>;
+
+/** Returns when views in this process have all of the log. Throws CatalogError. */
+export async function openLogAndViews(config: Config, { logger, opened, traces }: Opening) {
+  const { model, rules } = configuredModel(config);
+  const plainLog = await openLog(config, { logger });
+  const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
+  opened.push(() => log.close());
+  await checkNamespace(log, config.urnNamespace, config.data);
+
+  const batchChannel = traces && `batches of ${randomUUID()}`;
+  const stores = { ...(await storesConfig(config, rules, log)), batchChannel };
+  if (traces !== undefined && batchChannel !== undefined) {
+    const heard = traceBatches(traces, batchChannel);
+    opened.push(() => heard.close());
+  }
+
+  // What the last process was growing when it ended.
+  clearEditions(config);
+  const projector = await startProjectorThread({
+    stores,
+    note: (view, record) => noteParking(log, view, record),
+    logger,
+  });
+  opened.push(() => projector.close());
+  const head = await log.head();
+  for (const [view, position] of Object.entries(projector.positions())) {
+    if (position < head) logger.info({ view, position, head }, "view catches up with the log");
+  }
+  // A shared one is another process's to feed, and may come later: until then the log answers.
+  if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
+
+  const editions = editionReaders(config, await openReaders(config));
+  const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
+  opened.push(
+    () => readers.aspects.close(),
+    () => readers.timeseries.close(),
+    () => readers.graph.close(),
+    () => readers.search.close(),
+  );
+  if (!sharedView(config, ASPECTS)) {
+    const types = [...(await readers.aspects.countEntities()).keys()];
+    const unknown = types.filter((type) => !model.entities.has(type));
+    if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
+  }
+  return { model, rules, log, stores, projector, editions, readers, readErrors };
+}
+
+/** What the projector's thread tells of its batches becomes spans. */
+function traceBatches(traces: Traces, channel: string) {
+  return hearBatches(channel, ({ view, writes, upTo, start, end, error }) => {
+    const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };
+    traces.note(`project ${view}`, attributes, { start, end, error });
+  });
+}
+
+const unknownTypes =
+  "the log holds entities of types that the model lacks; they are not shown. Name the model that has them with --model-extension";
