@@ -4,7 +4,7 @@ import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
-const urn = "urn:li:dataset:(urn:li:dataPlatform:s3,versioned (odd, name),PROD)";
+const urn = "urn:li:dataset:(urn:li:dataPlatform:s3,versioned (odd , name),PROD)";
 const described = (description: string) => ({ description });
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ test.each([
     created: { actor: expect.any(String), time: expect.any(Number) },
   });
   expect(entity.aspects.status.value).toEqual({ removed: false });
-  expect(entity.aspects.datasetKey.value.name).toBe("versioned (odd, name)");
+  expect(entity.aspects.datasetKey.value.name).toBe("versioned (odd , name)");
 });
 
 test("one entity is asked for in several versions, and only some of its aspects", async () => {

@@ -16,8 +16,11 @@ export const entitiesVersionedResource: Resource = {
 /** Entities of one question. */
 const idsMax = 1_000;
 
-/** `(<urn> , <aspect>:<version>;<aspect>:<version>)` */
-const ID = /^\(\s*(.+?)\s+,\s*(.*?)\s*\)$/s;
+/**
+ * `(<urn> , <aspect>:<version>;<aspect>:<version>)`: a urn may hold a blank and a comma, too, what
+ * stands behind it none.
+ */
+const ID = /^\((.*\S)\s+,([^,]*)\)$/s;
 const VERSION = /^([^:;]+):(\d{1,15})$/;
 
 interface Versioned {
@@ -116,7 +119,8 @@ async function read(
 
 /** Throws `malformed`. */
 function versionedIn(id: string, entityType: string): Versioned {
-  const [, urn, stamp = ""] = ID.exec(id) ?? [];
+  const [, whom, stamp = ""] = ID.exec(id) ?? [];
+  const urn = whom?.trimStart();
   const parts = stamp.split(";").filter((part) => part.trim() !== "");
   const versions = parts.map((part) => {
     const [, aspect, version] = VERSION.exec(part.trim()) ?? [];
