@@ -1,7 +1,8 @@
 /**
  * Positions of the log in requests and answers. Every answer to a read says which position it shows
  * at least; a request may ask for one, and then waits, bounded, until reads show it. Answers as of a
- * moment (moments.ts) say that of the moment.
+ * moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
+ * entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Moment, ReadView } from "../catalog/catalog.ts";
@@ -19,7 +20,10 @@ const POSITION = /^\d{1,15}$/;
  */
 export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer | Promise<Answer> {
   const { reads: read } = endpoint;
-  if (read === undefined) return endpoint.handle(ask, around.backing);
+  if (read === undefined) {
+    const answer = endpoint.handle(ask, around.backing);
+    return endpoint.writes === true ? placedAfter(answer, around) : answer;
+  }
   const views = typeof read === "string" ? [read] : read;
   const least = readPosition(around.headers[MIN_POSITION]);
   const moment = momentOf(ask.parameters);
@@ -67,6 +71,11 @@ function answerNow(
     answer.position === undefined ? { ...answer, position: position(shown) } : answer;
   const answer = endpoint.handle(ask, backing);
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
+}
+
+async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around): Promise<Answer> {
+  const written = await answer;
+  return { ...written, position: written.position ?? backing.catalog.positionOf("entities") };
 }
 
 interface Around {

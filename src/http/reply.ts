@@ -69,8 +69,8 @@ export function createReplies(
       const status = answer.status ?? endpoint.status;
       if (status !== undefined) reply.code(status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
-      if (endpoint.writes === true || answer.position !== undefined) {
-        reply.header("x-annals-position", String(answer.position ?? 0));
+      if (answer.position !== undefined) {
+        reply.header("x-annals-position", String(answer.position));
       }
       if (answer.keep === false) reply.header("cache-control", "no-store");
       if (answer.json !== undefined) {
