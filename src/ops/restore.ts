@@ -29,7 +29,7 @@ const entitiesPerTurnMax = 20;
 /** Of a pattern, or of a place to begin at: far more than a urn may have. */
 const charactersMax = 16_384;
 /** Entities of one message to the projector, which restores them in one go. */
-const entitiesPerGoMax = 50;
+const entitiesPerGoMax = 100;
 /** Batches that an answer tells of: the last ones. */
 const batchesToldMax = 1_000;
 

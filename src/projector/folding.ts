@@ -14,7 +14,7 @@ import { setImmediate as otherTurns } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
-import { type Position, position } from "../core/position.ts";
+import { type Position, position, START } from "../core/position.ts";
 import { awaitPosition } from "./awaited.ts";
 import type { Sink, View } from "./sink.ts";
 
@@ -106,6 +106,11 @@ interface Folded {
   readonly events: Position;
 }
 
+const NOWHERE: Folded = { states: START, events: START };
+
+const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): boolean =>
+  at > (series === undefined ? states : events);
+
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, events, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   // By size, though all have the same: for a number of them it would take memory for all at once.
@@ -131,10 +136,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     return { states: at, events: seen };
   }
 
-  const isStale = ({ urn, series, position: at }: Touch): boolean => {
-    const done = folded.get(urn);
-    return done === undefined || at > (series === undefined ? done.states : done.events);
-  };
+  const isStale = (touch: Touch): boolean => isBeyond(touch, folded.get(touch.urn) ?? NOWHERE);
+
+  /** Of restores that are done together: how far both were when that was asked last. */
+  let asked: Folded | undefined;
 
   /** The writes of some entities, in the order of the touches. */
   async function foldAll(touches: readonly Touch[], upTo: Position): Promise<readonly W[]> {
@@ -213,10 +218,23 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         const told: Touch[] = [];
         for await (const touch of touches) if (touch.urn === urn) keepLast(told, touch);
         const last = told.toSorted((a, b) => a.position - b.position).at(-1);
-        if (last !== undefined) await awaitStates(told);
+        if (told.some((touch) => isBeyond(touch, asked ?? NOWHERE))) {
+          const at = await awaitStates(told);
+          if (asked !== undefined) asked = at;
+        }
         await sink.restore(urn, last === undefined ? [] : await foldAll([last], last.position));
         folded.delete(urn);
       },
+      ...(sink.together && {
+        async together(work) {
+          asked = NOWHERE;
+          try {
+            await sink.together?.(work);
+          } finally {
+            asked = undefined;
+          }
+        },
+      }),
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
       async position() {
         const at = await sink.position();

@@ -12,6 +12,7 @@ import type { Decode } from "./batch.ts";
 
 export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "listStreams">;
 
+/** Of entities. */
 export interface Histories {
   /** The entity's own changes and truncations, and those of some other streams, up to a position. */
   changes(urn: string, upTo: Position, others?: readonly StreamName[]): AsyncIterable<PlacedChange>;
@@ -19,15 +20,26 @@ export interface Histories {
   without(passes: (at: Position) => boolean): Histories;
   /** Streams of these that there may be. */
   existing(streams: readonly StreamName[]): readonly StreamName[];
+  /** Whether all of the entity's own has been read already. */
+  isAtHand(urn: string): boolean;
 }
 
 /** Records of one stream that are held at a time. */
 const PAGE_MAX = 500;
+/** An adapter that ends a page early does so because of its bytes: not below so many. */
+const PAGE_BYTES_MIN = 512 * 1024;
 /** Names of one page of streams. */
 const NAMES_MAX = 1_000;
 
-/** Looks once which timeseries aspects and truncations the log has: for a short use. */
-export async function openHistories(log: HistoryLog, decode: Decode): Promise<Histories> {
+/**
+ * Looks once which timeseries aspects and truncations the log has, and reads what the streams of some
+ * entities begin with, where that can be had in one go: for a short use.
+ */
+export async function openHistories(
+  log: HistoryLog,
+  decode: Decode,
+  urns: readonly string[] = [],
+): Promise<Histories> {
   const aspects = new Set(await timeseriesAspects(log));
   const truncations = await log.listStreams("truncation-", { limit: NAMES_MAX });
 
@@ -43,9 +55,13 @@ export async function openHistories(log: HistoryLog, decode: Decode): Promise<Hi
     ];
   }
 
+  const beginnings = await readBeginnings(log, [...new Set(urns.flatMap(streamsOf))], PAGE_MAX);
+
   const reading = (decoding: Decode): Histories => ({
-    changes: (urn, upTo, others = []) =>
-      merged(log, decoding, [...new Set([...streamsOf(urn), ...others])], upTo),
+    changes(urn, upTo, others = []) {
+      const streams = [...new Set([...streamsOf(urn), ...others])];
+      return merged({ log, decode: decoding, beginnings }, streams, upTo);
+    },
     without: (passes) =>
       reading((record) => (passes(record.position) ? undefined : decoding(record))),
     existing: (streams) =>
@@ -53,8 +69,48 @@ export async function openHistories(log: HistoryLog, decode: Decode): Promise<Hi
         const of = parseStream(name);
         return of?.kind !== "timeseries" || aspects.has(of.aspect);
       }),
+    isAtHand: (urn) =>
+      streamsOf(urn).every((stream) => {
+        const page = beginnings.get(stream);
+        return page !== undefined && isLastPage(page, PAGE_MAX);
+      }),
   });
-  return reading(decode);
+  return reading(decodingOnce(decode));
+}
+
+/** What streams begin with, read ahead for many entities at once. */
+export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
+
+/** Of as many of the streams as can be read in one go. */
+export async function readBeginnings(
+  log: HistoryLog,
+  streams: readonly StreamName[],
+  limit: number,
+): Promise<Beginnings> {
+  const pages = (streams.length > 0 && (await log.readBeginnings?.(streams, { limit }))) || [];
+  const found = new Map<StreamName, readonly LogRecord[]>();
+  for (const [n, stream] of streams.entries()) {
+    const page = pages[n];
+    if (page !== undefined) found.set(stream, page);
+  }
+  return found;
+}
+
+/** Whether nothing of the stream comes after a page of at most so many records. */
+export function isLastPage(page: readonly LogRecord[], limit: number): boolean {
+  if (page.length === limit) return false;
+  let bytes = 0;
+  for (const { data } of page) bytes += data.length;
+  return bytes < PAGE_BYTES_MIN;
+}
+
+/** What was read ahead is asked for once for each view. */
+function decodingOnce(decode: Decode): Decode {
+  const known = new WeakMap<LogRecord, PlacedChange | undefined>();
+  return (record) => {
+    if (!known.has(record)) known.set(record, decode(record));
+    return known.get(record);
+  };
 }
 
 /** From one aspect's streams to the next one's: as many looks as there are aspects. */
@@ -80,16 +136,16 @@ interface Source {
 }
 
 async function* merged(
-  log: HistoryLog,
-  decode: Decode,
+  parts: { readonly log: HistoryLog; readonly decode: Decode; readonly beginnings: Beginnings },
   streams: readonly StreamName[],
   upTo: Position,
 ): AsyncIterable<PlacedChange> {
+  const { log, decode, beginnings } = parts;
   const read = (stream: StreamName, from: number) =>
     log.readStream(stream, revision(from), { limit: PAGE_MAX });
   let sources: Source[] = [];
   for (const stream of streams) {
-    const page = await read(stream, 0);
+    const page = beginnings.get(stream) ?? (await read(stream, 0));
     if (page.length > 0) sources.push({ stream, page, at: 0 });
   }
   for (;;) {
@@ -103,7 +159,8 @@ async function* merged(
     if (change !== undefined) yield change;
     first.at++;
     if (first.at < first.page.length) continue;
-    first.page = await read(first.stream, record.revision + 1);
+    const ended = isLastPage(first.page, PAGE_MAX);
+    first.page = ended ? [] : await read(first.stream, record.revision + 1);
     first.at = 0;
     if (first.page.length === 0) sources = sources.filter((source) => source !== first);
   }

@@ -37,16 +37,16 @@ export async function restoreEntities(
     readonly views: readonly RestoredView[];
   },
 ): Promise<readonly Unrestored[]> {
-  const all = await openHistories(parts.log, parts.decode);
+  const all = await openHistories(parts.log, parts.decode, urns);
   const unrestored: Unrestored[] = [];
-  for (const urn of urns) {
-    for (const { view, position, parking } of parts.views) {
+  for (const one of parts.views) {
+    const { view, parking } = one;
+    // A record that was dropped may be one that cannot be decoded.
+    const histories = parking === undefined ? all : all.without(parking.isDropped);
+    const restored = await restoreTogether(urns.filter(all.isAtHand), one, histories);
+    for (const urn of urns) {
       try {
-        // A record that was dropped may be one that cannot be decoded.
-        const histories = parking === undefined ? all : all.without(parking.isDropped);
-        const others = await bearingOn(view, urn, histories, position);
-        const changes = histories.changes(urn, position, others);
-        await view.sink.restore(urn, projected(view, changes));
+        if (!restored.has(urn)) await view.sink.restore(urn, await writesOf(urn, one, histories));
         await parking?.release(urn);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -55,6 +55,36 @@ export async function restoreEntities(
     }
   }
   return unrestored;
+}
+
+/**
+ * All of them, or none: which it is that a view cannot take shows when each is on its own. Long ones
+ * always are, so that no transaction grows without end.
+ */
+async function restoreTogether(
+  short: readonly string[],
+  one: RestoredView,
+  histories: Histories,
+): Promise<ReadonlySet<string>> {
+  const { sink } = one.view;
+  if (sink.together === undefined || short.length < 2) return new Set();
+  try {
+    await sink.together(async () => {
+      for (const urn of short) await sink.restore(urn, await writesOf(urn, one, histories));
+    });
+    return new Set(short);
+  } catch {
+    return new Set();
+  }
+}
+
+async function writesOf(
+  urn: string,
+  { view, position }: RestoredView,
+  histories: Histories,
+): Promise<AsyncIterable<unknown>> {
+  const others = await bearingOn(view, urn, histories, position);
+  return projected(view, histories.changes(urn, position, others));
 }
 
 async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {

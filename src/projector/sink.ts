@@ -32,6 +32,12 @@ export interface Sink<W> {
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
 
   /**
+   * All restores that `work` does come to be in the view at once, or, when it rejects, none of them:
+   * one transaction for many entities. Absent where that would save nothing.
+   */
+  together?(work: () => Promise<void>): Promise<void>;
+
+  /**
    * Does a bounded part of what `apply` put off, and tells whether there is more. What is read does
    * not depend on it. Absent where nothing is ever put off.
    */

@@ -328,6 +328,31 @@ export function sinkContract<W extends Placed, Row>(
         expect(await rowsOf(place)).toEqual(rows);
       });
 
+      test("takes many at once, or none of them", async () => {
+        const { together = (work) => work() } = sink;
+        const urns = [busiest, ...new Set(rows.map(ownerOf))].slice(0, 6);
+        const all = (first?: () => Iterable<W>) => async () => {
+          for (const urn of urns) await sink.restore(urn, first?.() ?? writesOf(urn));
+        };
+        await together.call(
+          sink,
+          all(() => []),
+        );
+        expect(await rowsOf(place)).toEqual(rows.filter((row) => !urns.includes(ownerOf(row))));
+        await together.call(sink, all());
+        expect(await rowsOf(place)).toEqual(rows);
+        if (sink.together === undefined) return;
+        const failing = sink.together(async () => {
+          await all(() => [])();
+          await sink.restore(busiest, [spoilt<W>()]);
+        });
+        await expect(failing).rejects.toThrow("spoilt");
+        expect(await rowsOf(place)).toEqual(rows);
+        // It goes on as if nothing had been.
+        await sink.restore(busiest, writesOf(busiest));
+        expect(await rowsOf(place)).toEqual(rows);
+      });
+
       test("leaves a view that grows on as it would have", async () => {
         const other = await fresh();
         const growing = await open(other);

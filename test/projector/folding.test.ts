@@ -1,5 +1,5 @@
 /** Views of whole folds (src/projector/folding.ts). */
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
@@ -32,11 +32,11 @@ describe("a view of whole folds", () => {
 
   const state = (urn: string): EntityState => ({ urn, revision: revision(0), aspects: new Map() });
 
-  const createView = () =>
+  const createView = (look = async () => position(statesAt)) =>
     createFoldingView<Write>({
       name: "search",
       states: {
-        position: async () => position(statesAt),
+        position: look,
         async getEntities(urns) {
           asked.push([...urns]);
           return urns.map(state);
@@ -54,6 +54,7 @@ describe("a view of whole folds", () => {
         async restore(urn, writes) {
           restored.push([urn, await Array.fromAsync(writes)]);
         },
+        together: (work) => work(),
         position: async () => applied.at(-1)?.upTo ?? position(0),
         reset: async () => void applied.splice(0),
         close: async () => {},
@@ -147,6 +148,23 @@ describe("a view of whole folds", () => {
     expect(restored).toEqual([[ada, [write(ada, 7)]]]);
     await sink.apply([touch(ada, 2)], position(8));
     expect(asked).toEqual([[ada], [ada], [ada]]);
+  });
+
+  test("asks once how far states are where entities are restored together", async () => {
+    const looked = vi.fn(async () => position(statesAt));
+    const { sink } = createView(looked);
+    await sink.together?.(async () => {
+      await sink.restore(ada, [touch(ada, 7)]);
+      await sink.restore(otto, [touch(otto, 100)]);
+      expect(looked).toHaveBeenCalledTimes(1);
+      statesAt = 101;
+      await sink.restore(ada, [touch(ada, 101)]);
+    });
+    expect(looked).toHaveBeenCalledTimes(2);
+    expect(restored.map(([urn]) => urn)).toEqual([ada, otto, ada]);
+    // Alone again, it looks each time.
+    await sink.restore(otto, [touch(otto, 7)]);
+    expect(looked).toHaveBeenCalledTimes(3);
   });
 
   test("takes away what it has of an entity that the log never told of", async () => {

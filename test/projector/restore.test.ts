@@ -128,8 +128,60 @@ test("an entity that a view cannot take is named, and the others are restored", 
     { urn: ada, view: "sick", reason: "no room" },
   ]);
   expect(got).toEqual([
-    `well ${entityStream(ada)}`,
     `sick ${entityStream(otto)}`,
+    `well ${entityStream(ada)}`,
     `well ${entityStream(otto)}`,
   ]);
+});
+
+describe("where what streams begin with can be read at once", () => {
+  const readingAhead = (log: HistoryLog): HistoryLog => ({
+    ...log,
+    readBeginnings: (streams, options) =>
+      Promise.all(streams.map((stream) => log.readStream(stream, revision(0), options))),
+  });
+  /** What was restored in one go, and what alone. */
+  function createView(refused?: string) {
+    const done: string[] = [];
+    let open: string[] | undefined;
+    const sink = {
+      async restore(urn: string, writes: AsyncIterable<Position>) {
+        if (urn === refused) throw new Error("no room");
+        const told = `${urn} ${(await Array.fromAsync(writes)).length}`;
+        (open ?? done).push(told);
+      },
+      async together(work: () => Promise<void>) {
+        open = [];
+        try {
+          await work();
+          done.push(open.join(" & "));
+        } finally {
+          open = undefined;
+        }
+      },
+    };
+    const view: View<Position> = {
+      ...{ name: "a", project: (change) => [change.position] },
+      sink: sink as View<Position>["sink"],
+    };
+    return { done, views: [{ view: view as View, position: position(10_000) }] };
+  }
+  const grace = "urn:li:corpuser:grace";
+
+  test("short ones are restored together, long ones alone", async () => {
+    const long = Array.from({ length: 1_200 }, () => entityStream(otto));
+    const log = readingAhead(logOf(entityStream(ada), ...long, entityStream(grace)));
+    const { done, views } = createView();
+    expect(await restoreEntities([ada, otto, grace], { log, decode, views })).toEqual([]);
+    expect(done).toEqual([`${ada} 1 & ${grace} 1`, `${otto} 1200`]);
+  });
+
+  test("each is restored alone when one of them cannot be", async () => {
+    const log = readingAhead(logOf(...[ada, otto, grace].map(entityStream)));
+    const { done, views } = createView(otto);
+    expect(await restoreEntities([ada, otto, grace], { log, decode, views })).toEqual([
+      { urn: otto, view: "a", reason: "no room" },
+    ]);
+    expect(done).toEqual([`${ada} 1`, `${grace} 1`]);
+  });
 });

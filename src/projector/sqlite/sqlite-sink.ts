@@ -16,6 +16,19 @@ export interface SqliteWriter<W> {
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
+  let together = false;
+
+  /** What is remembered may be part of what is to be mended, or of what went back. */
+  async function mend(write: () => Promise<void>): Promise<void> {
+    if (!together) writer.forget();
+    try {
+      await view.mend(write);
+    } catch (error) {
+      writer.forget();
+      throw error;
+    }
+  }
+
   return {
     async apply(writes, upTo) {
       try {
@@ -26,14 +39,15 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
         throw error;
       }
     },
-    async restore(urn, writes) {
-      // What is remembered may be part of what is to be mended.
-      writer.forget();
+    restore: (urn, writes) => mend(() => writer.restore(urn, writes)),
+    async together(work) {
       try {
-        await view.mend(() => writer.restore(urn, writes));
-      } catch (error) {
-        writer.forget();
-        throw error;
+        await mend(() => {
+          together = true;
+          return work();
+        });
+      } finally {
+        together = false;
       }
     },
     position: async () => view.position(),

@@ -8,14 +8,12 @@ import type { StreamName } from "../../core/stream.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";
-import type { HistoryLog } from "../history.ts";
+import { type Beginnings, type HistoryLog, isLastPage, readBeginnings } from "../history.ts";
 import { type Bearings, decodedOrNothing } from "./bearings.ts";
 import type { FoldedView } from "./view-rows.ts";
 
 /** Records of one stream that are held at a time. */
 const PAGE_MAX = 1_000;
-/** An adapter that ends a page early does so because of its bytes: not below so many. */
-const PAGE_BYTES_MIN = 512 * 1024;
 
 interface Parts {
   readonly log: HistoryLog;
@@ -30,22 +28,11 @@ interface Source {
   readonly whole: boolean;
 }
 
-/** What streams begin with, read ahead for many entities at once. */
-export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
-
 /** Of as many of the streams as can be read in one go. */
-export async function readBeginnings(
+export const beginningsOf = (
   log: HistoryLog,
   streams: readonly StreamName[],
-): Promise<Beginnings> {
-  const pages = (await log.readBeginnings?.(streams, { limit: PAGE_MAX })) ?? [];
-  const found = new Map<StreamName, readonly LogRecord[]>();
-  for (const [n, stream] of streams.entries()) {
-    const page = pages[n];
-    if (page !== undefined) found.set(stream, page);
-  }
-  return found;
-}
+): Promise<Beginnings> => readBeginnings(log, streams, PAGE_MAX);
 
 export async function readHistory(
   urn: string,
@@ -73,15 +60,11 @@ async function readPage({ log }: Parts, stream: StreamName, from: number): Promi
   return sourceOf(stream, await log.readStream(stream, revision(from), { limit: PAGE_MAX }));
 }
 
-function sourceOf(stream: StreamName, page: readonly LogRecord[]): Source {
-  let whole = page.length < PAGE_MAX;
-  if (whole && page.length > 0) {
-    let bytes = 0;
-    for (const { data } of page) bytes += data.length;
-    whole = bytes < PAGE_BYTES_MIN;
-  }
-  return { stream, page, whole };
-}
+const sourceOf = (stream: StreamName, page: readonly LogRecord[]): Source => ({
+  stream,
+  page,
+  whole: isLastPage(page, PAGE_MAX),
+});
 
 function decodedPage({ decode }: Parts, page: readonly LogRecord[]): PlacedChange[] {
   const changes: PlacedChange[] = [];

@@ -14,7 +14,7 @@ import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
-import { readBeginnings, readHistory } from "./entity-history.ts";
+import { beginningsOf, readHistory } from "./entity-history.ts";
 import { addRows, createRowHash, noSums, type RowHash, type RowSums } from "./row-sums.ts";
 import type { FoldedRows, FoldedView, HeldRows, Row } from "./view-rows.ts";
 
@@ -85,7 +85,7 @@ export function createVerifier(parts: {
     const done = Math.min(entities.length, ...(held ?? []).map(({ rows }) => rows.length));
     const some = entities.slice(0, done);
     const streams = some.map((one) => one.streams ?? bearingsNow.streamsOf(one.urn));
-    const beginnings = await readBeginnings(log, streams.flat());
+    const beginnings = await beginningsOf(log, streams.flat());
     const history = { log, decode, views, bearings: bearingsNow };
     let records = 0;
     const found: Found[] = [];
