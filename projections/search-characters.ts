@@ -119,9 +119,29 @@ export const lowerCase = (text: string): string => text.toLowerCase().replaceAll
 /** Letters that Unicode takes for themselves, as those write them who do not have them. */
 const plainLetters: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ...{ ß: "ss", ẞ: "Ss", æ: "ae", Æ: "Ae", œ: "oe", Œ: "Oe", þ: "th", Þ: "Th" },
-    ...{ ø: "o", Ø: "O", đ: "d", Đ: "D", ð: "d", Ð: "D", ħ: "h", Ħ: "H", ı: "i" },
-    ...{ ł: "l", Ł: "L", ŧ: "t", Ŧ: "T", ŋ: "n", Ŋ: "N" },
+    ß: "ss",
+    ẞ: "Ss",
+    æ: "ae",
+    Æ: "Ae",
+    œ: "oe",
+    Œ: "Oe",
+    þ: "th",
+    Þ: "Th",
+    ø: "o",
+    Ø: "O",
+    đ: "d",
+    Đ: "D",
+    ð: "d",
+    Ð: "D",
+    ħ: "h",
+    Ħ: "H",
+    ı: "i",
+    ł: "l",
+    Ł: "L",
+    ŧ: "t",
+    Ŧ: "T",
+    ŋ: "n",
+    Ŋ: "N",
   }),
 );
 const undecomposed = new RegExp(`[${[...plainLetters.keys()].join("")}]`, "gu");

@@ -60,7 +60,10 @@ function truncation(change: PlacedChange): readonly TimeseriesWrite[] {
   assert(Number(batchSize) >= 1, `the truncation at position ${position} has no batch size`);
   return [
     {
-      ...{ op: "truncate", entityType, aspect, position },
+      op: "truncate",
+      entityType,
+      aspect,
+      position,
       before: Number(before),
       batchSize: Number(batchSize),
     },

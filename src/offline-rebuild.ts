@@ -74,7 +74,12 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
           const next = { beside: grown, next: true, bulk: true };
           const opened = await openViews(stores, { names, ...next });
           const records = await regrow({
-            ...{ log, views: opened, decode: decodeRecord, notes, onProgress, signal },
+            log,
+            views: opened,
+            decode: decodeRecord,
+            notes,
+            onProgress,
+            signal,
             // Those in servers take the places of others as they are closed.
             onGrown: (places) =>
               requireGrown(

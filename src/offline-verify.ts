@@ -39,7 +39,9 @@ export const verify: Operations["verify"] = async (config, options) => {
   const look = (grade: Grade) =>
     locked(config, () =>
       verifyStoredViews(stores, {
-        ...{ views: names, grade, onProgress: options.onProgress },
+        views: names,
+        grade,
+        onProgress: options.onProgress,
         threads: spareThreads(),
       }),
     );

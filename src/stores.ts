@@ -287,7 +287,9 @@ const openAspectHistory = (
   beside: readonly ViewName[] = [],
 ): Promise<AspectReader> =>
   followingEditions(config, "aspects", {
-    ...{ beside, openPlace: openAspectReader, open: openSqliteAspectReader },
+    beside,
+    openPlace: openAspectReader,
+    open: openSqliteAspectReader,
   });
 
 /**
@@ -340,14 +342,18 @@ async function openSearchView(
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
   const { position, latest, close } = await followingEditions(config, "timeseries", {
-    ...{ beside, openPlace: openTimeseriesReader, open: openSqliteTimeseriesReader },
+    beside,
+    openPlace: openTimeseriesReader,
+    open: openSqliteTimeseriesReader,
   });
   return createFoldingView<SearchWrite>({
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),
     events: {
-      ...{ position, latest, close },
+      position,
+      latest,
+      close,
       aspectsOf: (entityType) => search.events[entityType] ?? [],
       telling: (entityType, aspect, from) =>
         sink.holding(entityType, fieldsOfEvents(search, aspect), from),

@@ -73,7 +73,9 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
     case "graph": {
       const project = createGraphProjection(graph, keyAspectOf);
       return {
-        ...{ name, shape: graphRowShape, fold: foldGraphRows(project) },
+        name,
+        shape: graphRowShape,
+        fold: foldGraphRows(project),
         mentions: (change) =>
           project(change).flatMap((write) =>
             write.op === "replace"
@@ -101,7 +103,9 @@ const stateFile = (config: Pick<StoresConfig, "data">): string =>
 export function openVerifiedState(config: StoresConfig): VerifiedState {
   const log = config.origin?.id ?? "";
   return openSqliteVerifiedState(stateFile(config), {
-    ...{ log, model: config.rules.fingerprint, release: releaseOf() },
+    log,
+    model: config.rules.fingerprint,
+    release: releaseOf(),
   });
 }
 
@@ -153,7 +157,10 @@ export async function verifyStoredViews(
     closing.push(() => state?.close());
     const worth = (await log.head()) >= worthThreads;
     const others = Array.from({ length: worth ? threads : 0 }, () => ({
-      ...{ module: import.meta.url, config, views: names, beside: { next, grown } },
+      module: import.meta.url,
+      config,
+      views: names,
+      beside: { next, grown },
     }));
     // Nothing is written to those that are beside.
     const inParts = new Set(names.filter((name) => !next && readInParts(config, name)));

@@ -59,7 +59,10 @@ export const foldAspectRows =
       }
       if (!versions.delete(write.version)) size++;
       versions.set(write.version, {
-        ...{ write, revision: write.revision, confirmed: null, removed: null },
+        write,
+        revision: write.revision,
+        confirmed: null,
+        removed: null,
         system: write.system,
       });
       if (write.key) exists = true;

@@ -84,6 +84,9 @@ export function storeBuiltIns<C extends Pick<Catalog, Writes | "getEntity">>(
 
 /** Its key follows from the urn. */
 const creationOf = ({ urn, entityType, aspects, info }: BuiltIn): Proposal => ({
-  ...{ entityType, entityUrn: urn, changeType: "CREATE", aspectName: info },
+  entityType,
+  entityUrn: urn,
+  changeType: "CREATE",
+  aspectName: info,
   aspect: { value: JSON.stringify(aspects[info]), contentType: "application/json" },
 });

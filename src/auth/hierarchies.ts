@@ -67,7 +67,9 @@ const isSet = (found: Below): found is ReadonlySet<string> => found instanceof S
 
 export function createLowering(lookup: HierarchyLookup, { now, logger }: Options): Lowering {
   const known = createKnown<Below>(find, {
-    ...{ now, believedMs, sizeMax: rememberedMax },
+    now,
+    believedMs,
+    sizeMax: rememberedMax,
     sizeOf: (found) => (isSet(found) ? found.size : 1),
   });
 

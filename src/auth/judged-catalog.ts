@@ -69,7 +69,10 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
       ? one
       : authorizeWrites(one, {
           ...own,
-          ...{ authority, entities, patchRules: parts.patchRules, ruled },
+          authority,
+          entities,
+          patchRules: parts.patchRules,
+          ruled,
         });
   const guard = (one: Catalog): Catalog =>
     required
@@ -79,13 +82,20 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
     return { catalog, catalogFor: undefined };
   }
   const { catalogFor } = createReadAuthority({
-    ...{ guard, authority, urnOf, namespace, systemActor, now: parts.now, proposalsOf },
+    guard,
+    authority,
+    urnOf,
+    namespace,
+    systemActor,
+    now: parts.now,
+    proposalsOf,
     catalog: {
       ...catalog,
       seenThrough: (eyes) => whole(catalog.seenThrough(eyes)),
     },
     withheld: required ? withheldNames(model) : undefined,
-    ...{ fields: sightFields, lowering: parts.lowering },
+    fields: sightFields,
+    lowering: parts.lowering,
   });
   return { catalog: catalogFor(undefined), catalogFor };
 }

@@ -48,7 +48,9 @@ export interface OpenedAccess {
 export function openAccess(options: AccessOptions): OpenedAccess {
   const { catalog, namespace, now } = options;
   const keys = openSigningKeys({
-    ...{ data: options.data, given: options.signingKeyFile, logger: options.logger },
+    data: options.data,
+    given: options.signingKeyFile,
+    logger: options.logger,
   });
   const format = createTokenFormat(keys, { namespace });
   const entities = createStoredEntities(catalog);
@@ -59,12 +61,24 @@ export function openAccess(options: AccessOptions): OpenedAccess {
     limit: createRequestLimit(options.requestsPerSecondMax, now),
     authority: createAuthority(entities, { namespace }),
     tokens: createAccessTokens({
-      ...{ catalog, entities, format, namespace, now },
+      catalog,
+      entities,
+      format,
+      namespace,
+      now,
       durationMax: options.tokenDurationMax,
     }),
     authentication: createAuthentication({
-      ...{ required, operatorToken, format, entities, failures, namespace, now, logger },
-      ...{ peek: options.peek, edition: options.edition },
+      required,
+      operatorToken,
+      format,
+      entities,
+      failures,
+      namespace,
+      now,
+      logger,
+      peek: options.peek,
+      edition: options.edition,
       lifeMax: lifeOf(options.tokenDurationMax),
       noteUse: options.audit.noteUse,
     }),

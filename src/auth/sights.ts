@@ -226,7 +226,8 @@ function conditionsOf(
   if (asked.length === 0) return [compiled([], whole)];
   // What cannot be in a group is in none; the others have to be asked.
   const members: Condition = {
-    ...{ kind: "equal", field: ofCriteria.TYPE ?? "_entityType" },
+    kind: "equal",
+    field: ofCriteria.TYPE ?? "_entityType",
     values: memberTypes,
   };
   const among = compiled([members], false);

@@ -22,8 +22,13 @@ export function builtInStates(
 ): BuiltInStates {
   const system: SystemMetadata = { lastObserved: time, runId: "no-run-id-provided" };
   const stateOf = (name: string, value: object): AspectState => ({
-    ...{ name, version: VERSION, value: JSON.stringify(value) },
-    ...{ time, actor, system, removed: false },
+    name,
+    version: VERSION,
+    value: JSON.stringify(value),
+    time,
+    actor,
+    system,
+    removed: false,
   });
   return new Map(
     entities.map(({ urn, aspects }) => {

@@ -198,15 +198,19 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   }
 
   const tools: ReadingTools = {
-    ...{ model, addresses, namespace, systemActor, now, log, reached: reached(ASPECTS) },
-    ...{
-      parts,
-      caughtUp,
-      append: ingestion.append,
-      fields: createSearchFields(parts.search.rules),
-      hiddenStages: createHiddenStages({ aspects, states, edition, now }),
-      inTurn: createInTurn(foldedAtOnceMax),
-    },
+    model,
+    addresses,
+    namespace,
+    systemActor,
+    now,
+    log,
+    reached: reached(ASPECTS),
+    parts,
+    caughtUp,
+    append: ingestion.append,
+    fields: createSearchFields(parts.search.rules),
+    hiddenStages: createHiddenStages({ aspects, states, edition, now }),
+    inTurn: createInTurn(foldedAtOnceMax),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow: another sum is another edition.
     edition() {
@@ -228,9 +232,15 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   const ledger = createRunLedger({ ...runTools, keyAspectOf });
   const deletingReferences = (seen: ReadPorts) =>
     createDeleteReferences({
-      ...{ model, addresses, namespace, urnLimits: parts.urnLimits, paths: parts.references },
-      ...{ states: seen.states, reader: seen.graph },
-      ...{ ingest: ingestion.ingest, caughtUp: complete(GRAPH) },
+      model,
+      addresses,
+      namespace,
+      urnLimits: parts.urnLimits,
+      paths: parts.references,
+      states: seen.states,
+      reader: seen.graph,
+      ingest: ingestion.ingest,
+      caughtUp: complete(GRAPH),
     });
 
   const catalog: Catalog = {
@@ -258,7 +268,13 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     rollbackRun: createRollback(
       {
         ...runTools,
-        ...{ addresses, states, ingestion, preparation, namespace, systemActor, now },
+        addresses,
+        states,
+        ingestion,
+        preparation,
+        namespace,
+        systemActor,
+        now,
         onUndone(position) {
           if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
         },
@@ -298,7 +314,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     seenThrough(eyes) {
       const own = {
-        ...{ ...catalog, ...createSeenReading(tools, ports, eyes) },
+        ...catalog,
+        ...createSeenReading(tools, ports, eyes),
         ...createSeenRuns(catalog, eyes),
       };
       if (eyes.look !== undefined) {

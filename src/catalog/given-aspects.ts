@@ -57,7 +57,8 @@ export function createGiveDefaults(
         entityType: entity.name,
         entityUrn: urn,
         // Where somebody tells it meanwhile, theirs stays.
-        ...{ changeType: "CREATE", headers: { "If-None-Match": "*" } },
+        changeType: "CREATE",
+        headers: { "If-None-Match": "*" },
         aspectName: aspect,
         aspect: { value, contentType: "application/json" },
       }));

@@ -85,7 +85,9 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     const before = previous && JSON.parse(previous.value);
     const after = value === undefined ? undefined : JSON.parse(value);
     return semanticChanges({ urn, aspect, isKey, before, after }).map((one) => ({
-      ...{ ...one, entityType, created },
+      ...one,
+      entityType,
+      created,
     }));
   }
 
@@ -99,7 +101,8 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
       found.length >= limit || bytes >= valueBytesMax || performance.now() >= until;
     for (let end = false; !end && !full(); ) {
       const page = await changes.readChanges({
-        ...{ after: position, limit: Math.min(changesMax, limit - found.length) },
+        after: position,
+        limit: Math.min(changesMax, limit - found.length),
         previous: query.kind !== "timeseries",
       });
       for (const one of page.changes) {

@@ -122,7 +122,12 @@ function createReadsAsOf(
 ): Catalog["asOf"] {
   const { log, model, parts, reached, inTurn, now } = tools;
   const past: PastTools = {
-    ...{ log, decode: parts.decode, project: parts.projectTimeseries, reached, inTurn, now },
+    log,
+    decode: parts.decode,
+    project: parts.projectTimeseries,
+    reached,
+    inTurn,
+    now,
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   };
   // What another process told may have brought into being what is hidden, or be what hides it.
@@ -144,8 +149,13 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   const walk = createLineage({ reader: graph, steps: parts.lineage, now });
 
   const searches = createSearches({
-    ...{ ...parts.search, reader: ports.search, fields: tools.fields },
-    ...{ walk, namespace, urnLimits, caughtUp: caughtUp("graph") },
+    ...parts.search,
+    reader: ports.search,
+    fields: tools.fields,
+    walk,
+    namespace,
+    urnLimits,
+    caughtUp: caughtUp("graph"),
     hiddenStages: tools.hiddenStages,
   });
 
@@ -156,8 +166,12 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   }
 
   const changes = createChanges({
-    ...{ log: tools.log, decode: parts.decode, addresses, model },
-    ...{ history: tools.parts.aspects, reached },
+    log: tools.log,
+    decode: parts.decode,
+    addresses,
+    model,
+    history: tools.parts.aspects,
+    reached,
   });
 
   return {
@@ -165,13 +179,26 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     asOf: createReadsAsOf(tools, ports, everything),
     ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp("timeseries") }),
     ...createRelationships({
-      ...{ reader: graph, walk, namespace, urnLimits, systemActor, now },
-      ...{ caughtUp: caughtUp("graph"), edition: tools.edition, append: tools.append },
+      reader: graph,
+      walk,
+      namespace,
+      urnLimits,
+      systemActor,
+      now,
+      caughtUp: caughtUp("graph"),
+      edition: tools.edition,
+      append: tools.append,
     }),
     ...searches,
     ...createRelationshipScroll({
-      ...{ model, namespace, urnLimits, reader: graph, search: searches },
-      ...{ states, steps: parts.lineage, caughtUp: caughtUp("graph") },
+      model,
+      namespace,
+      urnLimits,
+      reader: graph,
+      search: searches,
+      states,
+      steps: parts.lineage,
+      caughtUp: caughtUp("graph"),
       relationshipTypes: namesOf(parts.references),
     }),
     ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),

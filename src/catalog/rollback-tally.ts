@@ -24,7 +24,10 @@ export function createTally({
   const aspectRowSummaries: RunRow[] = [];
   const unsafeEntities: { readonly urn: string }[] = [];
   const counts = {
-    ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
+    entitiesAffected: 0,
+    entitiesDeleted: 0,
+    aspectsReverted: 0,
+    aspectsAffected: 0,
     unsafeEntitiesCount: 0,
   };
   let position: Position | undefined;

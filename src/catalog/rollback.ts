@@ -151,7 +151,9 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const result = state && currentAspect(state, "dataHubExecutionRequestResult")?.value;
     if (result === undefined) return;
     const proposal = {
-      ...{ entityType: "dataHubExecutionRequest", entityUrn: urn, changeType: "UPSERT" as const },
+      entityType: "dataHubExecutionRequest",
+      entityUrn: urn,
+      changeType: "UPSERT" as const,
       aspectName: "dataHubExecutionRequestResult",
       aspect: { value: { ...JSON.parse(result), status } },
     };

@@ -115,7 +115,11 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     const run = runs.get(runId);
     if (run === undefined) {
       runs.set(runId, {
-        ...{ runId, after: at, last: position, rows: 1, allRows: 1 },
+        runId,
+        after: at,
+        last: position,
+        rows: 1,
+        allRows: 1,
         timestamp: created.time,
       });
       return;
@@ -210,7 +214,8 @@ export function rollbackNote(
     changeType: "DELETE",
     created,
     system: {
-      ...{ lastObserved: created.time, runId: isRun ? undone : NO_RUN_ID },
+      lastObserved: created.time,
+      runId: isRun ? undone : NO_RUN_ID,
       ...(!isRun && { registryName: undone.name, registryVersion: undone.version }),
     },
   };
@@ -227,7 +232,8 @@ export const recordsOfRun = (
 ): AsyncIterable<PlacedChange> =>
   // A record of the run has its name in it: most others need not be decoded.
   recordsWith(dependencies, runId === NO_RUN_ID ? "" : runId, {
-    ...{ after, last },
+    after,
+    last,
     isOwn: ({ system }) => system.runId === runId,
   });
 

@@ -64,7 +64,10 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
   function rowOf(change: PlacedChange, value: unknown): RunRow {
     const { urn, aspect: aspectName, system } = change;
     return {
-      ...{ runId: system.runId, urn, aspectName, timestamp: system.lastObserved },
+      runId: system.runId,
+      urn,
+      aspectName,
+      timestamp: system.lastObserved,
       version: Number(system.version ?? 0),
       keyAspect: aspectName === keyAspectOf(change),
       ...(value !== undefined && { aspect: envelopeOf(change, value) }),
@@ -75,9 +78,12 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     const { aspect: name, system, timeseries } = change;
     const { time, actor } = change.created;
     return {
-      ...{ name, type: timeseries ? "TIMESERIES" : "VERSIONED" },
-      ...{ version: Number(system.version ?? 0), value },
-      ...{ created: { time, actor }, systemMetadata: system },
+      name,
+      type: timeseries ? "TIMESERIES" : "VERSIONED",
+      version: Number(system.version ?? 0),
+      value,
+      created: { time, actor },
+      systemMetadata: system,
     };
   }
 
@@ -111,7 +117,9 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       listed.sort((a, b) => b.timestamp - a.timestamp || b.last - a.last);
       const page = listed.slice(pageOffset, pageOffset + Math.min(pageSize, pageMax));
       return page.map(({ runId, rows, allRows, timestamp }) => ({
-        ...{ runId, rows: includeSoft ? allRows : rows, timestamp },
+        runId,
+        rows: includeSoft ? allRows : rows,
+        timestamp,
       }));
     },
 

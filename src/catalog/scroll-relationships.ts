@@ -128,7 +128,9 @@ export function createRelationshipScroll(
   ): Promise<{ readonly urns: readonly string[]; readonly next: string | undefined }> {
     if (anchors !== undefined) return { urns: anchors, next: undefined };
     const flags = {
-      ...{ skipAggregates: true, skipHighlighting: true, includeHiddenLifecycleStages: true },
+      skipAggregates: true,
+      skipHighlighting: true,
+      includeHiddenLifecycleStages: true,
       includeSoftDeleted: query.includeSoftDeleted,
     };
     const sort = [{ field: "urn", order: "ASCENDING" }] as const;
@@ -146,7 +148,9 @@ export function createRelationshipScroll(
     if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
     if (other.filter === undefined || left.length === 0) return new Set(left);
     const flags = {
-      ...{ skipHighlighting: true, includeSoftDeleted: true, includeHiddenLifecycleStages: true },
+      skipHighlighting: true,
+      includeSoftDeleted: true,
+      includeHiddenLifecycleStages: true,
     };
     const filter = withUrns(other.filter, left);
     const page = await search.filter({ filter, flags }, { start: 0, count: left.length });
@@ -218,7 +222,11 @@ export function createRelationshipScroll(
           looked++;
           const direction = plan.passes[at.pass] ?? "OUTGOING";
           const { neighbours, total } = await reader.neighbours({
-            ...{ urn: anchor, direction, types: plan.types, start: at.told, count: edgesMax },
+            urn: anchor,
+            direction,
+            types: plan.types,
+            start: at.told,
+            count: edgesMax,
           });
           const others = await accepted(
             neighbours.map(({ urn }) => urn),

@@ -73,7 +73,9 @@ export function createHierarchyLookup(reader: Reader) {
         (start): Condition => ({ kind: "range", field: "urn", from: start, to: start + LAST }),
       );
       const scope: Scope = {
-        ...{ entityTypes, expression: { kind: "all" }, condition: { kind: "any", any: ranges } },
+        entityTypes,
+        expression: { kind: "all" },
+        condition: { kind: "any", any: ranges },
       };
       const found = await all(reader, scope, ofPolicies.urnsMax);
       if (found.length <= ofPolicies.urnsMax) return found;
@@ -95,7 +97,13 @@ async function all(reader: Reader, scope: Scope, urnsMax: number): Promise<reado
   let after: Cursor | undefined;
   do {
     const { hits } = await reader.search({
-      ...{ ...scope, after, sort: [], start: 0, count: hitsMax, facets: [], uncounted: true },
+      ...scope,
+      after,
+      sort: [],
+      start: 0,
+      count: hitsMax,
+      facets: [],
+      uncounted: true,
     });
     for (const { document } of hits) found.push(document.urn);
     after = hits.length < hitsMax ? undefined : hits.at(-1)?.cursor;
@@ -153,7 +161,9 @@ async function below(
       const values = urns.slice(from, from + hitsMax);
       const condition: Condition = { kind: "equal", field: level.parent, values };
       const scope: Scope = {
-        ...{ entityTypes: level.children, expression: { kind: "all" }, condition },
+        entityTypes: level.children,
+        expression: { kind: "all" },
+        condition,
       };
       found.push(...(await all(reader, scope, urnsMax)));
     }

@@ -166,10 +166,15 @@ function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["searc
     let asked = 0;
     for (let after: Cursor | undefined; ; ) {
       const { hits } = await search.search({
-        ...{ entityTypes, expression: { kind: "all" }, facets: [], uncounted: true, after },
+        entityTypes,
+        expression: { kind: "all" },
+        facets: [],
+        uncounted: true,
+        after,
         condition: everyOf([perhaps, { kind: "not", not: condition }]),
         sort: [{ field: "urn", order: "ASCENDING" }],
-        ...{ start: 0, count: perhapsPage },
+        start: 0,
+        count: perhapsPage,
       });
       const found = await states.read(hits.map(({ document }) => document.urn));
       for (const state of found) if (sees(state)) seen.push(state.urn);

@@ -79,7 +79,11 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
         const semVer = count(timestamp, semVerChange);
         if (timestamp < (startTime ?? 0) || timestamp > (endTime ?? Infinity)) continue;
         const transaction = {
-          ...{ timestamp, actor, semVer, semVerChange, changeEvents },
+          timestamp,
+          actor,
+          semVer,
+          semVerChange,
+          changeEvents,
           versionStamp: `${aspect}:${system.version}`,
           ...(raw && { rawDiff: jsonDiff(before ?? {}, after ?? {}) }),
         };

@@ -97,7 +97,9 @@ export async function undoEntity(
   const others = created ? othersOf(entity, tellings, undone) + series.others(run) : 0;
   const seriesUndone = series.undo(run);
   const found = {
-    ...{ revision, eventRevisions: series.revisions(), others },
+    revision,
+    eventRevisions: series.revisions(),
+    others,
     rows: [
       ...[...undone]
         .filter(([aspect]) => !created || aspect !== keyAspect)
@@ -156,7 +158,11 @@ async function fold(
 
 function toldBy({ changeType, position, revision, system, headers }: PlacedChange): Told {
   return {
-    ...{ changeType, position, revision, system, runId: system.runId },
+    changeType,
+    position,
+    revision,
+    system,
+    runId: system.runId,
     version: Number(system.version),
     registry: markOf(system),
     undoes: headers?.[UNDOES_HEADER],
@@ -235,7 +241,13 @@ async function recorded(
 }
 
 const intentOf = (aspect: string, kind: "put" | "delete", headers: Intent["headers"]): Intent => ({
-  ...{ aspect, kind, headers, schemaVersion: 1, system: {}, conditions: {}, label: "" },
+  aspect,
+  kind,
+  headers,
+  schemaVersion: 1,
+  system: {},
+  conditions: {},
+  label: "",
 });
 
 /** As the run that is believed again told it; number and stamps are new. */
@@ -258,7 +270,8 @@ function putting(
 
 const giving = ({ aspect, settled, schemaVersion }: GivenAspect, { runId }: UndoneRun): Intent => ({
   ...intentOf(aspect, "put", { [UNDOES_HEADER]: runId }),
-  ...{ value: settled, schemaVersion },
+  value: settled,
+  schemaVersion,
 });
 
 const hiding = ({ runId }: UndoneRun): Intent => ({

@@ -25,7 +25,8 @@ export function createOperatorClient(server: string, token: string): OperatorCli
       const response = await fetch(`${server}/operations?action=${action}`, {
         method: "POST",
         headers: {
-          ...{ "content-type": "application/json", authorization: `Bearer ${token}` },
+          "content-type": "application/json",
+          authorization: `Bearer ${token}`,
           ...protocol,
         },
         body: JSON.stringify(body),

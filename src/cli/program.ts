@@ -200,7 +200,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     });
 
   addOperatorCommands(program, {
-    ...{ terminal, finish, configOf, defaultServer, limit },
+    terminal,
+    finish,
+    configOf,
+    defaultServer,
+    limit,
     settingsCommand: (parent, name, options) => settingsCommand(parent, name, "token", options),
     serverOption: () => new Option("--server <url>", serverHelp).argParser(serverUrl),
   });

@@ -24,7 +24,9 @@ export async function rebuild(
   const bar = terminal.startBar("rebuilding {bar} {percentage}% | position {value} of {total}");
   try {
     const rebuilt = await operations.rebuild(config, {
-      ...{ views, logger, signal },
+      views,
+      logger,
+      signal,
       onProgress: (position, head) => bar.update(position, head),
     });
     bar.stop();

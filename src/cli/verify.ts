@@ -33,7 +33,10 @@ export async function verify(
   let verified: VerifiedStores;
   try {
     verified = await operations.verify(config, {
-      ...{ views, repair, grade, logger },
+      views,
+      repair,
+      grade,
+      logger,
       onProgress: (done, total) => bar.update(done, total),
     });
   } finally {
@@ -66,7 +69,10 @@ export async function verifyRunning(
   { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   const id = await client.act<string>("verify", {
-    ...{ views, repair, full: grade === "full", quick: grade === "quick" },
+    views,
+    repair,
+    full: grade === "full",
+    quick: grade === "quick",
   });
   const exitCode = await watchJob(id, { client, terminal, json: false });
   const listed = await client.act<Listed>("listDifferences", { count: askedMax });

@@ -76,7 +76,11 @@ function told(
 ): SemanticChange {
   const { category, about: entityUrn, modifier, parameters } = fact;
   return {
-    ...{ category, operation, entityUrn, modifier, parameters },
+    category,
+    operation,
+    entityUrn,
+    modifier,
+    parameters,
     description: `${sentence}: ${entityUrn}`,
     semVerChange: semVerOf(fact, operation),
   };
@@ -103,7 +107,9 @@ const lifecycle = (
   operation: keyof typeof lifecycleWords,
 ): readonly SemanticChange[] => [
   {
-    ...{ category: "LIFECYCLE", operation, entityUrn },
+    category: "LIFECYCLE",
+    operation,
+    entityUrn,
     semVerChange: operation === "HARD_DELETE" ? "MAJOR" : "MINOR",
     description: `The entity ${lifecycleWords[operation]}: ${entityUrn}`,
   },

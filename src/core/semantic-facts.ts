@@ -64,9 +64,13 @@ const readers: Readonly<Record<string, Reader>> = {
       const type = text(owner.typeUrn) || text(owner.type);
       const ownerUrn = text(owner.owner);
       return {
-        ...{ category: "OWNERSHIP", id: `${ownerUrn} ${type}`, about: urn, modifier: ownerUrn },
+        category: "OWNERSHIP",
+        id: `${ownerUrn} ${type}`,
+        about: urn,
+        modifier: ownerUrn,
         parameters: { ownerUrn, ownerType: text(owner.type), ownerTypeUrn: owner.typeUrn },
-        ...{ words: `owner ${ownerUrn} (${type})`, value: "" },
+        words: `owner ${ownerUrn} (${type})`,
+        value: "",
       };
     }),
   domains: (value, urn) => named("DOMAIN", "domain", "domainUrn", texts(value.domains), urn),
@@ -77,19 +81,30 @@ const readers: Readonly<Record<string, Reader>> = {
       const propertyUrn = text(property.propertyUrn);
       const values = JSON.stringify(property.values ?? []);
       return {
-        ...{ category: "STRUCTURED_PROPERTY", id: propertyUrn, about: urn, modifier: propertyUrn },
+        category: "STRUCTURED_PROPERTY",
+        id: propertyUrn,
+        about: urn,
+        modifier: propertyUrn,
         parameters: { propertyUrn, propertyValues: values },
-        ...{ words: `structured property ${propertyUrn}`, value: values },
+        words: `structured property ${propertyUrn}`,
+        value: values,
       };
     }),
   institutionalMemory: (value, urn) =>
     records(value.elements).map((link) => ({
-      ...{ category: "DOCUMENTATION", id: text(link.url), about: urn, modifier: text(link.url) },
-      ...{ words: `link ${text(link.url)}`, value: text(link.description) },
+      category: "DOCUMENTATION",
+      id: text(link.url),
+      about: urn,
+      modifier: text(link.url),
+      words: `link ${text(link.url)}`,
+      value: text(link.description),
     })),
   deprecation: (value, urn) => [
     {
-      ...{ category: "DEPRECATION", id: "deprecated", about: urn, words: "deprecation" },
+      category: "DEPRECATION",
+      id: "deprecated",
+      about: urn,
+      words: "deprecation",
       parameters: { status: value.deprecated === true ? "DEPRECATED" : "ACTIVE" },
       value: value.deprecated === true ? `deprecated: ${text(value.note)}` : "active",
     },
@@ -118,9 +133,13 @@ const readers: Readonly<Record<string, Reader>> = {
   glossaryRelatedTerms: (value, urn) =>
     Object.entries(value).flatMap(([relation, related]) =>
       texts(related).map((modifier) => ({
-        ...{ category: "RELATED_ENTITIES", id: `${relation} ${modifier}`, about: urn, modifier },
+        category: "RELATED_ENTITIES",
+        id: `${relation} ${modifier}`,
+        about: urn,
+        modifier,
         parameters: { relationshipType: relation, entityUrn: modifier },
-        ...{ words: `relation ${relation} to ${modifier}`, value: "" },
+        words: `relation ${relation} to ${modifier}`,
+        value: "",
       })),
     ),
   businessAttributes: (value, urn) =>
@@ -133,7 +152,10 @@ const readers: Readonly<Record<string, Reader>> = {
     ),
   versionProperties: (value, urn) =>
     records([value.version]).map((version) => ({
-      ...{ category: "VERSIONING", id: "version", about: urn, words: "version" },
+      category: "VERSIONING",
+      id: "version",
+      about: urn,
+      words: "version",
       parameters: { versionTag: version.versionTag, versionSet: value.versionSet },
       value: text(version.versionTag),
     })),
@@ -159,8 +181,13 @@ function named(
   parameters: Value = {},
 ): readonly Fact[] {
   return urns.map((modifier) => ({
-    ...{ category, id: `${about} ${modifier}`, about, modifier, value: "" },
-    ...{ parameters: { ...parameters, [parameter]: modifier }, words: `${word} ${modifier}` },
+    category,
+    id: `${about} ${modifier}`,
+    about,
+    modifier,
+    value: "",
+    parameters: { ...parameters, [parameter]: modifier },
+    words: `${word} ${modifier}`,
   }));
 }
 
@@ -169,7 +196,12 @@ function parent(value: unknown, about: string): readonly Fact[] {
   if (modifier === "") return [];
   return [
     {
-      ...{ category: "PARENT", id: "parent", about, modifier, words: "parent", value: modifier },
+      category: "PARENT",
+      id: "parent",
+      about,
+      modifier,
+      words: "parent",
+      value: modifier,
       parameters: { parentUrn: modifier },
     },
   ];
@@ -180,8 +212,12 @@ function description(value: Value, about: string): readonly Fact[] {
   if (told === undefined) return [];
   return [
     {
-      ...{ category: "DOCUMENTATION", id: "description", about, words: "documentation" },
-      ...{ parameters: { description: told }, value: told },
+      category: "DOCUMENTATION",
+      id: "description",
+      about,
+      words: "documentation",
+      parameters: { description: told },
+      value: told,
     },
   ];
 }
@@ -191,9 +227,13 @@ function schemaField(field: Value, urn: string): Fact {
   const fieldUrn = fieldUrnOf(urn, fieldPath);
   const type = text(field.nativeDataType);
   return {
-    ...{ category: "TECHNICAL_SCHEMA", id: fieldUrn, about: urn, modifier: fieldUrn },
+    category: "TECHNICAL_SCHEMA",
+    id: fieldUrn,
+    about: urn,
+    modifier: fieldUrn,
     parameters: { fieldPath, fieldUrn, nullable: field.nullable === true },
-    ...{ words: `field ${fieldPath}`, breaking: true },
+    words: `field ${fieldPath}`,
+    breaking: true,
     value: field.nullable === true ? `${type}, nullable` : type,
   };
 }
@@ -202,8 +242,13 @@ function primaryKey(fieldPaths: readonly string[], about: string): readonly Fact
   if (fieldPaths.length === 0) return [];
   return [
     {
-      ...{ category: "TECHNICAL_SCHEMA", id: "primary key", about, words: "primary key" },
-      ...{ parameters: { primaryKeys: fieldPaths }, value: fieldPaths.join(", "), breaking: true },
+      category: "TECHNICAL_SCHEMA",
+      id: "primary key",
+      about,
+      words: "primary key",
+      parameters: { primaryKeys: fieldPaths },
+      value: fieldPaths.join(", "),
+      breaking: true,
     },
   ];
 }
@@ -214,7 +259,9 @@ function ofField(field: Value, urn: string, tagged: string, meant: string): read
   const about = fieldUrnOf(urn, fieldPath);
   const of = { fieldPath, parentUrn: urn };
   const documented = description(field, about).map((fact) => ({
-    ...{ ...fact, id: `description ${about}`, modifier: about },
+    ...fact,
+    id: `description ${about}`,
+    modifier: about,
     parameters: { ...fact.parameters, ...of },
   }));
   return [...documented, ...tags(field[tagged], about, of), ...terms(field[meant], about, of)];

@@ -25,9 +25,15 @@ export function createEventTexts(): EventTexts {
     change({ change, previous }) {
       const { entityType, urn, changeType, aspect, value, system, headers, created } = change;
       return textOf(changeLog, {
-        ...{ entityType, entityUrn: urn, changeType, aspectName: aspect },
-        ...{ aspect: generic(value), systemMetadata: system, headers, created },
-        ...{ previousAspectValue: generic(previous?.value) },
+        entityType,
+        entityUrn: urn,
+        changeType,
+        aspectName: aspect,
+        aspect: generic(value),
+        systemMetadata: system,
+        headers,
+        created,
+        previousAspectValue: generic(previous?.value),
         previousSystemMetadata: previous?.system,
       });
     },
@@ -36,12 +42,18 @@ export function createEventTexts(): EventTexts {
       const { time, actor } = created;
       const payload = {
         // A field has a type of its own.
-        ...{ entityType: entityTypeOf(entityUrn) || entityType, entityUrn },
-        ...{ category: category === "OWNERSHIP" ? "OWNER" : category, operation },
-        ...{ modifier, parameters, auditStamp: { time, actor }, version: 0 },
+        entityType: entityTypeOf(entityUrn) || entityType,
+        entityUrn,
+        category: category === "OWNERSHIP" ? "OWNER" : category,
+        operation,
+        modifier,
+        parameters,
+        auditStamp: { time, actor },
+        version: 0,
       };
       return textOf(platformEvent, {
-        ...{ header: { timestampMillis: time }, name: "entityChangeEvent" },
+        header: { timestampMillis: time },
+        name: "entityChangeEvent",
         payload: generic(JSON.stringify(payload)),
       });
     },

@@ -21,7 +21,10 @@ export function withoutNamespaces(schema: unknown): unknown {
       return { type: "record", name, ...aliases, fields: fieldsOf(schema.fields) };
     case "enum":
       return {
-        ...{ type, name, ...aliases, symbols: schema.symbols },
+        type,
+        name,
+        ...aliases,
+        symbols: schema.symbols,
         ...("default" in schema && { default: schema.default }),
       };
     case "fixed":

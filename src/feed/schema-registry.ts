@@ -177,7 +177,9 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
         if (id === undefined) known.checkRoom(text);
         refuseIncompatible(subject, incompatibilities(text, earlierOf(subject), levelOf(subject)));
         return {
-          ...{ subject, id: id ?? known.nextId(), compatibility: null },
+          subject,
+          id: id ?? known.nextId(),
+          compatibility: null,
           schema: id === undefined ? text : null,
         };
       }, actor);
@@ -252,7 +254,10 @@ function createKnown() {
 
     versions: (subject: string): readonly RegisteredSchema[] =>
       (subjects.get(subject) ?? []).map((id, i) => ({
-        ...{ subject, version: i + 1, id, schema: texts.get(id) ?? "" },
+        subject,
+        version: i + 1,
+        id,
+        schema: texts.get(id) ?? "",
       })),
 
     uses: (wanted: number) =>

@@ -49,7 +49,9 @@ async function upsertCustomAssertion(
   const info = {
     type: "CUSTOM",
     customAssertion: { type, entity, ...(field && { field }), ...(logic && { logic }) },
-    ...{ description, source: { type: "EXTERNAL", created: stamp }, lastUpdated: stamp },
+    description,
+    source: { type: "EXTERNAL", created: stamp },
+    lastUpdated: stamp,
     ...(externalUrl && { externalUrl }),
   };
   const platform = platformUrn || `urn:${namespace}:dataPlatform:${name}`;
@@ -85,10 +87,14 @@ async function reportAssertionResult(
   const { type, properties, externalUrl, error, severity } = result;
   const timestampMillis = result.timestampMillis ?? viewer.now();
   const event = {
-    ...{ timestampMillis, assertionUrn: urn, asserteeUrn, status: "COMPLETE" },
+    timestampMillis,
+    assertionUrn: urn,
+    asserteeUrn,
+    status: "COMPLETE",
     runId: `native-${timestampMillis}`,
     result: {
-      ...{ type, nativeResults: mapOf(properties) },
+      type,
+      nativeResults: mapOf(properties),
       ...(externalUrl && { externalUrl }),
       ...(severity && { severity }),
       ...(error && { error: { type: error.type, properties: { message: error.message } } }),
@@ -124,8 +130,11 @@ async function reportOperation(_: never, { input }: { input: OperationInput }, v
   await refuseMissing([urn], viewer);
   const now = viewer.now();
   const event = {
-    ...{ timestampMillis: now, lastUpdatedTimestamp: input.timestampMillis ?? now },
-    ...{ actor: actorOf(viewer), operationType, sourceType },
+    timestampMillis: now,
+    lastUpdatedTimestamp: input.timestampMillis ?? now,
+    actor: actorOf(viewer),
+    operationType,
+    sourceType,
     ...(customOperationType && { customOperationType }),
     ...(typeof numAffectedRows === "number" && { numAffectedRows }),
     ...(partition && { partitionSpec: { partition, type: "PARTITION" } }),
@@ -142,8 +151,10 @@ type AskedCriterion = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part
 
 const criterionOf = ({ field, value, values, condition, negated }: AskedCriterion): Criterion => ({
   field,
-  ...{ value: value ?? undefined, values: values ?? undefined },
-  ...{ condition: condition ?? undefined, negated: negated ?? undefined },
+  value: value ?? undefined,
+  values: values ?? undefined,
+  condition: condition ?? undefined,
+  negated: negated ?? undefined,
 });
 
 interface Range {
@@ -164,8 +175,12 @@ async function eventsOf(
 ): Promise<readonly JsonObject[]> {
   const and = (filter?.and ?? []).map(criterionOf);
   const asked = {
-    ...{ urn, entity, aspect, limit: Math.min(limit ?? eventsMax, eventsMax) },
-    ...{ startTimeMillis: startTimeMillis ?? undefined, endTimeMillis: endTimeMillis ?? undefined },
+    urn,
+    entity,
+    aspect,
+    limit: Math.min(limit ?? eventsMax, eventsMax),
+    startTimeMillis: startTimeMillis ?? undefined,
+    endTimeMillis: endTimeMillis ?? undefined,
     ...(and.length > 0 && { filter: { or: [{ and }] } }),
   };
   const values = await loader.list(
@@ -187,7 +202,8 @@ async function runEvents({ urn }: EntitySource, range: Range, viewer: Viewer) {
     events.filter(({ result }) => jsonObject(result) && result.type === type).length;
   return {
     total: events.length,
-    ...{ failed: count("FAILURE"), succeeded: count("SUCCESS") },
+    failed: count("FAILURE"),
+    succeeded: count("SUCCESS"),
     runEvents: events.map(({ result, ...event }) => ({ ...event, result: resultOf(result) })),
   };
 }
@@ -206,8 +222,11 @@ async function assertions(
   { catalog, loader }: Viewer,
 ) {
   const query = {
-    ...{ urn, direction: "INCOMING", types: ["Asserts"] },
-    ...{ start: asked.start ?? 0, count: asked.count ?? 20 },
+    urn,
+    direction: "INCOMING",
+    types: ["Asserts"],
+    start: asked.start ?? 0,
+    count: asked.count ?? 20,
   };
   const found = await loader.list(
     async () => catalog.listRelationships(query),

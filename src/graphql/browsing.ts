@@ -28,8 +28,11 @@ const SEPARATOR = "\u241f";
 
 async function completed(entity: string, asked: Typed, { catalog }: Viewer) {
   const { suggestions, entities } = await catalog.autocomplete({
-    ...{ entity, query: asked.query, field: asked.field ?? undefined },
-    ...{ filter: filterOf(asked), limit: asked.limit ?? LIMIT },
+    entity,
+    query: asked.query,
+    field: asked.field ?? undefined,
+    filter: filterOf(asked),
+    limit: asked.limit ?? LIMIT,
   });
   return { suggestions, entities: entities.map(entityOf) };
 }
@@ -58,8 +61,11 @@ export const browsing = {
     const start = input.start ?? 0;
     const path = input.path?.length ? `/${input.path.join("/")}` : "";
     const found = await catalog.browse({
-      ...{ entity: entityTypes.find(member) ?? member, path, filter: filterOf(input) },
-      ...{ start, limit: input.count ?? LIMIT },
+      entity: entityTypes.find(member) ?? member,
+      path,
+      filter: filterOf(input),
+      start,
+      limit: input.count ?? LIMIT,
     });
     return {
       start,
@@ -76,10 +82,14 @@ export const browsing = {
     const path = (input.path ?? []).map((name) => SEPARATOR + name).join("");
     const found = await viewer.catalog.browseV2({
       ...requestOf({ ...input, types }, viewer),
-      ...{ path, start: input.start ?? 0, count: input.count ?? LIMIT },
+      path,
+      start: input.start ?? 0,
+      count: input.count ?? LIMIT,
     });
     return {
-      ...{ start: found.start, count: found.groups.length, total: found.total },
+      start: found.start,
+      count: found.groups.length,
+      total: found.total,
       groups: found.groups.map((group) => ({
         ...group,
         entity: group.entity === undefined ? null : entityOf(group.entity),

@@ -57,9 +57,13 @@ async function relationships(
     (one) => one.relationships.length,
   );
   return {
-    ...{ start: found.start, count: found.count, total: found.total },
+    start: found.start,
+    count: found.count,
+    total: found.total,
     relationships: found.relationships.map((one) => ({
-      ...{ type: one.type, direction, entity: namedBy(one.urn) },
+      type: one.type,
+      direction,
+      entity: namedBy(one.urn),
     })),
   };
 }

@@ -111,12 +111,17 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
         contextFactory: () => {
           const catalog = catalogFor(actor);
           return {
-            ...{ ...surroundings, catalog, loader: createEntityLoader(catalog), actor, wrote },
+            ...surroundings,
+            catalog,
+            loader: createEntityLoader(catalog),
+            actor,
+            wrote,
             audited: (note) => audited.push(note),
           };
         },
         // Of the same copy of the package that made the schema, whichever helix would find.
-        ...{ validate, execute },
+        validate,
+        execute,
       });
       if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
       throw new Error("assertion failed: nothing of the schema is streamed");

@@ -91,7 +91,11 @@ async function executions(
   const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
   const types = ["ingestionSource"];
   const listed = await catalog.listRelationships({
-    ...{ urn, types, direction: "INCOMING", start: 0, count: sourcesMax },
+    urn,
+    types,
+    direction: "INCOMING",
+    start: 0,
+    count: sourcesMax,
   });
   const requests = await Promise.all(
     listed.relationships.map(async ({ urn: request }) => {
@@ -124,11 +128,9 @@ async function put(urn: string, { name, type, schedule, config }: SourceInput, v
   const told = Object.entries(config).filter(([, value]) => value !== null);
   const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
   const value = {
-    ...{
-      name,
-      type,
-      config: { ...Object.fromEntries(told), extraArgs: Object.fromEntries(extraArgs) },
-    },
+    name,
+    type,
+    config: { ...Object.fromEntries(told), extraArgs: Object.fromEntries(extraArgs) },
     ...(schedule && { schedule }),
   };
   await write([proposalOf(urn, INFO, value)], viewer);

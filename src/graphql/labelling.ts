@@ -39,7 +39,10 @@ interface Kind {
 
 const tags: Kind = { entityType: "tag", aspect: "globalTags", list: "tags", member: "tag" };
 const terms: Kind = {
-  ...{ entityType: "glossaryTerm", aspect: "glossaryTerms", list: "terms", member: "urn" },
+  entityType: "glossaryTerm",
+  aspect: "glossaryTerms",
+  list: "terms",
+  member: "urn",
 };
 
 /** Columns have their labels in an aspect of the dataset. */
@@ -69,7 +72,9 @@ async function label(
   await refuseMissing(resources, viewer);
   if (op === "add") await refuseMissing(labels, viewer);
   const operations = labels.map((urn) => ({
-    ...{ op, path: [kind.list, urn], value: { [kind.member]: urn } },
+    op,
+    path: [kind.list, urn],
+    value: { [kind.member]: urn },
   }));
   const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
   return write(operations.length === 0 ? [] : proposals, viewer);
@@ -170,7 +175,8 @@ async function disown(
         named.has(owner) && (!asked.typeUrn || asked.typeUrn === typeUrn),
     );
     const operations = gone.map(({ owner = "", type = "", typeUrn = "" }) => ({
-      ...{ op: "remove" as const, path: ["owners", owner, type, typeUrn] },
+      op: "remove" as const,
+      path: ["owners", owner, type, typeUrn],
     }));
     if (operations.length > 0) proposals.push(patchOf(urn, "ownership", operations));
   }
@@ -195,11 +201,14 @@ async function place(
 export function bornWith(urn: string): readonly PatchOperation[] {
   const name = urn.split(":").slice(3).join(":");
   const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    ...{ tag: { name }, domain: { name } },
+    tag: { name },
+    domain: { name },
     glossaryTerm: { name, definition: "", termSource: "INTERNAL" },
   };
   return Object.entries(values[entityTypeOf(urn)] ?? {}).map(([field, value]) => ({
-    ...{ op: "add", path: [field], value },
+    op: "add",
+    path: [field],
+    value,
   }));
 }
 
@@ -250,7 +259,9 @@ async function deprecate(
   const { deprecated, decommissionTime, note, replacement } = input;
   await refuseMissing(urns, viewer);
   const value = {
-    ...{ deprecated, note: note ?? "", actor: actorOf(viewer) },
+    deprecated,
+    note: note ?? "",
+    actor: actorOf(viewer),
     ...(decommissionTime && { decommissionTime }),
     ...(replacement && { replacement }),
   };

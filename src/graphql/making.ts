@@ -52,7 +52,8 @@ const glossary =
     const parent = parentNode ? urnOf(parentNode, ["glossaryNode"], viewer) : undefined;
     if (parent !== undefined) await refuseMissing([parent], viewer);
     const value = {
-      ...{ name, definition: description ?? "" },
+      name,
+      definition: description ?? "",
       ...(entityType === "glossaryTerm" && { termSource: "INTERNAL" }),
       ...(parent !== undefined && { parentNode: parent }),
     };
@@ -65,8 +66,12 @@ const deleting =
     remove(urnOf(urn, entityTypes, viewer), viewer);
 
 const nameFields: Readonly<Record<string, string>> = {
-  ...{ tag: "name", domain: "name", glossaryTerm: "name", glossaryNode: "name" },
-  ...{ corpGroup: "displayName", dataProduct: "name" },
+  tag: "name",
+  domain: "name",
+  glossaryTerm: "name",
+  glossaryNode: "name",
+  corpGroup: "displayName",
+  dataProduct: "name",
 };
 
 async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
@@ -181,7 +186,11 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
     });
   }
   const listed = await catalog.listRelationships({
-    ...{ urn: set, direction: "INCOMING", types: ["VersionOf"], start: 0, count: versionsMax },
+    urn: set,
+    direction: "INCOMING",
+    types: ["VersionOf"],
+    start: 0,
+    count: versionsMax,
   });
   const others = [];
   for (const one of listed.relationships) {
@@ -192,7 +201,10 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   }
   const [next] = others.sort((a, b) => (a.sortId < b.sortId ? 1 : -1));
   const without = (of: string, aspectName: string): Proposal => ({
-    ...{ entityType: entityTypeOf(of), entityUrn: of, changeType: "DELETE", aspectName },
+    entityType: entityTypeOf(of),
+    entityUrn: of,
+    changeType: "DELETE",
+    aspectName,
   });
   const proposals = [without(urn, "versionProperties")];
   const latest = properties && JSON.parse(properties.value).latest;
@@ -220,7 +232,8 @@ async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer
   const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
   const lastModified = { time: viewer.now(), actor: actorOf(viewer) };
   const incompletePrompts = (Array.isArray(prompts) ? prompts : []).map(({ id }) => ({
-    ...{ id, lastModified },
+    id,
+    lastModified,
   }));
   const value = { urn: form, incompletePrompts, completedPrompts: [] };
   const operation = { op: "add", path: ["incompleteForms", form], value } as const;
@@ -262,7 +275,9 @@ export const making = {
     const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
     if (parent !== undefined) await refuseMissing([parent], viewer);
     const value = {
-      ...{ name, ...described(input), created: { time: viewer.now(), actor: actorOf(viewer) } },
+      name,
+      ...described(input),
+      created: { time: viewer.now(), actor: actorOf(viewer) },
       ...(parent !== undefined && { parentDomain: parent }),
     };
     return make("domain", { input, value }, viewer);
@@ -293,7 +308,11 @@ export const making = {
 
   createGroup: (_: never, { input }: { input: NewEntity }, viewer: Viewer) => {
     const value = {
-      ...{ displayName: input.name, ...described(input), admins: [], members: [], groups: [] },
+      displayName: input.name,
+      ...described(input),
+      admins: [],
+      members: [],
+      groups: [],
       created: { time: viewer.now(), actor: actorOf(viewer) },
     };
     return make("corpGroup", { input, value }, viewer);

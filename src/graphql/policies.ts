@@ -50,18 +50,26 @@ async function listPolicies(_: never, { input }: { input: ListInput }, viewer: V
 
 const shown = (urn: string, info: JsonObject) => ({
   ...info,
-  ...{ urn, type: entityOf(urn).type, policyType: info.type },
-  ...{ name: String(info.displayName), description: String(info.description ?? "") },
+  urn,
+  type: entityOf(urn).type,
+  policyType: info.type,
+  name: String(info.displayName),
+  description: String(info.description ?? ""),
   editable: info.editable !== false,
 });
 
 async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<string> {
   const { type, name: displayName, state, privileges } = input;
   const value = {
-    ...{ type, displayName, state, privileges, description: input.description ?? "" },
+    type,
+    displayName,
+    state,
+    privileges,
+    description: input.description ?? "",
     actors: said(input.actors),
     ...(input.resources && { resources: said(input.resources) }),
-    ...{ editable: true, lastUpdatedTimestamp: viewer.now() },
+    editable: true,
+    lastUpdatedTimestamp: viewer.now(),
   };
   await write([proposalOf(urn, INFO, value)], viewer);
   return urn;

@@ -115,7 +115,8 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...ruled(policies, Object.keys(policyQueries)),
   },
   Mutation: {
-    ...{ createAccessToken, revokeAccessToken },
+    createAccessToken,
+    revokeAccessToken,
     ...ruled(writes, Object.keys(labelling)),
     ...ruled(writes, Object.keys(making)),
     ...ruled(writes, Object.keys(sourceMutations)),

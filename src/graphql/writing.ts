@@ -29,7 +29,10 @@ export function patchOf(
     ...(op === "add" && { value }),
   }));
   return {
-    ...{ entityType: entityTypeOf(urn), entityUrn: urn, changeType: "PATCH", aspectName },
+    entityType: entityTypeOf(urn),
+    entityUrn: urn,
+    changeType: "PATCH",
+    aspectName,
     aspect: { value: patch, contentType: "application/json-patch+json" },
   };
 }
@@ -40,7 +43,10 @@ export const proposalOf = (
   value: object,
   changeType: "UPSERT" | "CREATE_ENTITY" = "UPSERT",
 ): Proposal => ({
-  ...{ entityType: entityTypeOf(urn), entityUrn: urn, changeType, aspectName },
+  entityType: entityTypeOf(urn),
+  entityUrn: urn,
+  changeType,
+  aspectName,
   aspect: { value, contentType: "application/json" },
 });
 

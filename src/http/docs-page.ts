@@ -59,7 +59,8 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
       endpoints: table.endpoints.filter((e) => e.kind !== "page" && resourceOf(e) === name),
     })),
     ...pageGroups.map(({ name, about, group }) => ({
-      ...{ name, about },
+      name,
+      about,
       endpoints: table.endpoints.filter((e) => e.kind === "page" && e.group === group),
     })),
   ].filter(({ endpoints }) => endpoints.length > 0);

@@ -151,7 +151,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     routerOptions: { maxParamLength: pathPartCharactersMax },
     // A missing Host header is refused below, in our form.
     http: {
-      ...{ maxHeaderSize: headerBytesMax, requireHostHeader: false },
+      maxHeaderSize: headerBytesMax,
+      requireHostHeader: false,
       connectionsCheckingInterval: lookMillis,
     },
     clientErrorHandler: (error, socket) =>

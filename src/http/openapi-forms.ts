@@ -108,8 +108,11 @@ export function proposalsIn(
     if (Object.keys(all).length === 0) parseUrn(urn);
     return Object.entries(all).map(([name, aspect]) =>
       proposalOf(aspect, {
-        ...{ urn, entityType: asked.entityType, changeType: asked.changeType },
-        ...{ aspectName: names.aspect(asked.entityType, name), place: `${place}[${i}].${name}` },
+        urn,
+        entityType: asked.entityType,
+        changeType: asked.changeType,
+        aspectName: names.aspect(asked.entityType, name),
+        place: `${place}[${i}].${name}`,
       }),
     );
   });
@@ -141,7 +144,10 @@ export function proposalOf(aspect: unknown, about: Place): Proposal {
     throw unfit(`${place}.systemMetadata`, systemMetadata, "Send an object");
   }
   return {
-    ...{ entityType, entityUrn, changeType, aspectName },
+    entityType,
+    entityUrn,
+    changeType,
+    aspectName,
     [PLACE]: place,
     aspect: { value, contentType: patch ? "application/json-patch+json" : "application/json" },
     ...(jsonObject(systemMetadata) && { systemMetadata: systemOf(systemMetadata) }),

@@ -87,8 +87,14 @@ export async function openOperations(
     projector.reached(TIMESERIES, await log.head(), { timeoutMs: parts.waitMsMax });
 
   const truncation = createTruncation({
-    ...{ model, log, encode: parts.encode, reader: timeseries },
-    ...{ systemActor, now, caughtUp, onAppended },
+    model,
+    log,
+    encode: parts.encode,
+    reader: timeseries,
+    systemActor,
+    now,
+    caughtUp,
+    onAppended,
   });
   const { rebuilding, views } = parts.rebuilds;
   const node = nodeId(parts.data);
@@ -97,14 +103,25 @@ export async function openOperations(
   const others =
     handing &&
     (await openHandingOver({
-      ...{ log, node, now, logger, onAppended, work: handedWork(own) },
+      log,
+      node,
+      now,
+      logger,
+      onAppended,
+      work: handedWork(own),
       feeds: (view) => handing.leads && handing.isShared(view) && projector.fed().includes(view),
       onGrown: (look) => projector.onProgress(look),
     }));
   const restoration = others === undefined ? projector : handedRestoration(own, others);
   const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
   const restoring = createRestoring({
-    ...{ model, log, restoration, giveDefaults: parts.giveDefaults, ...names, now, logger },
+    model,
+    log,
+    restoration,
+    giveDefaults: parts.giveDefaults,
+    ...names,
+    now,
+    logger,
   });
   const rebuilds = createRebuilds({
     ...parts.rebuilds,
@@ -113,12 +130,17 @@ export async function openOperations(
   const verifications = createVerifications({ ...parts.verifying, ...names, restoration, logger });
   let shared: Jobs | undefined;
   const scavenges = createScavenges({
-    ...{ log, project: parts.projectTimeseries, caughtUp, logger },
+    log,
+    project: parts.projectTimeseries,
+    caughtUp,
+    logger,
     growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
   });
   const ended = countEnded();
   const jobs = await openJobs({
-    ...{ log, onEnded: ended.note, around: parts.aroundJob },
+    log,
+    onEnded: ended.note,
+    around: parts.aroundJob,
     nodeId: node,
     kinds: {
       truncate: truncation.work,
@@ -127,14 +149,20 @@ export async function openOperations(
       verify: verifications.work,
       scavenge: scavenges.work,
     },
-    ...{ systemActor, now, onAppended, logger },
+    systemActor,
+    now,
+    onAppended,
+    logger,
   });
 
   if (handing !== undefined) shared = jobs;
 
   const endVerifying = verifications.watch();
   const staleness = await watchStale({
-    ...{ stale: projector.stale, fed: projector.fed, underWay: rebuilds.underWay, logger },
+    stale: projector.stale,
+    fed: projector.fed,
+    underWay: rebuilds.underWay,
+    logger,
     onStale(view, stale) {
       parts.rebuilds.onStale(view, stale);
       // A record, which whoever feeds the view brings to it, and so is seen to do so.
@@ -150,22 +178,19 @@ export async function openOperations(
   const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
   const pace = watchPace({ look, between, now: () => performance.now() });
   const getStatus = createStatus({
-    ...{
-      ...parts.status,
-      verified: verifications.verified,
-      pace,
-      between,
-      parked: projector.parked,
-      stalled: readiness.stalled,
-      now,
-    },
-    ...{ stale: projector.stale, emptied: projector.emptied },
-    ...{ rebuilds: parts.rebuilds.rebuilding.progress },
-    ...{
-      jobsRunning: jobs.running,
-      jobsEnded: ended.counts,
-      uptimeSeconds: () => process.uptime(),
-    },
+    ...parts.status,
+    verified: verifications.verified,
+    pace,
+    between,
+    parked: projector.parked,
+    stalled: readiness.stalled,
+    now,
+    stale: projector.stale,
+    emptied: projector.emptied,
+    rebuilds: parts.rebuilds.rebuilding.progress,
+    jobsRunning: jobs.running,
+    jobsEnded: ended.counts,
+    uptimeSeconds: () => process.uptime(),
   });
 
   return {
@@ -227,6 +252,8 @@ async function isRebuilt({ list }: Jobs): Promise<boolean> {
 }
 
 const madeElsewhere = (view: string, actor: string): AuditNote => ({
-  ...{ action: "modelChange", outcome: "allowed", actor },
+  action: "modelChange",
+  outcome: "allowed",
+  actor,
   detail: `the view "${view}" was made by another model than this node has`,
 });

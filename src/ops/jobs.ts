@@ -141,8 +141,16 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 
   function register(kind: string, request: unknown, actor: string) {
     const asked = {
-      ...{ kind, state: "started" as const, time: now(), actor, request: JSON.stringify(request) },
-      ...{ place: null, resumed: 0, runNanos: 0, counts: NOTHING, error: null },
+      kind,
+      state: "started" as const,
+      time: now(),
+      actor,
+      request: JSON.stringify(request),
+      place: null,
+      resumed: 0,
+      runNanos: 0,
+      counts: NOTHING,
+      error: null,
     };
     return records.register(asked, Math.min(...[...running.values()].map((one) => one.number)));
   }

@@ -228,8 +228,13 @@ export function createRestoring(dependencies: Dependencies) {
     const begun = performance.now();
     const { createDefaultAspects } = run.request as RestoreRequest;
     let part: RestoredBatch = {
-      ...{ rowsMigrated: 0, ignored: 0, defaultAspects: 0, restoreMs: 0 },
-      ...{ readMs: begun - batch.begun, lastUrn: urns.at(-1) ?? "", lastAspect: "" },
+      rowsMigrated: 0,
+      ignored: 0,
+      defaultAspects: 0,
+      restoreMs: 0,
+      readMs: begun - batch.begun,
+      lastUrn: urns.at(-1) ?? "",
+      lastAspect: "",
     };
     for (let from = 0; from < urns.length; from += entitiesPerGoMax) {
       run.signal.throwIfAborted();

@@ -72,6 +72,9 @@ export function taskStatus({ id, state, runNanos, counts, error }: Job): string 
 
 export const storeTaskStatus = ({ id, completed, runNanos, status, failure }: StoreTask): string =>
   JSON.stringify({
-    ...{ completed, taskId: id, runTimeNanos: runNanos, status },
+    completed,
+    taskId: id,
+    runTimeNanos: runNanos,
+    status,
     ...(failure !== undefined && { state: "failed", error: failure }),
   });

@@ -85,7 +85,9 @@ export function createTruncation(dependencies: Dependencies) {
     }
     for (;;) {
       const { deleted, batches, done } = (await reader.findTruncation(position(at))) ?? {
-        ...{ deleted: 0, batches: 0, done: false },
+        deleted: 0,
+        batches: 0,
+        done: false,
       };
       const counts = {
         ...NOTHING,

@@ -123,8 +123,10 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   const registers = [registry];
   const build = new Gauge({
-    ...{ name: "annals_build_info", help: "1, for the version that runs" },
-    ...{ labelNames: ["version"] as const, registers },
+    name: "annals_build_info",
+    help: "1, for the version that runs",
+    labelNames: ["version"] as const,
+    registers,
   });
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const head = gauge("annals_log_position", "Position of the last record of the log");
@@ -134,17 +136,23 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
     "1 while the log cannot be read, or takes no writes",
   );
   const appended = new Counter({
-    ...{ name: "annals_log_records_total", help: "Records that came to the log", registers },
+    name: "annals_log_records_total",
+    help: "Records that came to the log",
+    registers,
   });
   const views = viewGauges.map(([name, help, of]) => ({
     of,
     gauge: new Gauge({
-      ...{ name: `annals_view_${name}`, help, registers },
+      name: `annals_view_${name}`,
+      help,
+      registers,
       labelNames: ["view"] as const,
     }),
   }));
   const applied = new Counter({
-    ...{ name: "annals_view_records_total", help: "Records that a view was brought", registers },
+    name: "annals_view_records_total",
+    help: "Records that a view was brought",
+    registers,
     labelNames: ["view"] as const,
   });
   const emptied = new Counter({
@@ -155,7 +163,9 @@ export function createMetrics(figures: () => Promise<Figures>): Metrics {
   });
   const jobs = gauge("annals_jobs_running", "Jobs that are running");
   const ended = new Counter({
-    ...{ name: "annals_jobs_ended_total", help: "Jobs that ended, by kind and state", registers },
+    name: "annals_jobs_ended_total",
+    help: "Jobs that ended, by kind and state",
+    registers,
     labelNames: ["kind", "state"] as const,
   });
   const requests = createDurations("annals_http_request_duration_seconds", {

@@ -102,8 +102,17 @@ export function foldWrites(
     const aspect = numbers.aspect(write.aspect);
     const key = keyOf(entity, aspect, version);
     values.set(key, {
-      ...{ entity, aspect, version, position, revision, time, actor, system },
-      ...{ value: write.value, confirmed: undefined, removed: undefined },
+      entity,
+      aspect,
+      version,
+      position,
+      revision,
+      time,
+      actor,
+      system,
+      value: write.value,
+      confirmed: undefined,
+      removed: undefined,
     });
     changes.delete(key);
     if (write.key) entityChange(entity).living = true;

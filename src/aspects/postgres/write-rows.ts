@@ -42,7 +42,10 @@ export function createRowWriter(connection: Connection, tables: Tables): RowWrit
     async findEntities(urns) {
       const rows = await run("find_entities", [hashArray(urns)]);
       return rows.map(([id, urn, kind, living]) => ({
-        ...{ id: Number(id), urn: String(urn), kind: Number(kind), living: living === "t" },
+        id: Number(id),
+        urn: String(urn),
+        kind: Number(kind),
+        living: living === "t",
       }));
     },
     async insertEntities(rows) {

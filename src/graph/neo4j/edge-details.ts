@@ -24,7 +24,10 @@ function stampsOf([
   text,
 ]: StampColumns): Stamps {
   return {
-    ...{ createdOn, createdActor, updatedOn, updatedActor },
+    createdOn,
+    createdActor,
+    updatedOn,
+    updatedActor,
     ...(text !== null && { properties: JSON.parse(text) }),
   };
 }

@@ -201,8 +201,10 @@ function createRows(db: Database) {
   const rowOf = (edge: EdgeColumns): Row => {
     const [source, type, destination, entity, aspect, leads, ...details] = edge;
     return {
-      ...{ ends: [source, type, destination], teller: [entity, aspect] },
-      ...{ leads: leads === 1, details },
+      ends: [source, type, destination],
+      teller: [entity, aspect],
+      leads: leads === 1,
+      details,
     };
   };
 

@@ -140,7 +140,11 @@ const browse: Endpoint = {
     const page = await catalog.browse({ ...request, flags });
     const { from, pageSize, numEntities, numGroups, path, totalNumEntities, position } = page;
     const value = {
-      ...{ from, pageSize, numEntities, numGroups, numElements: numGroups + numEntities },
+      from,
+      pageSize,
+      numEntities,
+      numGroups,
+      numElements: numGroups + numEntities,
       groups: page.groups,
       metadata: { path, totalNumEntities, groups: page.groups },
       entities: page.entities.map((urn) => ({ name: urn, urn })),

@@ -135,8 +135,13 @@ const deleteAll: Endpoint = {
     body: { registryId: "quality-model:0.0.1", dryRun: true },
     reply: {
       value: {
-        ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
-        ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [], unsafeEntities: [] },
+        entitiesAffected: 0,
+        entitiesDeleted: 0,
+        aspectsReverted: 0,
+        aspectsAffected: 0,
+        unsafeEntitiesCount: 0,
+        aspectRowSummaries: [],
+        unsafeEntities: [],
       },
     },
   },

@@ -41,7 +41,10 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
       "Aspects that the stamp does not name are the latest, and 0 is the latest. A version that is not there is left out. Results are called as they were asked for.",
     parameters: [
       {
-        ...{ name: "ids", in: "query", type: "strings", required: true },
+        name: "ids",
+        in: "query",
+        type: "strings",
+        required: true,
         about: `\`List((<urn> , <aspect>:<version>;…))\`, each percent-encoded; ${idsMax} at most`,
       },
       {
@@ -52,7 +55,9 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         about: "Type of them all",
       },
       {
-        ...{ name: "aspects", in: "query", type: "strings" },
+        name: "aspects",
+        in: "query",
+        type: "strings",
         about: "Only these aspects, and the key. All versioned aspects when absent",
       },
     ],
@@ -110,8 +115,12 @@ async function read(
     if (found === undefined) continue;
     const { value, time, actor, system } = found;
     entity.aspects[name] = {
-      ...{ name, type: "VERSIONED", version: found.version, value: JSON.parse(value) },
-      ...{ created: { actor, time }, systemMetadata: system },
+      name,
+      type: "VERSIONED",
+      version: found.version,
+      value: JSON.parse(value),
+      created: { actor, time },
+      systemMetadata: system,
     };
   }
   return entity;

@@ -111,7 +111,9 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       const { changes, meanings, position } = await catalog.pollChanges({
-        ...{ kind: kindOf(asked.topic), after: offsetOf(asked.offsetId), limit },
+        kind: kindOf(asked.topic),
+        after: offsetOf(asked.offsetId),
+        limit,
         since: days === undefined ? undefined : now() - days * dayMs,
         waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
       });

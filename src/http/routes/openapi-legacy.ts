@@ -36,12 +36,15 @@ const changedUrns =
 
 /** Created, or nothing new: as clients of these doors tell them apart. */
 const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Answer => ({
-  ...{ ...answer, json: JSON.stringify(changed) },
+  ...answer,
+  json: JSON.stringify(changed),
   ...(changed.length === 0 && { status: 200 }),
 });
 
 const byType = (items: unknown): BodySchema => ({
-  ...{ type: "object", properties: {}, additionalProperties: items },
+  type: "object",
+  properties: {},
+  additionalProperties: items,
   description: "Lists as of one type, by entity type",
 });
 
@@ -209,7 +212,10 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           ? "CREATE"
           : "UPSERT";
     return {
-      ...{ entityType: type, entityUrn, changeType, aspectName },
+      entityType: type,
+      entityUrn,
+      changeType,
+      aspectName,
       [PLACE]: `[${i}]`,
       aspect: { value, contentType: "application/json" },
     };
@@ -320,7 +326,9 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       parameters: [
         { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
         {
-          ...{ name: "soft", in: "query", type: "boolean" },
+          name: "soft",
+          in: "query",
+          type: "boolean",
           about: "`true` when absent: their status says removed. `false`: for good",
         },
       ],
@@ -332,8 +340,10 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
         if (soft) {
           const proposals = urns.map((entityUrn) => ({
-            ...{ entityType: entityTypeOf(entityUrn), entityUrn },
-            ...{ changeType: "UPSERT" as const, aspectName: "status" },
+            entityType: entityTypeOf(entityUrn),
+            entityUrn,
+            changeType: "UPSERT" as const,
+            aspectName: "status",
             aspect: { value: { removed: true }, contentType: "application/json" },
           }));
           const answer = await write(proposals, ask, backing);

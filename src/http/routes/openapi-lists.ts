@@ -14,10 +14,16 @@ const countMax = 10_000;
 const countDefault = 10;
 
 const text = (name: string, about: string): Parameter => ({
-  ...{ name, in: "query", type: "string", about },
+  name,
+  in: "query",
+  type: "string",
+  about,
 });
 const long = (name: string, about: string): Parameter => ({
-  ...{ name, in: "query", type: "long", about },
+  name,
+  in: "query",
+  type: "long",
+  about,
 });
 
 /** What all pages take. Others of the reference's parameters are passed over. */
@@ -254,7 +260,8 @@ async function page(request: SearchRequest, around: Around): Promise<Answer> {
 const facetsText = (facets: readonly SearchFacet[]): string =>
   JSON.stringify(
     facets.map(({ name, displayName, values }) => ({
-      ...{ name, displayName },
+      name,
+      displayName,
       aggregations: Object.fromEntries(values.map(({ value, count }) => [value, count])),
     })),
   );

@@ -17,12 +17,19 @@ import { orders, ordersKey } from "./samples.ts";
 const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 
 const list = (name: string, about: string): Parameter => ({
-  ...{ name, in: "query", type: "strings", about },
+  name,
+  in: "query",
+  type: "strings",
+  about,
 });
 const types = list("relationshipTypes", "Names of relationships; all when absent, and with `*`");
 
 const direction = (values: readonly string[], about: string): Parameter => ({
-  ...{ name: "direction", in: "query", type: "string", values, about },
+  name: "direction",
+  in: "query",
+  type: "string",
+  values,
+  about,
 });
 
 const end: Schema = {
@@ -196,7 +203,10 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       about,
       parameters: [
         {
-          ...{ name: "relationshipType", in: "path", type: "string", required: true },
+          name: "relationshipType",
+          in: "path",
+          type: "string",
+          required: true,
           about: "Name of a relationship",
         },
         ...paging,

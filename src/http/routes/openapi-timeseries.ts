@@ -62,11 +62,15 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       forms.entity,
       forms.aspect,
       {
-        ...{ name: "count", in: "query", type: "long" },
+        name: "count",
+        in: "query",
+        type: "long",
         about: `At most so many: ${countDefault} when absent, ${countMax} at most`,
       },
       {
-        ...{ name: "scrollId", in: "query", type: "string" },
+        name: "scrollId",
+        in: "query",
+        type: "string",
         about: "Of the page before, sent with everything else as it was then",
       },
       { name: "startTimeMillis", in: "query", type: "long", about: "From when, inclusive" },
@@ -90,7 +94,8 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       reply: {
         results: [
           {
-            ...{ timestampMillis: 1_772_409_600_000, urn: orders },
+            timestampMillis: 1_772_409_600_000,
+            urn: orders,
             event: { timestampMillis: 1_772_409_600_000, rowCount: 42 },
           },
         ],
@@ -189,7 +194,10 @@ function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked):
       messageId?: unknown;
     };
     return {
-      ...{ timestampMillis, urn, event, messageId },
+      timestampMillis,
+      urn,
+      event,
+      messageId,
       ...(systemMetadata && { systemMetadata: one.systemMetadata }),
     };
   });

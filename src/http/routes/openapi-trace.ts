@@ -31,15 +31,22 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       "The trace id is in the header `traceparent` of the answer to a write of these doors. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
     parameters: [
       {
-        ...{ name: "traceId", in: "path", type: "string", required: true },
+        name: "traceId",
+        in: "path",
+        type: "string",
+        required: true,
         about: "32 hexadecimal digits",
       },
       {
-        ...{ name: "onlyIncludeErrors", in: "query", type: "boolean" },
+        name: "onlyIncludeErrors",
+        in: "query",
+        type: "boolean",
         about: "Only what went wrong; `true` when absent",
       },
       {
-        ...{ name: "detailed", in: "query", type: "boolean" },
+        name: "detailed",
+        in: "query",
+        type: "boolean",
         about: "With messages; `false` when absent",
       },
     ],

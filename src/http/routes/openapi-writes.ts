@@ -56,7 +56,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     const answer = await write(proposals, ask, backing);
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
     const json = entitiesText(await written(proposals, backing.catalog, names), {
-      ...{ version, systemMetadata },
+      version,
+      systemMetadata,
     });
     return { ...answer, ...(async && { status: 202 }), json };
   }
@@ -149,7 +150,10 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         const key = names.keyOf(entityType);
         const gone = (found?.aspects ?? []).filter(({ name }) => !clear || name !== key);
         const proposals = gone.map(({ name: aspectName }) => ({
-          ...{ entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName },
+          entityType,
+          entityUrn: urn,
+          changeType: "DELETE" as const,
+          aspectName,
         }));
         if (proposals.length === 0) return {};
         return write(proposals, ask, backing);

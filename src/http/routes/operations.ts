@@ -249,7 +249,10 @@ const getIndexSizes: Endpoint = {
       const sizeInMb = bytes / 1e6;
       return {
         indexName: `${entityName}_${aspectName}aspect_v1`,
-        ...{ entityName, aspectName, sizeInMb, sizeMb: sizeInMb },
+        entityName,
+        aspectName,
+        sizeInMb,
+        sizeMb: sizeInMb,
       };
     });
     return valueAnswer({ indexSizes });

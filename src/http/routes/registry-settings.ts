@@ -26,7 +26,9 @@ export const registryRow = (
 export const topic = "MetadataChangeProposal_v1-value";
 
 export const subject: Parameter = {
-  ...{ name: "subject", in: "path", type: "string" },
+  name: "subject",
+  in: "path",
+  type: "string",
   about: "`<topic>-value`, or whatever else a client names",
 };
 
@@ -61,7 +63,9 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
     return [
       registryRow(
         {
-          ...{ name: `getCompatibility${of}`, path: at("config"), parameters },
+          name: `getCompatibility${of}`,
+          path: at("config"),
+          parameters,
           summary: "The level of compatibility that holds",
           reply: level,
           example: { path: shownAt("config"), reply: { compatibilityLevel: "BACKWARD" } },
@@ -70,12 +74,10 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
       ),
       registryRow(
         {
-          ...{
-            method: "PUT" as const,
-            name: `setCompatibility${of}`,
-            path: at("config"),
-            parameters,
-          },
+          method: "PUT",
+          name: `setCompatibility${of}`,
+          path: at("config"),
+          parameters,
           summary: "Set it",
           open: false,
           body: levelBody,
@@ -100,7 +102,9 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
       ),
       registryRow(
         {
-          ...{ name: `getMode${of}`, path: at("mode"), parameters },
+          name: `getMode${of}`,
+          path: at("mode"),
+          parameters,
           summary: "Whether schemas can be registered",
           reply: mode,
           example: { path: shownAt("mode"), reply: { mode: "READWRITE" } },
@@ -111,7 +115,8 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
   }),
   registryRow(
     {
-      ...{ name: "getAssociations", path: `${REGISTRY}/associations/resources/{namespace}/{name}` },
+      name: "getAssociations",
+      path: `${REGISTRY}/associations/resources/{namespace}/{name}`,
       summary: "Subjects that a topic was given by hand: none",
       about: "Clients then name the subject after the topic.",
       parameters: [

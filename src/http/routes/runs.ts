@@ -31,8 +31,13 @@ const count = (description: string): Schema => ({ type: "integer", minimum: 0, d
 const flag = (description: string): Schema => ({ type: "boolean", description });
 
 const sampleRow = {
-  ...{ runId: "nightly-schema", urn: orders, aspectName: "datasetProperties" },
-  ...{ timestamp: 1772409600000, version: 2, keyAspect: false, metadata: "" },
+  runId: "nightly-schema",
+  urn: orders,
+  aspectName: "datasetProperties",
+  timestamp: 1772409600000,
+  version: 2,
+  keyAspect: false,
+  metadata: "",
 };
 
 const row: Schema = {
@@ -185,8 +190,13 @@ const rollback: Endpoint = {
     body: { runId: "nightly-schema", dryRun: true, safe: true },
     reply: {
       value: {
-        ...{ entitiesAffected: 1, entitiesDeleted: 0, aspectsReverted: 1, aspectsAffected: 0 },
-        ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [sampleRow], unsafeEntities: [] },
+        entitiesAffected: 1,
+        entitiesDeleted: 0,
+        aspectsReverted: 1,
+        aspectsAffected: 0,
+        unsafeEntitiesCount: 0,
+        aspectRowSummaries: [sampleRow],
+        unsafeEntities: [],
       },
     },
   },

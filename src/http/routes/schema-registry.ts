@@ -19,11 +19,15 @@ export interface SchemaRegistryOptions {
 }
 
 const version: Parameter = {
-  ...{ name: "version", in: "path", type: "string" },
+  name: "version",
+  in: "path",
+  type: "string",
   about: "A number from 1, or `latest`",
 };
 const prefixed: Parameter = {
-  ...{ name: "subjectPrefix", in: "query", type: "string" },
+  name: "subjectPrefix",
+  in: "query",
+  type: "string",
   about: "Those of subjects that begin with it",
 };
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
@@ -74,7 +78,9 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
   return [
     row(
       {
-        ...{ name: "getRegistry", path: REGISTRY, summary: "Whether there is a registry" },
+        name: "getRegistry",
+        path: REGISTRY,
+        summary: "Whether there is a registry",
         reply: { type: "object" },
         example: { path: REGISTRY, reply: {} },
       },
@@ -89,15 +95,15 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
 const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   row(
     {
-      ...{
-        name: "getSchemas",
-        path: `${REGISTRY}/schemas`,
-        summary: "All versions of all subjects",
-      },
+      name: "getSchemas",
+      path: `${REGISTRY}/schemas`,
+      summary: "All versions of all subjects",
       parameters: [
         prefixed,
         {
-          ...{ name: "latestOnly", in: "query", type: "boolean" },
+          name: "latestOnly",
+          in: "query",
+          type: "boolean",
           about: "Only the latest of each subject",
         },
       ],
@@ -118,7 +124,9 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getSchemaTypes", path: `${REGISTRY}/schemas/types`, summary: "Kinds of schemas" },
+      name: "getSchemaTypes",
+      path: `${REGISTRY}/schemas/types`,
+      summary: "Kinds of schemas",
       reply: strings,
       example: { path: `${REGISTRY}/schemas/types`, reply: ["AVRO"] },
     },
@@ -126,7 +134,8 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getSchema", path: `${REGISTRY}/schemas/ids/{id}` },
+      name: "getSchema",
+      path: `${REGISTRY}/schemas/ids/{id}`,
       summary: "The schema that messages name",
       about: "An id is of one schema for ever.",
       parameters: [id],
@@ -141,7 +150,8 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getSchemaText", path: `${REGISTRY}/schemas/ids/{id}/schema` },
+      name: "getSchemaText",
+      path: `${REGISTRY}/schemas/ids/{id}/schema`,
       summary: "The same, bare",
       parameters: [id],
       reply: { type: "object" },
@@ -152,7 +162,8 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getSubjectsOfSchema", path: `${REGISTRY}/schemas/ids/{id}/subjects` },
+      name: "getSubjectsOfSchema",
+      path: `${REGISTRY}/schemas/ids/{id}/subjects`,
       summary: "Subjects that have the schema",
       parameters: [id],
       reply: strings,
@@ -163,7 +174,8 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getVersionsOfSchema", path: `${REGISTRY}/schemas/ids/{id}/versions` },
+      name: "getVersionsOfSchema",
+      path: `${REGISTRY}/schemas/ids/{id}/versions`,
       summary: "Subjects and versions that are the schema",
       parameters: [id],
       reply: { type: "array", items: { type: "object" } },
@@ -180,7 +192,9 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
 const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   row(
     {
-      ...{ name: "getSubjects", path: `${REGISTRY}/subjects`, summary: "All subjects" },
+      name: "getSubjects",
+      path: `${REGISTRY}/subjects`,
+      summary: "All subjects",
       parameters: [prefixed],
       reply: strings,
       example: { path: `${REGISTRY}/subjects`, reply: [topic] },
@@ -189,7 +203,9 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getVersions", path: `${ofSubject}/versions`, summary: "Versions of a subject" },
+      name: "getVersions",
+      path: `${ofSubject}/versions`,
+      summary: "Versions of a subject",
       parameters: [subject],
       reply: integers,
       example: { path: `${REGISTRY}/subjects/${topic}/versions`, reply: [1] },
@@ -199,7 +215,9 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getVersion", path: `${ofSubject}/versions/{version}`, summary: "One of them" },
+      name: "getVersion",
+      path: `${ofSubject}/versions/{version}`,
+      summary: "One of them",
       parameters: [subject, version],
       reply: versioned,
       example: {
@@ -212,7 +230,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ name: "getVersionText", path: `${ofSubject}/versions/{version}/schema` },
+      name: "getVersionText",
+      path: `${ofSubject}/versions/{version}/schema`,
       summary: "Its schema, bare",
       parameters: [subject, version],
       reply: { type: "object" },
@@ -226,7 +245,9 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ method: "POST", name: "registerSchema", path: `${ofSubject}/versions` },
+      method: "POST",
+      name: "registerSchema",
+      path: `${ofSubject}/versions`,
       closedToNew: true,
       summary: "Register a schema under a subject",
       about:
@@ -254,7 +275,9 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ method: "POST", name: "lookUpSchema", path: ofSubject },
+      method: "POST",
+      name: "lookUpSchema",
+      path: ofSubject,
       summary: "Which version of a subject a schema is",
       parameters: [subject],
       body: schemaBody,
@@ -270,7 +293,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ method: "POST", name: "checkSchema" },
+      method: "POST",
+      name: "checkSchema",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
       summary: "Whether a schema is compatible with a version of a subject",
       parameters: [subject, version],
@@ -287,7 +311,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   ),
   row(
     {
-      ...{ method: "POST", name: "checkSchemaBesideAll" },
+      method: "POST",
+      name: "checkSchemaBesideAll",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
       summary: "Whether a subject would take a schema",
       parameters: [subject],

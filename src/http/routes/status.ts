@@ -43,8 +43,15 @@ const viewSchema: Schema = {
 };
 
 const sampleView = {
-  ...{ position: 126, lagRecords: 0, lagSeconds: 0, recordsPerSecond: 0, records: 126 },
-  ...{ stalled: false, parked: 0, bytes: 1064960, generation: 1 },
+  position: 126,
+  lagRecords: 0,
+  lagSeconds: 0,
+  recordsPerSecond: 0,
+  records: 126,
+  stalled: false,
+  parked: 0,
+  bytes: 1064960,
+  generation: 1,
 };
 
 const getStatus: Endpoint = {
@@ -84,10 +91,14 @@ const getStatus: Endpoint = {
     path: "/operations?action=getStatus",
     reply: {
       value: {
-        ...{ ok: true, version: "0.1.0", time: 1772409600120, uptimeSeconds: 86.2 },
+        ok: true,
+        version: "0.1.0",
+        time: 1772409600120,
+        uptimeSeconds: 86.2,
         log: { position: 126, bytes: 479232, recordsPerSecond: 0, records: 126 },
         views: { aspects: sampleView, search: sampleView },
-        ...{ jobsRunning: 0, jobsEnded: [{ kind: "truncate", state: "done", count: 1 }] },
+        jobsRunning: 0,
+        jobsEnded: [{ kind: "truncate", state: "done", count: 1 }],
       },
     },
   },

@@ -96,13 +96,20 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     path: `${path.replace("{urn}", ordersKey)}?categories=TAG,OWNERSHIP`,
     reply: [
       {
-        ...{ timestamp: sampleStamp.time, actor: sampleStamp.actor },
-        ...{ semVer: "0.0.0-computed", semVerChange: "MINOR", versionStamp: "globalTags:1" },
+        timestamp: sampleStamp.time,
+        actor: sampleStamp.actor,
+        semVer: "0.0.0-computed",
+        semVerChange: "MINOR",
+        versionStamp: "globalTags:1",
         changeEvents: [
           {
-            ...{ category: "TAG", operation: "ADD", entityUrn: orders },
-            ...{ modifier: "urn:li:tag:pii", parameters: { tagUrn: "urn:li:tag:pii" } },
-            ...{ semVerChange: "MINOR", auditStamp: sampleStamp },
+            category: "TAG",
+            operation: "ADD",
+            entityUrn: orders,
+            modifier: "urn:li:tag:pii",
+            parameters: { tagUrn: "urn:li:tag:pii" },
+            semVerChange: "MINOR",
+            auditStamp: sampleStamp,
             description: `The tag urn:li:tag:pii was added: ${orders}`,
           },
         ],
@@ -116,7 +123,9 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   async handle({ path: { urn = "" }, parameters }, { catalog }) {
     const { categories, startTime, endTime, raw } = parameters as Asked;
     const transactions = await catalog.getTimeline({
-      ...{ urn, raw, categories: categories.flatMap((one) => one.split(",")) },
+      urn,
+      raw,
+      categories: categories.flatMap((one) => one.split(",")),
       startTime: startTime === undefined || startTime < 0 ? undefined : startTime,
       endTime: endTime === undefined || endTime <= 0 ? undefined : endTime,
     });

@@ -129,16 +129,24 @@ const listDifferences: Endpoint = {
     body: { view: "graph", count: 1 },
     reply: {
       value: {
-        ...{ start: 0, count: 1, total: 1 },
+        start: 0,
+        count: 1,
+        total: 1,
         differences: [
           {
-            ...{ view: "graph", urn: orders, aspect: "ownership", kind: "missing" },
+            view: "graph",
+            urn: orders,
+            aspect: "ownership",
+            kind: "missing",
             should: `type OwnedBy, source ${orders}, destination urn:li:corpuser:mira, …`,
           },
         ],
         views: [
           {
-            ...{ view: "graph", position: 4711, rows: 913, time: 1772409600120 },
+            view: "graph",
+            position: 4711,
+            rows: 913,
+            time: 1772409600120,
             full: { position: 4200, time: 1772406000417 },
             whole: { position: 4711, time: 1772409600120 },
             differences: 1,

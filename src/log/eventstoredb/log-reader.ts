@@ -202,8 +202,16 @@ export function createLogReader(
   }
 
   return {
-    ...{ filter, recordOf, readForward, readBackward, readStream, lastRevision, head },
-    ...{ countBetween: count.between, findEvent, findAppend },
+    filter,
+    recordOf,
+    readForward,
+    readBackward,
+    readStream,
+    lastRevision,
+    head,
+    countBetween: count.between,
+    findEvent,
+    findAppend,
     note(position) {
       if (position > known) known = position;
     },

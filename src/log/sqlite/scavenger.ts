@@ -98,7 +98,10 @@ export function createScavenger(database: DatabaseSync): Scavenger {
 }
 
 const placeOf = ({ position, name, revision, count }: Row) => ({
-  ...{ position, stream: name, revision, count },
+  position,
+  stream: name,
+  revision,
+  count,
 });
 
 function bodiesOf(row: Row): readonly Buffer[] {

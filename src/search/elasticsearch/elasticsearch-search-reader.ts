@@ -68,14 +68,18 @@ export async function openElasticsearchSearchReader(
   return {
     async search({ entityTypes, facets, ...query }) {
       const none = (at: Position) => ({
-        ...{ hits: [], total: 0, facets: facets.map(() => []), position: at },
+        hits: [],
+        total: 0,
+        facets: facets.map(() => []),
+        position: at,
       });
       return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
         const asked = await scopeQuery(query, kept.kinds, indices);
         if (isNothing(asked)) return none(at);
         const aggs = facetAggregations(facets);
         const { hits, response } = await findPage(indices, asked, query, {
-          ...{ track_total_hits: true, ...(Object.keys(aggs).length > 0 && { aggs }) },
+          track_total_hits: true,
+          ...(Object.keys(aggs).length > 0 && { aggs }),
         });
         return {
           hits,
@@ -133,7 +137,9 @@ export async function openElasticsearchSearchReader(
       let after: string | undefined;
       do {
         const { hits } = await indices.search({
-          ...{ query: everything(0), size: ROWS_MAX, sort: [{ urn: "asc" }] },
+          query: everything(0),
+          size: ROWS_MAX,
+          sort: [{ urn: "asc" }],
           ...(after !== undefined && { search_after: [after] }),
         });
         for (const { _source } of hits.hits) yield rowOf(_source);

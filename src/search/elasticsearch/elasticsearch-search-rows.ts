@@ -30,7 +30,9 @@ export async function openElasticsearchSearchRows(
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredSource, SearchKept>(
     {
-      ...{ shape: searchShape, place, asker: searchAsker },
+      shape: searchShape,
+      place,
+      asker: searchAsker,
       grown: grown as ViewState<SearchKept> | undefined,
     },
     {

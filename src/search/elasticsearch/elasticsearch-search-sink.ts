@@ -181,7 +181,8 @@ async function holdersOf(
   const { hits } = await server.ask("read", (client) =>
     client.search<Pick<StoredSource, "urn">>({
       index: names.index(generation, placeOfType(asked.entityType)),
-      ...{ ignore_unavailable: true, allow_partial_search_results: false },
+      ignore_unavailable: true,
+      allow_partial_search_results: false,
       query: {
         bool: {
           should: asked.fields.map((field) => ({ exists: { field: fieldNames.shown(field) } })),
@@ -189,7 +190,9 @@ async function holdersOf(
         },
       },
       _source: ["urn"],
-      ...{ size: HOLDERS_MAX, sort: [{ urn: "asc" }], track_total_hits: false },
+      size: HOLDERS_MAX,
+      sort: [{ urn: "asc" }],
+      track_total_hits: false,
       ...(asked.from !== undefined && { search_after: [asked.from] }),
     }),
   );
@@ -215,7 +218,8 @@ async function find(
       client.mget<Pick<StoredSource, "at">>({
         _source: ["at"],
         docs: some.map((urn) => ({
-          ...{ _index: names.index(generation, placeOfUrn(urn)), _id: idOf(urn) },
+          _index: names.index(generation, placeOfUrn(urn)),
+          _id: idOf(urn),
         })),
       }),
     );

@@ -86,7 +86,9 @@ async function allSingle(
   let whole = told;
   if (Number(told.doc_count_error_upper_bound ?? 0) > 0) {
     const { aggregations } = await indices.search({
-      ...{ query, size: 0, aggs: { all: single(facet, ALL) } },
+      query,
+      size: 0,
+      aggs: { all: single(facet, ALL) },
     });
     whole = aggregations?.all as Terms;
   }
@@ -121,7 +123,9 @@ async function allPairs(
     }
     if (buckets.length < PAGE || page.after_key === undefined) break;
     const { aggregations } = await indices.search({
-      ...{ query, size: 0, aggs: { all: pairs(facet, page.after_key) } },
+      query,
+      size: 0,
+      aggs: { all: pairs(facet, page.after_key) },
     });
     page = aggregations?.all as Composite | undefined;
   }

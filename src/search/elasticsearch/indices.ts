@@ -84,7 +84,9 @@ export function createIndices(
       server.product === "elasticsearch"
         ? client.closePointInTime({ id })
         : client.transport.request({
-            ...{ method: "DELETE", path: "/_search/point_in_time", body: { pit_id: [id] } },
+            method: "DELETE",
+            path: "/_search/point_in_time",
+            body: { pit_id: [id] },
           }),
     );
   }

@@ -77,10 +77,12 @@ export async function openElasticsearchTimeseriesReader(
       const { hits } = await ask((client) =>
         client.search<StoredEvent>({
           index: names.live(placeOfIndex({ entityType, aspect })),
-          ...{ ignore_unavailable: true, allow_partial_search_results: false },
+          ignore_unavailable: true,
+          allow_partial_search_results: false,
           query: { terms: { urn: some } },
           collapse: { field: "urn" },
-          ...{ size: some.length, track_total_hits: false },
+          size: some.length,
+          track_total_hits: false,
           sort: [{ time: "desc" }, { key: "desc" }],
         }),
       );
@@ -97,7 +99,9 @@ export async function openElasticsearchTimeseriesReader(
       const read = (): Promise<readonly TimeseriesEvent[]> => {
         pages = 0;
         const found = pagesOf(ask, {
-          ...{ index, query: within(range), sort: ["time", "key"] },
+          index,
+          query: within(range),
+          sort: ["time", "key"],
           order: ascending ? "asc" : "desc",
           ...(accept === undefined && { first: limit }),
         });
@@ -197,8 +201,12 @@ async function counted(
   const older = before !== undefined && Number.isFinite(before);
   const found = await ask((client) =>
     client.search({
-      ...{ index, query, size: 0, track_total_hits: true },
-      ...{ ignore_unavailable: true, allow_partial_search_results: false },
+      index,
+      query,
+      size: 0,
+      track_total_hits: true,
+      ignore_unavailable: true,
+      allow_partial_search_results: false,
       ...(older && { aggs: { older: { filter: { range: { time: { lt: before } } } } } }),
     }),
   );

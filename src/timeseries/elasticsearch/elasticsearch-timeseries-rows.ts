@@ -26,7 +26,9 @@ export async function openElasticsearchTimeseriesRows(
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredEvent, Kept>(
     {
-      ...{ shape: timeseriesShape, place, asker: timeseriesAsker },
+      shape: timeseriesShape,
+      place,
+      asker: timeseriesAsker,
       grown: grown as ViewState<Kept> | undefined,
     },
     {

@@ -119,7 +119,10 @@ function createLooking(view: ElasticsearchView<Kept>) {
     const { generation } = await view.state();
     yield* pagesOf((request) => view.server.ask("read", request), {
       index: view.names.indices(generation),
-      ...{ query, sort: ["urn", "aspect", "time", "key"], order: "asc", named: true },
+      query,
+      sort: ["urn", "aspect", "time", "key"],
+      order: "asc",
+      named: true,
     });
   }
 

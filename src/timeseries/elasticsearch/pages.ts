@@ -68,11 +68,14 @@ async function pageOf(
     client.search<StoredEvent>(
       {
         index: typeof index === "string" ? index : [...index],
-        ...{ ignore_unavailable: true, allow_partial_search_results: false },
+        ignore_unavailable: true,
+        allow_partial_search_results: false,
         filter_path: named
           ? ["hits.hits._source", "hits.hits._id", "hits.hits._index"]
           : ["hits.hits._source"],
-        ...{ size, query, track_total_hits: false },
+        size,
+        query,
+        track_total_hits: false,
         sort: sort.map((field) => ({ [field]: order })),
         ...(after && { search_after: sort.map((field) => after[field]) }),
       },

@@ -17,7 +17,9 @@ export async function findTask(server: SearchServer, id: string): Promise<Server
     const status = response ?? task.status;
     const failure = error?.reason ?? response?.failures?.[0];
     return {
-      ...{ id, completed, runNanos: task.running_time_in_nanos },
+      id,
+      completed,
+      runNanos: task.running_time_in_nanos,
       status: JSON.stringify(task.status ?? {}),
       deleted: status?.deleted ?? 0,
       ...(failure !== undefined && {

@@ -36,7 +36,13 @@ export function noted({ truncations }: Kept, told: readonly Truncate[]): Kept {
   if (told.length === 0) return { truncations };
   const added = told.map(
     ({ position, entityType, aspect, before, batchSize }): NotedTruncation => ({
-      ...{ position, entityType, aspect, before, batchSize, deleted: 0, done: false },
+      position,
+      entityType,
+      aspect,
+      before,
+      batchSize,
+      deleted: 0,
+      done: false,
     }),
   );
   const pending = truncations.filter(({ done }) => !done);
@@ -70,8 +76,11 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
       const { task } = await view.server.ask("written", (client) =>
         client.deleteByQuery({
           index,
-          ...{ ignore_unavailable: true, conflicts: "proceed", refresh: true },
-          ...{ wait_for_completion: false, scroll_size: truncation.batchSize },
+          ignore_unavailable: true,
+          conflicts: "proceed",
+          refresh: true,
+          wait_for_completion: false,
+          scroll_size: truncation.batchSize,
           query: takenBy(truncation),
         }),
       );
@@ -109,7 +118,10 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const pages = pagesOf((request) => view.server.ask("read", request), {
       index: await indexOf(truncation),
       query: takenBy(truncation),
-      ...{ sort: ["urn", "time", "key"], order: "asc", first: most, named: true },
+      sort: ["urn", "time", "key"],
+      order: "asc",
+      first: most,
+      named: true,
     });
     const page: readonly Hit[] = (await pages.next()).value ?? [];
     const version = position(truncation.position);
