@@ -255,10 +255,6 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       systemActor,
       now,
       caughtUp: complete(TIMESERIES),
-      // An entity's delete is in its own stream: the timeseries view must come that far.
-      onDeleted: (position) => {
-        if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
-      },
     }),
     deleteReferences: deletingReferences(ports),
 

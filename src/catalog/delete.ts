@@ -6,7 +6,6 @@ import type { AuditStamp } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import type { Position } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
@@ -24,7 +23,6 @@ interface Dependencies {
   readonly systemActor: string;
   readonly now: () => number;
   readonly caughtUp: () => Promise<void>;
-  readonly onDeleted: (position: Position) => void;
 }
 
 type Request = Parameters<Catalog["delete"]>[0];
@@ -74,7 +72,6 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
       headers: { [ROWS]: String(rows), [TIMESERIES_ROWS]: String(timeseriesRows) },
     };
     const { position } = await ingestion.ingest([proposal], caller, request);
-    if (position !== undefined) dependencies.onDeleted(position);
     return { ...counted, position };
   }
 

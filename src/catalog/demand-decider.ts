@@ -26,7 +26,7 @@ export interface Decided {
   /** Its state when the log has the appends. */
   readonly next: EntityState;
   readonly appends: readonly Append[];
-  /** There are events among them. */
+  /** There are events among them, or they end the events that there are. */
   readonly timeseries: boolean;
   /** They tell something that was not known. */
   readonly news: boolean;
@@ -117,7 +117,11 @@ export function createDemandDecider(parts: Parts): DemandDecider {
       const expected = demand.eventRevisions?.get(aspect) ?? "any";
       appends.push({ stream, expected, records, id: appendId(key, stream) });
     }
-    const timeseries = events.length > 0;
+    // The end of an entity is the end of its events.
+    const ended = changes.some(
+      ({ changeType, aspect }) => changeType === "DELETE" && aspect === entity.keyAspect,
+    );
+    const timeseries = events.length > 0 || ended;
     const news = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
     return { entry, next, appends, timeseries, news };
   }

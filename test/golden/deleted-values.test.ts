@@ -1,4 +1,4 @@
-/** What reads say of an aspect whose value was deleted. */
+/** What reads say of values that were deleted. */
 import { expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { runningService } from "../support/running-service.ts";
@@ -28,5 +28,24 @@ test("version 0 of a deleted aspect is told as deleted, with what is left of it"
       message(`"ownership" of "${urn}" has no version 0`),
     );
     await service.restart();
+  }
+});
+
+test("events are gone when the answer to a delete of their entity is there, by its key aspect, too", async () => {
+  await using service = await runningService();
+  const { client } = service;
+  // The view takes the delete a moment later: not every round would tell.
+  for (let round = 0; round < 40; round++) {
+    const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,emptied.${round},PROD)`;
+    const events = async () => {
+      const asked = { urn, entity: "dataset", aspect: "datasetProfile" };
+      const path = "/aspects?action=getTimeseriesAspectValues";
+      const { body } = await client.call("POST", path, asked);
+      return body.value.values.length;
+    };
+    await client.upsert(urn, "datasetProfile", { timestampMillis: 1, rowCount: round });
+    expect(await events()).toBe(1);
+    await client.upsert(urn, "datasetKey", {}, { changeType: "DELETE", aspect: undefined });
+    expect(await events(), `round ${round}`).toBe(0);
   }
 });
