@@ -20,6 +20,8 @@ export interface GraphqlRequest {
   readonly operationName?: string | undefined;
   /** A mutation under a key is refused: it makes ids and times anew, and would be done again. */
   readonly idempotencyKey?: string | undefined;
+  /** Names of conditional headers; a mutation with any is refused, as it would not heed them. */
+  readonly conditions?: readonly string[] | undefined;
 }
 
 export interface GraphqlAnswer {
@@ -34,7 +36,7 @@ export interface GraphqlAnswer {
 type Audited = Parameters<Viewer["audited"]>[0];
 
 export interface GraphqlDoor {
-  /** Throws `malformed` for a query that is too large, and for a mutation under a key. `actor`: who asks, if that is known. */
+  /** Throws `malformed` for a query that is too large, and for a mutation under a key or conditions. `actor`: who asks, if that is known. */
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
@@ -80,7 +82,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
   }
 
   return {
-    async execute({ query, variables, operationName, idempotencyKey }, actor) {
+    async execute({ query, variables, operationName, idempotencyKey, conditions = [] }, actor) {
       refuseOver("has", query.length, queryCharactersMax, "characters");
       let document: DocumentNode;
       try {
@@ -95,7 +97,10 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
         const json = shown({ errors: [new GraphQLError(told)] });
         return { json, position: undefined, audited: [] };
       }
-      if (idempotencyKey !== undefined && has(document, "mutation")) throw mutationUnderKey();
+      if (has(document, "mutation")) {
+        if (idempotencyKey !== undefined) throw mutationWith("Idempotency-Key");
+        if (conditions.length > 0) throw mutationWith(conditions.join(" and "));
+      }
       // Mutations of a request run one after the other: the last one has the highest position.
       let position: Position | undefined;
       const audited: Audited[] = [];
@@ -132,8 +137,8 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
 const has = ({ definitions }: DocumentNode, operation: "mutation" | "subscription"): boolean =>
   definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === operation);
 
-const mutationUnderKey = (): CatalogError =>
-  new CatalogError("malformed", "mutations take no Idempotency-Key", {
+const mutationWith = (header: string): CatalogError =>
+  new CatalogError("malformed", `mutations take no ${header}`, {
     hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
   });
 

@@ -49,6 +49,10 @@ export function readConditions(
   );
 }
 
+/** The headers among them that ask something of what is written. */
+export const asked = (conditions: Conditions | undefined): readonly string[] =>
+  Object.keys(conditions ?? {}).filter((name) => name !== SYNC);
+
 /** The proposal with the request's conditions; its own headers win. */
 export function withConditions(proposal: Proposal, conditions: Conditions | undefined): Proposal {
   if (conditions === undefined) return proposal;

@@ -155,7 +155,7 @@ export interface Endpoint {
    * request may ask for one.
    */
   readonly reads?: ReadView | readonly ReadView[];
-  /** It takes conditional headers; other rows that write refuse them. */
+  /** It takes conditional headers, or refuses them itself; other rows that write refuse them. */
   readonly conditional?: boolean;
   /** Largest body, where that is less than the configured one. */
   readonly bodyBytesMax?: number;

@@ -87,8 +87,8 @@ export function receive(
     const anyone = endpoint === undefined || (reads && endpoint.open === true);
     const caller = anyone ? {} : readCaller(request, rules, subject);
     const { accept } = headers;
-    const conditions =
-      endpoint?.conditional === true ? readConditions(headers, endpoint) : undefined;
+    const changes = endpoint?.writes === true || endpoint?.conditional === true;
+    const conditions = changes ? readConditions(headers, endpoint) : undefined;
     const asked = { parameters, conditions, host, accept };
     return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
   }

@@ -126,6 +126,21 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await write({}, { "If-Version-Match": "1" })).status).toBe(200);
   });
 
+  test.each([
+    ["", 400, "takes no conditions"],
+    ["?aspects=status", 400, "takes no conditions"],
+    ["?clear=true", 400, "takes no conditions"],
+    ["/status", 422, "Expected version 7"],
+    ["/datasetKey", 422, "Expected version 7"],
+  ])("DELETE %j with a condition that fails deletes nothing", async (more, status, message) => {
+    const urn = datasetOf(`${version}/kept`);
+    const path = `${base}/dataset/${urn}`;
+    await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: false } } }]);
+    const refused = await call("DELETE", `${path}${more}`, undefined, { "If-Version-Match": "7" });
+    expect(refused).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
+    expect((await call("GET", `${path}/status`)).status).toBe(200);
+  });
+
   test("an entity is deleted by parts, cleared, and as a whole", async () => {
     const urn = datasetOf(`${version}/deleted`);
     const path = `${base}/dataset/${urn}`;

@@ -90,6 +90,18 @@ test("a subscription is answered with an error", async () => {
   }
 });
 
+test("conditions are refused with mutations, which would not heed them", async () => {
+  const { client } = service;
+  for (const name of ["If-Version-Match", "If-Unmodified-Since", "If-None-Match"]) {
+    const conditions = { ...asActor(ROOT), [name]: "1" };
+    const { status, body } = await ask(client, `mutation { ${revoke("x")} }`, {}, conditions);
+    expect({ status, ...body }).toMatchObject({ status: 400, code: "malformed" });
+    expect(body.message).toContain(name);
+    const { body: read } = await ask(client, "{ __typename }", {}, conditions);
+    expect(read.data).toEqual({ __typename: "Query" });
+  }
+});
+
 test("an Idempotency-Key is refused with mutations, which would be done again", async () => {
   const { client } = service;
   const key = { ...asActor(ROOT), "Idempotency-Key": "k-1" };

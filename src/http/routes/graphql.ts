@@ -1,5 +1,6 @@
 /** GraphQL: one row, at the path that clients know best; address.ts has the others. */
 import type { GraphqlDoor, GraphqlRequest } from "../../graphql/graphql-door.ts";
+import { asked } from "../conditions.ts";
 import type { Answer, Endpoint } from "../endpoint.ts";
 
 export interface GraphqlOptions {
@@ -32,6 +33,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
       },
     },
     bodyBytesMax,
+    conditional: true,
     reads: ["entities", "timeseries", "relationships", "search"],
     reply: {
       type: "object",
@@ -62,17 +64,18 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
     errors: [
       {
         code: "malformed",
-        when: "the body is no GraphQL request, the query is too large, or a mutation has an Idempotency-Key",
+        when: "the body is no GraphQL request, the query is too large, or a mutation has an Idempotency-Key or conditions",
       },
       { code: "too_large", when: "the body has more than 1 MiB" },
     ],
-    async handle({ body, caller }) {
+    async handle({ body, caller, conditions }) {
       const { query, variables, operationName } = body as GraphqlBody;
       const request: GraphqlRequest = {
         query,
         variables: variables ?? undefined,
         operationName: operationName ?? undefined,
         idempotencyKey: caller.idempotencyKey,
+        conditions: asked(conditions),
       };
       return { ...(await door.execute(request, caller.actor)), keep: false };
     },

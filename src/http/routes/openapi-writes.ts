@@ -237,7 +237,9 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       example: { path: `${sample}/ownership` },
       async handle(ask, backing) {
         const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
-        if (names.aspect(entityType, aspectName) === names.keyOf(entityType)) {
+        const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
+        // With conditions it is told as a proposal, which keeps them.
+        if (isKey && ask.conditions === undefined) {
           const { position, rows } = await backing.catalog.delete({ urn }, ask.caller);
           if (rows === 0) throw noAspect(urn, aspectName);
           return answerTo(position, backing);
