@@ -8,7 +8,7 @@ import type { StoreCheck } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
 import { variableOf } from "./config/settings.ts";
-import { CatalogError } from "./core/errors.ts";
+import { CatalogError, saidBy } from "./core/errors.ts";
 import { withoutPassword } from "./core/server-address.ts";
 import { placeAt, placeOf, type ViewName, viewNames } from "./stores.ts";
 
@@ -36,7 +36,7 @@ function checkOf(store: string, place: string, ask: () => Promise<Checked>): Sto
 function unreachable(error: unknown): Checked {
   if (error instanceof CatalogError) return { version: "", findings: [error.text] };
   // What else is wrong with other stores is told all the same.
-  const why = error instanceof Error ? error.message : String(error);
+  const why = saidBy(error);
   return { version: "", findings: [`It could not be checked: ${why}`] };
 }
 

@@ -3,7 +3,6 @@
  * entity; in the older tree (browsePaths) folders are joined by "/", in the newer one
  * (browsePathsV2) by "␟", and some of them are entities themselves.
  */
-
 import type { Condition, Scope } from "../search/search.ts";
 import { countOf, hiding, planSearch, type SearchTools, startOf, typesNamed } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";

@@ -7,6 +7,7 @@
  *   {entityType, entityUrn, aspectName, aspect: {value, contentType}, …}           the same on the wire
  *   {"proposal": {…}}                                                              the same, wrapped
  */
+import { saidBy } from "../core/errors.ts";
 export interface Submission {
   readonly kind: "proposal" | "snapshot";
   /** What it is about; of a proposal that has only a key: the key as text. */
@@ -91,7 +92,7 @@ function parse(text: string): { value: unknown } | { fault: string } {
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = saidBy(error);
     return { fault: `the record is not JSON: ${why}` };
   }
 }

@@ -5,7 +5,6 @@
  * An unknown ANNALS_ variable or a malformed value throws CatalogError `invalid` that names it, so
  * that a misspelt setting stops the start instead of being passed over.
  */
-
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { ownCommand } from "../core/own-command.ts";

@@ -53,3 +53,7 @@ export class CatalogError extends Error {
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${why}`);
 }
+
+/** What was thrown, in its own words: a part of a sentence. */
+export const saidBy = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);

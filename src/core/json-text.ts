@@ -4,6 +4,7 @@
  * counts), and names that reach for prototypes. One pass over the text finds them before a value
  * is made; what else is wrong with the text is JSON.parse's to say.
  */
+import { saidBy } from "./errors.ts";
 
 /** Deepest nesting: no aspect of the model goes beyond a tenth of it. */
 export const jsonDepthMax = 128;
@@ -24,7 +25,7 @@ export function readJson(text: string): JsonRead {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, fault: error instanceof Error ? error.message : String(error) };
+    return { ok: false, fault: saidBy(error) };
   }
 }
 

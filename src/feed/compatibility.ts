@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import avro, { type Schema, type Type } from "avsc";
+import { saidBy } from "../core/errors.ts";
 import { invalidLevel, invalidSchema } from "./registry-error.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -40,7 +41,7 @@ export function readSchema(given: string): ReadSchema {
     avro.Type.forSchema(schema);
     return { text: JSON.stringify(schema), key: keyOf(schema) };
   } catch (cause) {
-    throw invalidSchema(said(cause), cause);
+    throw invalidSchema(saidBy(cause), cause);
   }
 }
 
@@ -91,7 +92,7 @@ function cannotRead(reader: string, writer: string): string | undefined {
     typeOf(reader).createResolver(typeOf(writer));
     return undefined;
   } catch (cause) {
-    return said(cause);
+    return saidBy(cause);
   }
 }
 
@@ -104,5 +105,3 @@ function typeOf(text: string): Type {
     return avro.Type.forSchema(schema);
   }
 }
-
-const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import avro, { type Resolver, type Schema, type Type } from "avsc";
 import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
-import { assert, CatalogError } from "../core/errors.ts";
+import { assert, CatalogError, saidBy } from "../core/errors.ts";
 import type { ChangeEvent } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
@@ -128,7 +128,7 @@ function createEncoder(topic: string, form: (schema: Schema) => Schema): Encode 
     try {
       end = type.encode(record, scratch, FRAME_BYTES);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = saidBy(cause);
       throw new CatalogError("invalid", `${what()} cannot be written: ${reason}`, { cause });
     }
     if (end >= 0) {
@@ -208,7 +208,7 @@ function resolve(type: Type, text: string, id: number): Resolver {
   try {
     return type.createResolver(avro.Type.forSchema(plainSchema(text)));
   } catch (cause) {
-    throw new CatalogError("malformed", `schema ${id} is none of proposals: ${said(cause)}`, {
+    throw new CatalogError("malformed", `schema ${id} is none of proposals: ${saidBy(cause)}`, {
       hint: "Write a MetadataChangeProposal, whose schema GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 shows",
       cause,
     });
@@ -220,7 +220,7 @@ function decodeBody(type: Type, value: Buffer, resolver: Resolver, id: number): 
   try {
     decoded = type.decode(value, FRAME_BYTES, resolver);
   } catch (cause) {
-    throw unreadable(id, said(cause), cause);
+    throw unreadable(id, saidBy(cause), cause);
   }
   if (decoded.offset !== value.length) {
     throw unreadable(id, decoded.offset < 0 ? "it ends too early" : "it goes on after its end");
@@ -230,8 +230,6 @@ function decodeBody(type: Type, value: Buffer, resolver: Resolver, id: number): 
 
 const unreadable = (id: number, why: string, cause?: unknown): CatalogError =>
   new CatalogError("malformed", `the message is not what its schema ${id} says: ${why}`, { cause });
-
-const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** Members that were not told are absent. */
 function toProposal(wire: WireProposal): Proposal {

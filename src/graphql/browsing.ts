@@ -1,5 +1,4 @@
 /** Completing what is typed, and going through folders. */
-
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import { type Asked, filterOf, requestOf } from "./searching.ts";

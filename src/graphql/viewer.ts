@@ -1,5 +1,4 @@
 /** What the resolvers and rules of one request work with. */
-
 import type { AccessTokens } from "../auth/access-tokens.ts";
 import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/authority.ts";

@@ -3,7 +3,7 @@
  * anything itself. A failure counts until an append succeeds, and for half a minute at most: who
  * sends no writes to a sick service would otherwise never learn that it is well again.
  */
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
 import { type ChangeLog, WrongRevision } from "./change-log.ts";
 
 export interface WatchedLog extends ChangeLog {
@@ -26,7 +26,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
         if (appended.length > 0) failure = undefined;
         return appended;
       } catch (error) {
-        if (!isCallersOwn(error)) failure = { text: textOf(error), time: now() };
+        if (!isCallersOwn(error)) failure = { text: saidBy(error), time: now() };
         throw error;
       }
     },
@@ -40,5 +40,3 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
 /** A lost race and a record that is too large say nothing of the log. */
 const isCallersOwn = (error: unknown): boolean =>
   error instanceof WrongRevision || (error instanceof CatalogError && error.code === "too_large");
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,6 @@
  * The metadata model as the rest of the service sees it: entities, aspects, their types and
  * annotations. load-model.ts makes one from directories of Avro schemas (avro/ by default).
  */
-
 import type { KeyPart } from "../core/urn.ts";
 
 /** Annotations as the schemas hold them (avro/README.md): options, or path overrides. */

@@ -8,7 +8,7 @@
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
 import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import { fromPublished } from "./published-layout.ts";
 import { withPrefix } from "./record-names.ts";
@@ -152,7 +152,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = saidBy(cause);
     throw new CatalogError("invalid", `model file "${file}" is not JSON: ${why}`, { cause });
   }
 }

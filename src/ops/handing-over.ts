@@ -12,7 +12,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { CatalogError, type ErrorCode } from "../core/errors.ts";
+import { CatalogError, type ErrorCode, saidBy } from "../core/errors.ts";
 import { type Revision, revision } from "../core/position.ts";
 import { HANDED, handedStream } from "../core/stream.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
@@ -258,7 +258,7 @@ function failureOf(error: unknown): Failure {
     const { code, message, hint } = error;
     return { code, message, hint };
   }
-  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+  return { code: "internal", message: saidBy(error) };
 }
 
 function errorOf(told: unknown): CatalogError {

@@ -1,5 +1,6 @@
 /** Whether a Neo4j server can keep the graph: its version, its settings, and what its user may do. */
 import { randomUUID } from "node:crypto";
+import { saidBy } from "../../core/errors.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { connectNeo4j, type Neo4jServer } from "./connection.ts";
 import { namesOf } from "./schema.ts";
@@ -38,7 +39,7 @@ async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<r
     try {
       await done();
     } catch (error) {
-      findings.push(`The server does not let the graph ${what} (${reason(error)}): ${mend}.`);
+      findings.push(`The server does not let the graph ${what} (${saidBy(error)}): ${mend}.`);
     }
   };
   await may("make constraints", "grant its user the right to manage constraints", async () => {
@@ -85,5 +86,3 @@ function bytesOf(text: string): number | undefined {
   const unit = ["B", "KiB", "MiB", "GiB"].indexOf(found[2] ?? "B");
   return Number(found[1]) * 1024 ** unit;
 }
-
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

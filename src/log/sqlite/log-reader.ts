@@ -3,14 +3,14 @@
  * and so bounded, in records by the caller and in bytes here.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { assert, CatalogError } from "../../core/errors.ts";
+import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
 import { readRow } from "./row.ts";
-import { hasChecksums, reason } from "./schema.ts";
+import { hasChecksums } from "./schema.ts";
 
 export interface LogReader {
   readAll(from: Position | "end", options: ReadOptions): readonly LogRecord[];
@@ -271,11 +271,11 @@ function translated<T>(read: () => T): T {
     // The low byte of an extended code is the code it extends.
     const plain = code === undefined ? undefined : code % 256;
     if (plain === SQLITE_CORRUPT || plain === SQLITE_NOTADB) {
-      throw new CatalogError("unavailable", `log is damaged: ${reason(cause)}`, {
+      throw new CatalogError("unavailable", `log is damaged: ${saidBy(cause)}`, {
         hint: RESTORE,
         cause,
       });
     }
-    throw new CatalogError("unavailable", `cannot read the log: ${reason(cause)}`, { cause });
+    throw new CatalogError("unavailable", `cannot read the log: ${saidBy(cause)}`, { cause });
   }
 }

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, saidBy } from "../../core/errors.ts";
 
 /** "AnLg": tells a log from any other SQLite file. */
 const APPLICATION_ID = 0x416e4c67;
@@ -162,12 +162,8 @@ function pragma(database: DatabaseSync, name: "application_id" | "user_version")
 
 function cannotOpen(file: string, cause: unknown): CatalogError {
   if (cause instanceof CatalogError) return cause;
-  return new CatalogError("unavailable", `cannot open log "${file}": ${reason(cause)}`, {
+  return new CatalogError("unavailable", `cannot open log "${file}": ${saidBy(cause)}`, {
     hint: "Look whether the directory exists, is writable and has room",
     cause,
   });
 }
-
-/** What SQLite or the system says, as a part of a sentence. */
-export const reason = (cause: unknown): string =>
-  cause instanceof Error ? cause.message : String(cause);

@@ -4,10 +4,10 @@
  * what it has read, and the place that the file has reached only grows.
  */
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
-import { BUSY_MS_MAX, reason } from "./schema.ts";
+import { BUSY_MS_MAX } from "./schema.ts";
 
 export interface StreamNames {
   /** All names of records up to here are in it. */
@@ -41,7 +41,7 @@ export function openStreamNames(file: string | undefined, logId: string | undefi
     }
     database.exec("COMMIT");
   } catch (cause) {
-    throw new CatalogError("unavailable", `cannot keep names of streams: ${reason(cause)}`, {
+    throw new CatalogError("unavailable", `cannot keep names of streams: ${saidBy(cause)}`, {
       hint: `Look whether "${file}" can be written, or delete it: it is made again from the log`,
       cause,
     });

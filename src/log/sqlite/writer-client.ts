@@ -9,6 +9,7 @@
  *   any      → closed     close()
  */
 import { Worker } from "node:worker_threads";
+import { saidBy } from "../../core/errors.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type {
   Batch,
@@ -19,7 +20,6 @@ import type {
   ScavengeStep,
   ToWriter,
 } from "./batch.ts";
-import { reason } from "./schema.ts";
 
 export interface WriterClient {
   state(): "starting" | "running" | "pausing" | "given up" | "closed";
@@ -69,7 +69,7 @@ export function startWriter(options: WriterOptions): WriterClient {
     let how: string | undefined;
     worker.on("message", onMessage);
     worker.on("error", (cause) => {
-      how = reason(cause);
+      how = saidBy(cause);
     });
     worker.on("exit", (code) => {
       worker = undefined;

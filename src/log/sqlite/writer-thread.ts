@@ -3,12 +3,12 @@
  * of scavenging at a time, answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
-import { assert } from "../../core/errors.ts";
+import { assert, saidBy } from "../../core/errors.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
 import { createScavenger } from "./scavenger.ts";
-import { openForWriting, reason } from "./schema.ts";
+import { openForWriting } from "./schema.ts";
 import { wakeChannelName } from "./wake.ts";
 
 assert(parentPort !== null, "the writer is a thread");
@@ -40,7 +40,7 @@ port.on("message", (message: ToWriter) => {
       readers.postMessage(null);
     } else post({ scavenged: scavenge(message) });
   } catch (error) {
-    post({ failure: reason(error) });
+    post({ failure: saidBy(error) });
   }
   try {
     checkpoint();
