@@ -64,7 +64,7 @@ const subjectCharactersMax = 255;
 const registryBytesMax = 64 * 1024 * 1024;
 const defaultLevel: Level = "BACKWARD";
 const PAGE_MAX = 200;
-/** Lost races after which others are too many. */
+/** Lost races after which a registration is refused. */
 const ATTEMPTS_MAX = 20;
 
 export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
@@ -106,7 +106,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
         if (!(error instanceof WrongRevision)) throw error;
       }
     }
-    throw new CatalogError("conflict", "others register schemas all the time", {
+    throw new CatalogError("conflict", `lost the race for the next schema ${ATTEMPTS_MAX} times`, {
       hint: "Send it again",
     });
   }

@@ -1,11 +1,11 @@
 /** The schema registry over a real log, as several nodes use it. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { position } from "../../src/core/position.ts";
+import { EMPTY_STREAM, position, revision } from "../../src/core/position.ts";
 import { SCHEMAS } from "../../src/core/stream.ts";
 import { eventSchemas, foreignIdsFrom } from "../../src/feed/event-schemas.ts";
 import { createSchemaRegistry, type SchemaRegistry } from "../../src/feed/schema-registry.ts";
-import type { ChangeLog } from "../../src/log/change-log.ts";
+import { type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
@@ -60,6 +60,22 @@ describe("ids", () => {
       );
     }
     expect(await log.head()).toBe(0);
+  });
+
+  test("a registration that others are always faster than is told what it lost", async () => {
+    const outrun: Pick<ChangeLog, "append" | "readStream"> = {
+      readStream: (...asked) => log.readStream(...asked),
+      append: () => Promise.reject(new WrongRevision(SCHEMAS, EMPTY_STREAM, revision(0))),
+    };
+    const registry = createSchemaRegistry({
+      log: outrun,
+      now: () => 0,
+      systemActor: "urn:li:corpuser:s",
+    });
+    await expect(registry.register("one", schema("Ping", "a"))).rejects.toMatchObject({
+      code: "conflict",
+      text: "lost the race for the next schema 20 times. Send it again",
+    });
   });
 
   test("belong to schemas: one under every subject, in every spelling, on every node, for ever", async () => {

@@ -619,7 +619,10 @@ test("the model is told type by type", async () => {
   const dataset = body.elements.find((one: { name: string }) => one.name === "dataset");
   expect(dataset).toMatchObject({ keyAspectName: "datasetKey" });
   expect((await call("GET", `${path}/dataset`)).body).toEqual(dataset);
-  expect((await call("GET", `${path}/spaceship`)).status).toBe(404);
+  expect(await call("GET", `${path}/datasett`)).toMatchObject({
+    status: 404,
+    body: { message: 'unknown entity type "datasett". Did you mean "dataset"?' },
+  });
   expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
 });
 

@@ -3,6 +3,7 @@
  * first.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { nearest } from "../../core/nearest.ts";
 import type { EntityOutline } from "../docs-model.ts";
 import type { Answer, Endpoint, Parameter } from "../endpoint.ts";
 
@@ -93,7 +94,12 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       handle({ path: { entity = "" } }) {
         const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());
         if (found !== undefined) return { json: JSON.stringify(entityOf(found)) };
-        throw new CatalogError("not_found", `unknown entity type "${entity.slice(0, 120)}"`);
+        throw new CatalogError("not_found", `unknown entity type "${entity.slice(0, 120)}"`, {
+          hint: nearest(
+            entity,
+            all.map(({ name }) => name),
+          ),
+        });
       },
     },
   ];
