@@ -210,7 +210,6 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
   });
 
   test("what is yet to come is refused", async () => {
-    const { body } = await service.client.get("/health");
     const urn = encoded("urn:li:tag:later");
     const far = await service.client.get(`/entitiesV2/${urn}?asOfPosition=999999999999999`);
     expect([far.status, far.body.message]).toEqual([422, expect.stringContaining("is not in the")]);
@@ -219,7 +218,6 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
       422,
       expect.stringContaining("yet to come"),
     ]);
-    expect(body).toBeTruthy();
   });
 });
 
