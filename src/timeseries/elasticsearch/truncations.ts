@@ -108,7 +108,10 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const deleted = truncation.deleted + task.deleted;
     if (task.failure === undefined) return note({ ...truncation, deleted, done: true });
     await note({ ...without, deleted });
-    throw new CatalogError("unavailable", `task ${id} of ${view.server.where}: ${task.failure}`);
+    throw new CatalogError(
+      "unavailable",
+      `deleting truncated events failed (task ${id} of ${view.server.where}): ${task.failure}`,
+    );
   }
 
   async function part(truncation: NotedTruncation): Promise<void> {
