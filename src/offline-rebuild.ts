@@ -14,7 +14,7 @@ import type { ChangeLog } from "./log/change-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
-import { unknownView } from "./ops/unknown-view.ts";
+import { noSuchView } from "./ops/no-such-view.ts";
 import { noteParking, openParking, type Parked, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
 import { startRegrower } from "./projector/regrower.ts";
@@ -235,5 +235,5 @@ async function positionOf(
 function viewName(name: string): ViewName {
   const known = viewNames.find((view) => view === name);
   if (known !== undefined) return known;
-  throw unknownView(name, viewNames);
+  throw noSuchView(name, viewNames);
 }

@@ -9,7 +9,7 @@ import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { rebuild } from "./offline-rebuild.ts";
-import { unknownView } from "./ops/unknown-view.ts";
+import { noSuchView } from "./ops/no-such-view.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import type { Grade } from "./projector/verify/verification.ts";
@@ -74,7 +74,7 @@ const countOf = (views: readonly Verified[]): number =>
 
 function viewsOf(asked: readonly string[]): readonly ViewName[] {
   const unknown = asked.find((name) => !viewNames.some((view) => view === name));
-  if (unknown !== undefined) throw unknownView(unknown, viewNames);
+  if (unknown !== undefined) throw noSuchView(unknown, viewNames);
   return asked.length === 0 ? viewNames : viewNames.filter((view) => asked.includes(view));
 }
 

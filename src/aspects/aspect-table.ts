@@ -20,7 +20,9 @@ export type AspectWrite =
       readonly version: number;
       /** JSON text. */
       readonly value: string;
+      /** Epoch milliseconds. */
       readonly time: number;
+      /** Urn. */
       readonly actor: string;
       /** SystemMetadata as JSON text. */
       readonly system: string;
@@ -39,10 +41,14 @@ export type AspectSink = Sink<AspectWrite>;
 
 /** One value of one aspect as the table has it. */
 export interface StoredValue {
+  /** From 1. */
   readonly version: number;
+  /** JSON text. */
   readonly value: string;
+  /** When it was told, in epoch milliseconds, and by whom, as a urn. */
   readonly time: number;
   readonly actor: string;
+  /** SystemMetadata as JSON text. */
   readonly system: string;
 }
 

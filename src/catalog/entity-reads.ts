@@ -11,11 +11,14 @@ export interface JsonText {
   readonly json: string;
 }
 
+/** An aspect's value as `/entitiesV2` tells it. */
 export interface Envelope {
   readonly name: string;
   readonly type: "VERSIONED" | "TIMESERIES";
+  /** 0: the latest. */
   readonly version: number;
   readonly value: unknown;
+  /** Epoch milliseconds, and a urn: when the value was told, and by whom. */
   readonly created: { readonly time: number; readonly actor: string };
   readonly systemMetadata?: unknown;
 }
@@ -44,12 +47,17 @@ export interface FoundEntity {
 
 export interface TimeseriesQuery {
   readonly urn: string;
+  /** The entity type, which has to be that of the urn. */
   readonly entity: string;
   readonly aspect: string;
+  /** Both inclusive. */
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
+  /** 10,000 when absent, which is also the most. */
   readonly limit?: number | undefined;
+  /** One event alone, the first in the order, whatever the limit. */
   readonly latestValue?: boolean | undefined;
+  /** On fields of the events; one that the aspect has not is `malformed`. */
   readonly filter?: Filter | undefined;
   readonly sort?:
     | { readonly field: string; readonly order: "ASCENDING" | "DESCENDING" }

@@ -58,7 +58,7 @@ export interface LineageRelationship {
   readonly degrees: readonly number[];
   /** Urns from the start to the entity, both included; none when the answer has no room for it. */
   readonly paths: readonly (readonly string[])[];
-  /** Of the last edge on the way. */
+  /** Of the last edge on the way: epoch milliseconds, and urns. */
   readonly createdOn?: number | undefined;
   readonly createdActor?: string | undefined;
   readonly updatedOn?: number | undefined;

@@ -7,8 +7,8 @@ import { type Histories, openHistories } from "../projector/history.ts";
 import { notParked, openParking, type Parked, readParking } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Unrestored } from "../projector/restore.ts";
+import { noSuchView } from "./no-such-view.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
-import { unknownView } from "./unknown-view.ts";
 
 /** Records of one entity that are counted; more are told as so many. */
 const waitingMax = 1_000;
@@ -27,7 +27,7 @@ export function createParkedOperations({ log, projector, now }: Dependencies) {
 
   async function all(view: string | undefined): Promise<readonly Parked[]> {
     const views = Object.keys(projector.positions());
-    if (view !== undefined && !views.includes(view)) throw unknownView(view, views);
+    if (view !== undefined && !views.includes(view)) throw noSuchView(view, views);
     const found = await Promise.all((view === undefined ? views : [view]).map(parkedIn));
     return found.flat().sort((a, b) => a.position - b.position);
   }

@@ -8,8 +8,8 @@ import { CatalogError } from "../core/errors.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
 import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
+import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
-import { unknownView } from "./unknown-view.ts";
 
 export interface RebuildRequest {
   /** None: all. */
@@ -96,7 +96,7 @@ export function createRebuilds(parts: RebuildParts) {
     /** Throws `invalid` for a view that there is not, and `conflict` while others are rebuilt. */
     async rebuild({ views = [] }: RebuildRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       const unknown = views.find((view) => !parts.views.includes(view));
-      if (unknown !== undefined) throw unknownView(unknown, parts.views);
+      if (unknown !== undefined) throw noSuchView(unknown, parts.views);
       if (underWay > 0) {
         throw new CatalogError("conflict", "views are being rebuilt", {
           hint: "Wait for the job that does it; listJobs names it",

@@ -12,7 +12,7 @@ export type TimeseriesWrite =
       readonly aspect: string;
       readonly entityType: string;
       readonly position: Position;
-      /** `timestampMillis` of the event. */
+      /** `timestampMillis` of the event: epoch milliseconds. */
       readonly time: number;
       /** What makes two events of one time different: granularity, message id, partition. */
       readonly key: string;
@@ -27,6 +27,7 @@ export type TimeseriesWrite =
       readonly urn: string;
       readonly aspect?: string | undefined;
       readonly position: Position;
+      /** Epoch milliseconds. */
       readonly from?: number | undefined;
       readonly to?: number | undefined;
     }
@@ -48,8 +49,11 @@ export type TimeseriesWrite =
 export type TimeseriesSink = Sink<TimeseriesWrite>;
 
 export interface TimeseriesEvent {
+  /** Epoch milliseconds. */
   readonly time: number;
+  /** JSON text. */
   readonly value: string;
+  /** SystemMetadata as JSON text. */
   readonly system: string;
 }
 

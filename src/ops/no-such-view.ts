@@ -2,7 +2,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 
-export const unknownView = (name: string, views: readonly string[]): CatalogError =>
+export const noSuchView = (name: string, views: readonly string[]): CatalogError =>
   new CatalogError("invalid", `there is no view "${name.slice(0, 120)}"`, {
     hint: nearest(name, views) ?? `There are ${views.join(", ")}`,
   });
