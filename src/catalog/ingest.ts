@@ -58,8 +58,8 @@ interface Dependencies extends RequestAppendsParts {
 export interface Ingestion {
   /** `request` is what the caller's key stands for; the proposals when absent. */
   ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Ingested>;
-  /** Appends one timeseries change as it is; the entity need not exist. */
-  append(change: Change, caller: Caller, request?: unknown): Promise<Written>;
+  /** Appends one timeseries change as it is; the entity need not exist. The key stands for `request`. */
+  append(change: Change, caller: Caller, request: unknown): Promise<Written>;
   /**
    * What a rollback makes of an entity. Undefined: somebody has written to it since it was read, and
    * nothing is written.
@@ -267,7 +267,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         return undefined;
       }
     },
-    async append(change, caller, request = change.headers) {
+    async append(change, caller, request) {
       const stream = timeseriesStream(change.urn, change.aspect);
       const id = appendId(keyOf(caller, request), stream);
       const appended = await log.append([

@@ -50,7 +50,7 @@ interface Dependencies {
    */
   readonly edition: (() => number | undefined) | undefined;
   /** Appends to a stream beside the entity's own. */
-  readonly append: (change: Change, caller: Caller) => Promise<Written>;
+  readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
 }
 
 type Asked = Parameters<Catalog["listRelationships"]>[0];
@@ -123,6 +123,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
       return dependencies.append(
         { urn, entityType, aspect: FORGET, changeType: "DELETE", created, system },
         caller,
+        { forgotten: urn },
       );
     },
   };

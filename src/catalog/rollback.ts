@@ -139,7 +139,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const actor = caller.actor ?? dependencies.systemActor;
     const created: AuditStamp = { time: dependencies.now(), actor };
     const note = rollbackNote(undone, namespace, created);
-    const { position } = await ingestion.append(note, { actor: caller.actor });
+    const { position } = await ingestion.append(note, { actor: caller.actor }, note);
     return position ?? START;
   }
 

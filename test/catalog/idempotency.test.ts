@@ -112,3 +112,26 @@ test("a large batch with a key takes hardly longer than one without", async () =
   };
   expect(await send({ "Idempotency-Key": "k-large" })).toBeLessThan(4_000);
 });
+
+test("edges that are told anew after they were forgotten under a key are not forgotten again", async () => {
+  await using service = await runningService();
+  const { client } = service;
+  const owner = "urn:li:corpuser:mira";
+  const told = (removed: readonly string[]) => ({
+    owners: [owner, ...removed].map((one) => ({ owner: one, type: "DATAOWNER" })),
+    lastModified: { time: 0, actor: owner },
+  });
+  const key = { "Idempotency-Key": "k-forget" };
+  const forget = () =>
+    client.call("DELETE", `/relationships?urn=${encoded(table)}`, undefined, key);
+  const owners = async () => {
+    const path = `/relationships?direction=OUTGOING&types=OwnedBy&urn=${encoded(table)}`;
+    return (await client.get(path)).body.total;
+  };
+  await client.upsert(table, "ownership", told([]));
+  const first = await forget();
+  expect([first.status, await owners()]).toEqual([200, 0]);
+  await client.upsert(table, "ownership", told(["urn:li:corpuser:imke"]));
+  expect(await forget()).toMatchObject({ status: 200, position: first.position });
+  expect(await owners()).toBe(2);
+});

@@ -141,6 +141,20 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await call("GET", `${path}/status`)).status).toBe(200);
   });
 
+  test.each(["?aspects=status", "?clear=true"])(
+    "DELETE %j is refused under a key",
+    async (more) => {
+      const urn = datasetOf(`${version}/keyed`);
+      const path = `${base}/dataset/${urn}`;
+      await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: false } } }]);
+      const key = { "Idempotency-Key": "k-parts" };
+      const refused = await call("DELETE", `${path}${more}`, undefined, key);
+      expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
+      expect((await call("GET", `${path}/status`)).status).toBe(200);
+      expect((await call("DELETE", path, undefined, key)).status).toBe(200);
+    },
+  );
+
   test("an entity is deleted by parts, cleared, and as a whole", async () => {
     const urn = datasetOf(`${version}/deleted`);
     const path = `${base}/dataset/${urn}`;

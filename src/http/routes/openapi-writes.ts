@@ -1,5 +1,6 @@
 /** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
 import type { Ingested, Proposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../core/json.ts";
 import { withConditions } from "../conditions.ts";
 import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
@@ -118,7 +119,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       path: `${base}/{entity}/{urn}`,
       name: `deleteEntity${suffix}`,
       summary: "Delete an entity, or some of its aspects",
-      about: "For good, as `POST /entities?action=delete`. One that is not there is deleted.",
+      about:
+        "For good, as `POST /entities?action=delete`. One that is not there is deleted. With `aspects` or `clear` it takes no `Idempotency-Key`.",
       parameters: [
         ...[forms.entity, forms.urn],
         {
@@ -143,6 +145,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           const { position } = await backing.catalog.delete({ urn }, ask.caller);
           return answerTo(position, backing);
         }
+        if (ask.caller.idempotencyKey !== undefined) throw partsUnderKey();
         const [found] = await backing.catalog.findEntities(
           [urn],
           clear ? undefined : named.map((name) => names.aspect(entityType, name)),
@@ -264,6 +267,12 @@ export async function write(
   await untilFound(conditioned, { position }, backing.catalog);
   return { ...answerTo(position, backing), changed };
 }
+
+/** What goes is what is there when it is asked: sent again, that would be something else. */
+const partsUnderKey = (): CatalogError =>
+  new CatalogError("malformed", "a delete of some aspects takes no Idempotency-Key", {
+    hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",
+  });
 
 const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
   position === undefined
