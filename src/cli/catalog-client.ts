@@ -10,11 +10,15 @@ import { connectionCause, noAnswer } from "./no-answer.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {
-  /** Throws CatalogError `unavailable` when nobody answers, `invalid` when it is no catalog. */
+  /**
+   * Throws CatalogError `unavailable` when nobody answers, `invalid` when it is no catalog, and
+   * `unauthenticated` when it refuses the token.
+   */
   check(): Promise<void>;
   /**
    * Sends one or more of one kind in one request: all or none become part of the catalog. Throws
-   * CatalogError `unavailable` when tries are used up, and the signal's reason when that aborts.
+   * CatalogError `unavailable` when tries are used up, `unauthenticated` when the token is refused or
+   * none was sent where one is needed, and the signal's reason when that aborts.
    */
   send(members: readonly Submission[]): Promise<Outcome>;
 }
@@ -48,6 +52,7 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
   return {
     async check() {
       const response = await attempt(options, "/config", { method: "GET" });
+      if (response.status === 401) throw refusal(server, await reasonOf(response));
       const config = await jsonOf(response);
       if (response.status === 200 && config?.noCode === "true") return;
       const found = `GET ${server}/config gives status ${response.status}`;
@@ -69,15 +74,16 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
       }
       const reason = await reasonOf(response);
       // Not about these records: all others would be told the same.
-      if (response.status === 401) {
-        throw new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
-          hint: "Name a file with an access token with --token-file",
-        });
-      }
+      if (response.status === 401) throw refusal(server, reason);
       return { accepted: false, reason };
     },
   };
 }
+
+const refusal = (server: string, reason: string): CatalogError =>
+  new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
+    hint: "Name a file with an access token with --token-file",
+  });
 
 function requestFor(members: readonly Submission[]): { path: string; body: string } {
   const [first] = members;
