@@ -126,8 +126,8 @@ export interface VerifyOptions extends Beside {
    * are where the log is now by then, or further.
    */
   readonly ready?: Promise<void> | undefined;
-  /** Called after some batches with the milliseconds that they computed: lets others have the machine. */
-  readonly rest?: ((computedMs: number) => Promise<void>) | undefined;
+  /** Called after some batches with the milliseconds that each of so many threads worked: lets others have the machine. */
+  readonly rest?: ((ms: number, hands: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -49,10 +49,10 @@ export interface BesideParts {
   readonly onInPlace?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called after each batch with the milliseconds that it computed: lets others have the machine, for
+   * Called after each batch with the milliseconds that it worked (thread-ms.ts): lets others have the machine, for
    * so many times shorter as there is haste (1: none).
    */
-  readonly rest?: ((computedMs: number, haste: number) => Promise<void>) | undefined;
+  readonly rest?: ((ms: number, haste: number) => Promise<void>) | undefined;
   /** Records of a batch; regrow.ts says how many when absent. */
   readonly batchMax?: number | undefined;
 }
@@ -93,7 +93,7 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
   let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
   let haste = 1;
-  const rest = async (computedMs: number) => parts.rest?.(computedMs, haste);
+  const rest = async (ms: number) => parts.rest?.(ms, haste);
   const whole = { ...parts, log, rest };
   async function growNear(growing: Growing): Promise<void> {
     for (let [left, hasteMax] = [Infinity, haste * HASTE_TIMES]; ; ) {
@@ -155,7 +155,7 @@ async function begin(
     batchMax,
     onProgress,
   }: Omit<BesideParts, "rest"> & {
-    readonly rest: (computedMs: number) => Promise<void>;
+    readonly rest: (ms: number) => Promise<void>;
   },
   views: readonly View[],
   passes: Pick<GrowthProgress, "before" | "left">,

@@ -11,7 +11,7 @@ import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
 import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
 import type { Grown, View } from "./sink.ts";
-import { threadMs } from "./thread-ms.ts";
+import { workedMs } from "./thread-ms.ts";
 
 export interface RegrowParts {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
@@ -94,7 +94,7 @@ export function createGrower(
     /** Of each view; undefined: what it cannot take ends the growing. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
-    readonly rest?: ((computedMs: number) => Promise<void>) | undefined;
+    readonly rest?: ((ms: number) => Promise<void>) | undefined;
   },
 ): Grower {
   const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
@@ -105,7 +105,7 @@ export function createGrower(
     async growTo(head) {
       while (position < head) {
         signal?.throwIfAborted();
-        const computed = threadMs();
+        const before = workedMs();
         // Where records have no gaps between them it is not passed: views that are made of others
         // may not be able to go further.
         const page = await log.readAll(position, { limit: Math.min(batchMax, head - position) });
@@ -121,7 +121,7 @@ export function createGrower(
         const seconds = (performance.now() - begun) / 1_000;
         // Views and logs may work without ever waiting: messages must get in between all the same.
         await otherTurns();
-        await parts.rest?.(threadMs() - computed);
+        await parts.rest?.(workedMs() - before);
         onProgress?.(position, position > head ? position : head, (position - from) / seconds);
       }
     },

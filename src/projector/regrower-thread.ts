@@ -134,9 +134,9 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
         tell({ kind: "progress", progress });
       },
       // At a lower priority it still takes of memory and disk what others want.
-      async rest(computedMs, haste) {
+      async rest(workedMs, haste) {
         if (!busy || awaited) return;
-        const ms = (computedMs * restOf(threads)) / haste;
+        const ms = (workedMs * restOf(threads)) / haste;
         await delay(ms, undefined, { signal: stopping.signal });
       },
       onGrown(grown, parked) {

@@ -3,3 +3,6 @@ export function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
+
+/** The same, and in which it had nothing to do but to wait: servers or other threads worked for it. */
+export const workedMs = (): number => threadMs() + performance.eventLoopUtilization().idle;

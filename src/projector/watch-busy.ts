@@ -5,10 +5,10 @@ const BUSY = 0.4;
 const LOOK_MS = 250;
 
 /**
- * Milliseconds to rest for each that was computed beside a busy service, of one of so many threads that
- * give way to it: together they take two thirds of a core at most.
+ * Milliseconds to rest for each that was worked (thread-ms.ts) by one of so many threads that give way
+ * to a busy service: together they take half a core, or half of a server's time for one who asks.
  */
-export const restOf = (threads: number): number => 1.5 * threads - 1;
+export const restOf = (threads: number): number => 2 * threads - 1;
 
 /**
  * Tells whether this thread, which answers, has had much to do; whenever that changes, until what it

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { verifyInThread } from "../../src/projector/verify/verifying.ts";
 import { restOf } from "../../src/projector/watch-busy.ts";
-import { computedMs } from "./resting-verification.ts";
+import { workedMs } from "./resting-verification.ts";
 
 const module = new URL("resting-verification.ts", import.meta.url).href;
 const asked = { module, config: {}, views: [], grade: "full", urns: [] } as const;
 /** After each part, or longer. */
-const restMs = computedMs * restOf(1);
+const restMs = workedMs * restOf(1);
 
 /** This thread, which answers, has much to do: that is what is given way to. */
 let working: NodeJS.Timeout;

@@ -6,7 +6,7 @@
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/record-codec.ts";
 import type { HistoryLog } from "../history.ts";
-import { threadMs } from "../thread-ms.ts";
+import { workedMs } from "../thread-ms.ts";
 import { entitiesOf } from "./log-entities.ts";
 import { addSums, noSums } from "./row-sums.ts";
 import { batchMax } from "./running.ts";
@@ -19,8 +19,8 @@ export async function foldAhead(
   log: HistoryLog & Pick<ChangeLog, "head">,
   views: readonly FoldedView[],
   options: {
-    /** Called between batches with the milliseconds that were computed. */
-    readonly rest?: ((computedMs: number) => Promise<void>) | undefined;
+    /** Called between batches with the milliseconds that it worked (thread-ms.ts). */
+    readonly rest?: ((ms: number, hands: number) => Promise<void>) | undefined;
     readonly signal?: AbortSignal | undefined;
   },
 ): Promise<Readonly<Record<string, Remembered>>> {
@@ -31,7 +31,7 @@ export async function foldAhead(
   const places = Object.fromEntries(names.map((name) => [name, [position]]));
   const sums = Object.fromEntries(names.map((name) => [name, { rows: 0, sums: noSums() }]));
   const unfolded = new Set<string>();
-  let computed = threadMs();
+  let before = workedMs();
   for await (const entities of entitiesOf(log, batchMax.folded)) {
     signal?.throwIfAborted();
     const done = await verifier.verify(entities, places, { compare: false });
@@ -42,8 +42,8 @@ export async function foldAhead(
       addSums(sum.sums, more.sums);
     }
     for (const [name] of done.unfolded) unfolded.add(name);
-    await rest?.(threadMs() - computed);
-    computed = threadMs();
+    await rest?.(workedMs() - before, 1);
+    before = workedMs();
   }
   const time = Date.now();
   const found = { position, time, full: undefined, whole: undefined, count: 0, urns: [] };

@@ -1,7 +1,7 @@
 /** Runs over entities in batches, which the hands of a verification work at side by side. */
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { HistoryLog } from "../history.ts";
-import { threadMs } from "../thread-ms.ts";
+import { workedMs } from "../thread-ms.ts";
 import type { Findings } from "./findings.ts";
 import type { Hands } from "./hands.ts";
 import { addSums, noSums } from "./row-sums.ts";
@@ -17,8 +17,8 @@ export interface VerificationParts {
   readonly hands: Hands;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called between batches with the milliseconds that all hands have computed. */
-  readonly rest?: ((computedMs: number) => Promise<void>) | undefined;
+  /** Called between batches with the milliseconds that each hand worked (thread-ms.ts). */
+  readonly rest?: ((ms: number, hands: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,7 +81,7 @@ export async function runOver(
     if (total > 0) onProgress?.(Math.min(records, total), total);
   }
   const under = new Set<Promise<void>>();
-  let computed = threadMs();
+  let before = workedMs();
   try {
     for await (const batch of entities) {
       signal?.throwIfAborted();
@@ -93,9 +93,8 @@ export async function runOver(
       );
       // Each hand has one batch in work and one in waiting.
       if (under.size >= 2 * hands.count) await Promise.race(under);
-      // The others do as much.
-      await rest?.((threadMs() - computed) * hands.count);
-      computed = threadMs();
+      await rest?.(workedMs() - before, hands.count);
+      before = workedMs();
     }
   } finally {
     await Promise.allSettled(under);

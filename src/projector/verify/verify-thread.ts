@@ -49,7 +49,7 @@ export interface VerifyModule {
       readonly grown?: Readonly<Record<string, Grown>> | undefined;
       readonly threads: number;
       readonly ready?: Promise<void> | undefined;
-      readonly rest: (computedMs: number) => Promise<void>;
+      readonly rest: (ms: number, hands: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -102,9 +102,9 @@ try {
     ...options,
     threads,
     ready: growers > 0 ? ready.promise : undefined,
-    async rest(computedMs) {
+    async rest(ms, hands) {
       // Who gives it up is heard before the next batch.
-      if (busy) await delay(computedMs * restOf(isReady ? 1 : growers + 1));
+      if (busy) await delay(ms * restOf(isReady ? hands : growers + 1));
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;
