@@ -10,6 +10,7 @@ import type { Difference } from "../projector/verify/differences.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
+import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
 
 export interface VerifyRequest {
@@ -190,10 +191,7 @@ export function createVerifications(parts: VerifyParts) {
 
   function checkViews(views: readonly string[]): void {
     const unknown = views.find((view) => !parts.views.includes(view));
-    if (unknown === undefined) return;
-    throw new CatalogError("invalid", `the view "${unknown.slice(0, 120)}" cannot be verified`, {
-      hint: `There are ${parts.views.join(", ")}`,
-    });
+    if (unknown !== undefined) throw noSuchView(unknown, parts.views);
   }
 
   /** What a job is to remember of a request: each name once. */

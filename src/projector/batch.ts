@@ -5,7 +5,7 @@
  * why, and which record it was.
  */
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
@@ -78,6 +78,6 @@ export function projectBatch<W>(
 /** Errors that name their record themselves stay as they are. */
 function failureOf(cause: unknown, what: string): Error {
   if (cause instanceof CatalogError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = saidBy(cause);
   return new CatalogError("internal", `${what}: ${reason}`, { cause });
 }

@@ -12,8 +12,9 @@
  * batch that was in flight, which comes again.
  */
 import { Worker } from "node:worker_threads";
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { errorOf } from "../core/told-error.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
@@ -104,8 +105,7 @@ export async function startProjectorThread(
     let reason: CatalogError | undefined;
     worker.on("message", (message: FromThread) => {
       if (message.kind === "failed") {
-        const { code, hint } = message;
-        reason = new CatalogError(code, message.message, hint === undefined ? {} : { hint });
+        reason = errorOf(message);
         return;
       }
       if (message.kind === "emptied") {
@@ -166,7 +166,7 @@ export async function startProjectorThread(
       if (kind === "parked") logger.error({ view, urn, position, reason }, "a record is parked");
       else logger.info({ view, urn, position }, `a record is ${kind}`);
     } catch (cause) {
-      error = cause instanceof Error ? cause.message : String(cause);
+      error = saidBy(cause);
     }
     worker.postMessage({ kind: "noted", id, error } satisfies ToThread);
   }

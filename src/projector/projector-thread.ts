@@ -3,8 +3,9 @@
  * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
+import { assert, CatalogError, type ErrorCode, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { type ToldError, toldError } from "../core/told-error.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
@@ -87,13 +88,7 @@ export type FromThread =
     }
   /** A step of a replacement is done; `position` where the step tells one. */
   | { readonly kind: "replaced"; readonly id: number; readonly position?: Position | undefined }
-  | {
-      readonly kind: "not replaced";
-      readonly id: number;
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly hint?: string | undefined;
-    }
+  | ({ readonly kind: "not replaced"; readonly id: number } & ToldError)
   /** Something is to be noted in the log, which the other end writes to. */
   | {
       readonly kind: "note";
@@ -102,12 +97,7 @@ export type FromThread =
       readonly record: ParkingRecord;
     }
   /** The stores could not be opened; the thread ends. */
-  | {
-      readonly kind: "failed";
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly hint: string | undefined;
-    };
+  | ({ readonly kind: "failed" } & ToldError);
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
@@ -166,7 +156,7 @@ async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Pr
   try {
     tell({ kind: "restored", id, unrestored: await restoring });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = saidBy(error);
     const told = error instanceof CatalogError ? { code: error.code, hint: error.hint } : {};
     tell({ kind: "not restored", id, message, ...told });
   }
@@ -184,8 +174,7 @@ async function replace(
     else await projector.release(views, message.take);
     tell({ kind: "replaced", id, position });
   } catch (error) {
-    const { code, message: why, hint } = asCatalogError(error);
-    tell({ kind: "not replaced", id, code, message: why, hint });
+    tell({ kind: "not replaced", id, ...toldError(error) });
   }
 }
 
@@ -222,14 +211,5 @@ async function close(projector: Projector, log: ChangeLog): Promise<void> {
 }
 
 function failure(error: unknown): FromThread {
-  return { kind: "failed", ...asCatalogError(error) };
-}
-
-function asCatalogError(error: unknown) {
-  if (error instanceof CatalogError) {
-    const { code, message, hint } = error;
-    return { code, message, hint };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "internal" as const, message, hint: undefined };
+  return { kind: "failed", ...toldError(error) };
 }

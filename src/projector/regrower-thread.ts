@@ -4,8 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
+import { assert, CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { type ToldError, toldError } from "../core/told-error.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { giveWay } from "./give-way.ts";
@@ -59,12 +60,7 @@ export type FromRegrower =
   | { readonly kind: "near" }
   /** The views are closed and ready to be put in place, or in place. */
   | { readonly kind: "finished"; readonly parked: readonly Parked[] }
-  | {
-      readonly kind: "failed";
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly hint: string | undefined;
-    };
+  | ({ readonly kind: "failed" } & ToldError);
 
 /** At a lower priority a busy machine starves it, and it never comes to the head of a log that grows. */
 const NICENESS = 5;
@@ -82,7 +78,7 @@ giveWay(NICENESS);
 try {
   await work(workerData as RegrowerData);
 } catch (error) {
-  tell(failure(error));
+  tell({ kind: "failed", ...toldError(error) });
 } finally {
   port.close();
 }
@@ -169,13 +165,4 @@ async function openMade(
     for (const { sink } of again) await sink.close("discard");
     throw error;
   }
-}
-
-function failure(error: unknown): FromRegrower {
-  if (error instanceof CatalogError) {
-    const { code, message, hint } = error;
-    return { kind: "failed", code, message, hint };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { kind: "failed", code: "internal", message, hint: undefined };
 }

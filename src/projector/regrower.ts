@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { errorOf } from "../core/told-error.ts";
 import type { Parked } from "./parking.ts";
 import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
@@ -119,6 +120,3 @@ export function startRegrowers({
     },
   };
 }
-
-const errorOf = ({ code, message, hint }: Extract<FromRegrower, { kind: "failed" }>) =>
-  new CatalogError(code, message, hint === undefined ? {} : { hint });

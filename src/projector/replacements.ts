@@ -1,6 +1,7 @@
 /** Replacements on their way to the projector's thread and back (projector-client.ts). */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
+import { errorOf } from "../core/told-error.ts";
 import type { Replacement } from "./progress.ts";
 import type { FromThread, ReplacementStep, ToThread } from "./projector-thread.ts";
 
@@ -38,10 +39,7 @@ export function createReplacements(send: (message: ToThread) => boolean): Replac
       const wait = waiting.get(message.id);
       waiting.delete(message.id);
       if (message.kind === "replaced") wait?.resolve(message.position);
-      else {
-        const { code, hint } = message;
-        wait?.reject(new CatalogError(code, message.message, hint === undefined ? {} : { hint }));
-      }
+      else wait?.reject(errorOf(message));
     },
     refuse(why) {
       for (const { reject } of waiting.values()) reject(failed(why));

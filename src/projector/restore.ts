@@ -5,6 +5,7 @@
  * the same time, which is the projector's to see to.
  */
 import type { PlacedChange } from "../core/change.ts";
+import { saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 import type { Decode } from "./batch.ts";
@@ -49,7 +50,7 @@ export async function restoreEntities(
         if (!restored.has(urn)) await view.sink.restore(urn, await writesOf(urn, one, histories));
         await parking?.release(urn);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = saidBy(error);
         unrestored.push({ urn, view: view.name, reason });
       }
     }

@@ -3,6 +3,7 @@
  * which knows nothing of traces.
  */
 import { BroadcastChannel } from "node:worker_threads";
+import { saidBy } from "../core/errors.ts";
 import type { View } from "./sink.ts";
 
 export interface ToldBatch {
@@ -32,7 +33,7 @@ export function tellBatches<V extends View>(view: V, channelName: string): V {
           await sink.apply(writes, upTo as Parameters<typeof sink.apply>[1]);
           channel.postMessage({ ...batch, end: Date.now() } satisfies ToldBatch);
         } catch (cause) {
-          const error = cause instanceof Error ? cause.message : String(cause);
+          const error = saidBy(cause);
           channel.postMessage({ ...batch, end: Date.now(), error } satisfies ToldBatch);
           throw cause;
         }

@@ -1,6 +1,6 @@
 /** What is remembered of verifications, in a small SQLite file that may be deleted at any time. */
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../verify/differences.ts";
 import { noSums, type RowSums, sumsFormat } from "../verify/row-sums.ts";
@@ -65,7 +65,7 @@ export function openSqliteVerifiedState(
     const columns = db.prepare("SELECT count(*) AS columns FROM pragma_table_info('verified')");
     if (Number(columns.get()?.columns) === COLUMNS_BEFORE) for (const sql of ADDED) db.exec(sql);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = saidBy(cause);
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
       hint: "Delete the file: the next verification makes it again",
       cause,

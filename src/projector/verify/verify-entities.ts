@@ -7,7 +7,7 @@
  * again with all of that read anew after the rows were. So nothing that is only late is called wrong.
  */
 import type { PlacedChange } from "../../core/change.ts";
-import { assert } from "../../core/errors.ts";
+import { assert, saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
@@ -260,7 +260,7 @@ function end(fold: Fold, sums: Sums): readonly Difference[] {
   if (fold.matched || fold.there === undefined) return [];
   const { view, urn, there, folded, error } = fold;
   if (error !== undefined) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = saidBy(error);
     const should = `a record is not parked that the view cannot take: ${why}`;
     return [{ view: view.name, urn, aspect: "", kind: "different", should }];
   }

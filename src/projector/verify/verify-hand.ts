@@ -1,6 +1,6 @@
 /** A thread that works for a verification; hands.ts is its other end. */
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError } from "../../core/errors.ts";
+import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { createVerifying } from "./batches.ts";
 import type { FromHand, HandData, ToHand } from "./hands.ts";
@@ -38,7 +38,7 @@ async function run(data: HandData): Promise<void> {
       tell({ id, done: await done });
     } catch (error) {
       const code = error instanceof CatalogError ? error.code : "internal";
-      const text = error instanceof Error ? error.message : String(error);
+      const text = saidBy(error);
       tell({ id, failure: { code, message: text } });
     }
   });

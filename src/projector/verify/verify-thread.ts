@@ -4,7 +4,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
+import { assert, CatalogError } from "../../core/errors.ts";
+import { type ToldError, toldError } from "../../core/told-error.ts";
 import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
 import { restOf } from "../watch-busy.ts";
@@ -59,12 +60,7 @@ export interface VerifyModule {
 export type FromVerifyThread =
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "done"; readonly result: VerificationResult }
-  | {
-      readonly kind: "failed";
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly hint: string | undefined;
-    };
+  | ({ readonly kind: "failed" } & ToldError);
 
 /** As of those that grow views: at a lower priority it would not come to its end while others ask much. */
 const NICENESS = 5;
@@ -115,16 +111,7 @@ try {
   });
   tell({ kind: "done", result });
 } catch (error) {
-  tell(failure(error));
+  tell({ kind: "failed", ...toldError(error) });
 } finally {
   port.close();
-}
-
-function failure(error: unknown): FromVerifyThread {
-  if (error instanceof CatalogError) {
-    const { code, message, hint } = error;
-    return { kind: "failed", code, message, hint };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { kind: "failed", code: "internal", message, hint: undefined };
 }

@@ -1,6 +1,7 @@
 /** The near end of the thread that verifies views (verify-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
+import { errorOf } from "../../core/told-error.ts";
 import { watchBusy } from "../watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 import type { FromVerifyThread, ToVerifyThread, VerifyThreadData } from "./verify-thread.ts";
@@ -30,10 +31,7 @@ export async function verifyInThread(
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
     else if (message.kind === "done") resolve(message.result);
-    else {
-      const { code, hint } = message;
-      reject(new CatalogError(code, message.message, hint === undefined ? {} : { hint }));
-    }
+    else reject(errorOf(message));
   });
   worker.on("error", (cause) => {
     reject(new CatalogError("internal", `verifying ended: ${cause}`, { cause }));

@@ -3,7 +3,8 @@
  * long one does not hold up the others, and many leave room for those who write. Its other end is sqlite-search-reader.ts.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, type ErrorCode } from "../../core/errors.ts";
+import { assert } from "../../core/errors.ts";
+import { type ToldError, toldError } from "../../core/told-error.ts";
 import type { FolderAnswer, FolderQuery, SearchQuery } from "../search.ts";
 import { createCrowd } from "./crowd.ts";
 import type { StoredDocument } from "./documents.ts";
@@ -36,15 +37,9 @@ export interface ToSearchThread {
   readonly question: Question;
 }
 
-interface Failure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint: string | undefined;
-}
-
 export type FromSearchThread = { readonly id: number } & (
   | { readonly answer: Answers[Question["kind"]] }
-  | { readonly failure: Failure }
+  | { readonly failure: ToldError }
 );
 
 const port = parentPort;
@@ -77,7 +72,7 @@ function work(): void {
       post({ id: one.id, answer: value });
     } else asked.push(one);
   } catch (error) {
-    post({ id: one.id, failure: failureOf(error) });
+    post({ id: one.id, failure: toldError(error) });
   }
   if (asked.length === 0) return;
   const pauseMs = crowd.pauseMs(asked.length);
@@ -86,15 +81,6 @@ function work(): void {
 }
 
 const post = (message: FromSearchThread): void => port.postMessage(message);
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof CatalogError) {
-    const { code, message, hint } = error;
-    return { code, message, hint };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "internal", message, hint: undefined };
-}
 
 /** A view that cannot be opened now may be there for the next question. */
 function* answer(question: Question): Steps<Answers[Question["kind"]]> {

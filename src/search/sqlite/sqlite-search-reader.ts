@@ -6,6 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";
+import { errorOf, type ToldError } from "../../core/told-error.ts";
 import type { Dump } from "../../projector/compare.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
@@ -55,7 +56,7 @@ export function openSqliteSearchReader(
       pending.delete(message.id);
       if (pending.size === 0) worker.unref();
       if ("answer" in message) asked?.resolve(message.answer);
-      else asked?.reject(errorOf(message.failure));
+      else asked?.reject(failureOf(message.failure));
     });
     worker.on("error", (cause) => {
       reason = unavailable(`ended: ${cause}`, cause);
@@ -109,14 +110,9 @@ export function openSqliteSearchReader(
 const unavailable = (what: string, cause?: unknown): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" ${what}`, { cause });
 
-function errorOf({
-  code,
-  message,
-  hint,
-}: Extract<FromSearchThread, { failure: unknown }>["failure"]) {
-  if (code === "internal") return new Error(message);
-  return new CatalogError(code, message, hint === undefined ? {} : { hint });
-}
+/** A fault of ours is no error of the catalog. */
+const failureOf = (told: ToldError): Error =>
+  told.code === "internal" ? new Error(told.message) : errorOf(told);
 
 const ROWS_PER_SLICE_MAX = 500;
 
