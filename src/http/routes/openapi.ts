@@ -3,6 +3,7 @@ import type { EntityOutline } from "../docs-model.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { createModelNames } from "../openapi-forms.ts";
 import { entityReads } from "./openapi-entities.ts";
+import { genericRoutes } from "./openapi-generic.ts";
 import { legacyRoutes } from "./openapi-legacy.ts";
 import { entityLists } from "./openapi-lists.ts";
 import { modelRoutes } from "./openapi-models.ts";
@@ -24,6 +25,7 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...entityReads("v2", names),
     ...entityLists("v2", names),
     ...entityWrites("v2", names),
+    ...genericRoutes(names),
     ...legacyRoutes(names),
   ];
 }

@@ -1,0 +1,118 @@
+/** OpenAPI doors: entities of several types in one request. */
+import type { JsonObject } from "../../core/json.ts";
+import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
+import { momentErrors, momentParameters } from "../moments.ts";
+import { entitiesText, type ModelNames, proposalsIn, written } from "../openapi-forms.ts";
+import * as forms from "../openapi-schemas.ts";
+import { findMembers, type Member } from "./openapi-entities.ts";
+import { write } from "./openapi-writes.ts";
+import { orders } from "./samples.ts";
+import { writeErrors } from "./write-errors.ts";
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+const sampleList = [{ urn: orders, status: { value: { removed: false } } }];
+
+interface Asked {
+  readonly async?: boolean;
+  readonly systemMetadata?: boolean;
+}
+
+const byType = (items: unknown): BodySchema => ({
+  type: "object",
+  properties: {},
+  additionalProperties: items,
+  description: "Lists as of one type, by entity type",
+});
+
+/** /openapi/v3/entity/generic: what the doors of one type take, under the name of each. */
+export function genericRoutes(names: ModelNames): readonly Endpoint[] {
+  const path = "/openapi/v3/entity/generic";
+  const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
+
+  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+    const { async = true, systemMetadata = false } = ask.parameters as Asked;
+    const lists = Object.entries(ask.body as Readonly<Record<string, readonly JsonObject[]>>);
+    const proposals = lists.map(([name, list]) =>
+      proposalsIn(list, { entityType: names.entity(name), changeType, place: name }, names),
+    );
+    const answer = await write(proposals.flat(), ask, backing);
+    if (async && changeType === "PATCH") return { ...answer, status: 202 };
+    const members: string[] = [];
+    for (const [i, [name]] of lists.entries()) {
+      const found = await written(proposals[i] ?? [], backing.catalog, names);
+      const text = entitiesText(found, { version: "v3", systemMetadata });
+      members.push(`${JSON.stringify(name)}:${text}`);
+    }
+    return { ...answer, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
+  }
+
+  const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
+  const parameters = [forms.asynchronous(true), forms.systemMetadata];
+  const example = { path: `${path}?async=false`, reply: { dataset: sampleList } };
+  return [
+    {
+      ...change,
+      method: "POST",
+      name: "upsertGenericEntities",
+      summary: "Write aspects of entities of several types",
+      about: "All or none.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      example: { ...example, body: { dataset: sampleList } },
+      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+    },
+    {
+      ...change,
+      method: "PATCH",
+      name: "patchGenericEntities",
+      summary: "Change aspects of entities of several types",
+      about: "All or none. With `async=true`, which is usual, the answer has no body.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      example: {
+        ...example,
+        body: {
+          dataset: [
+            {
+              urn: orders,
+              status: { value: { patch: [{ op: "add", path: "/removed", value: false }] } },
+            },
+          ],
+        },
+      },
+      handle: (ask, backing) => many(ask, backing, "PATCH"),
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${path}/batchGet`,
+      name: "batchGetGenericEntities",
+      summary: "Read several entities of several types",
+      parameters: [forms.systemMetadata, ...momentParameters],
+      body: byType(forms.entitiesAsked),
+      reply,
+      reads: "entities",
+      errors: [
+        { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        ...momentErrors,
+      ],
+      example: {
+        path: `${path}/batchGet`,
+        body: { dataset: [{ urn: orders, status: {} }] },
+        reply: { dataset: sampleList },
+      },
+      async handle({ body, parameters }, { catalog }) {
+        const { systemMetadata = false } = parameters as Asked;
+        const members: string[] = [];
+        for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
+          const found = await findMembers(list, { entityType: names.entity(name), names, catalog });
+          const text = entitiesText(found, { version: "v3", systemMetadata });
+          members.push(`${JSON.stringify(name)}:${text}`);
+        }
+        return { json: `{${members.join(",")}}` };
+      },
+    },
+  ];
+}
