@@ -39,19 +39,19 @@ export async function restoreEntities(
   },
 ): Promise<readonly Unrestored[]> {
   const all = await openHistories(parts.log, parts.decode, urns);
+  const short = urns.filter(all.isAtHand);
   const unrestored: Unrestored[] = [];
   for (const one of parts.views) {
     const { view, parking } = one;
     // A record that was dropped may be one that cannot be decoded.
     const histories = parking === undefined ? all : all.without(parking.isDropped);
-    const restored = await restoreTogether(urns.filter(all.isAtHand), one, histories);
+    const restored = await restoreTogether(short, one, histories);
     for (const urn of urns) {
       try {
         if (!restored.has(urn)) await view.sink.restore(urn, await writesOf(urn, one, histories));
         await parking?.release(urn);
       } catch (error) {
-        const reason = saidBy(error);
-        unrestored.push({ urn, view: view.name, reason });
+        unrestored.push({ urn, view: view.name, reason: saidBy(error) });
       }
     }
   }

@@ -16,11 +16,12 @@ export interface SqliteWriter<W> {
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
+  /** Whether what is restored is part of a transaction that is open. */
   let together = false;
 
   /** What is remembered may be part of what is to be mended, or of what went back. */
   async function mend(write: () => Promise<void>): Promise<void> {
-    if (!together) writer.forget();
+    writer.forget();
     try {
       await view.mend(write);
     } catch (error) {
@@ -39,17 +40,19 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
         throw error;
       }
     },
-    restore: (urn, writes) => mend(() => writer.restore(urn, writes)),
-    async together(work) {
-      try {
-        await mend(() => {
-          together = true;
-          return work();
-        });
-      } finally {
-        together = false;
-      }
+    restore(urn, writes) {
+      const restore = () => writer.restore(urn, writes);
+      return together ? restore() : mend(restore);
     },
+    together: (work) =>
+      mend(async () => {
+        together = true;
+        try {
+          await work();
+        } finally {
+          together = false;
+        }
+      }),
     position: async () => view.position(),
     async reset() {
       view.reset();

@@ -44,7 +44,7 @@ export interface SqliteView {
    * must pass over what lies at or below it. When it throws, nothing has happened.
    */
   commit(upTo: Position, write: (checkpoint: Position) => void): void;
-  /** One transaction that leaves the checkpoint where it is; a part of it where it is called within. */
+  /** One transaction that leaves the checkpoint where it is. */
   mend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): void;
@@ -86,8 +86,6 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
-  let mending = false;
-
   const usable = () => {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
   };
@@ -124,8 +122,6 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     },
     async mend(write) {
       usable();
-      if (mending) return write();
-      mending = true;
       try {
         db.exec("BEGIN IMMEDIATE");
         await write();
@@ -135,8 +131,6 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         translated(schema, "written", () => {
           throw error;
         });
-      } finally {
-        mending = false;
       }
     },
     reset() {
