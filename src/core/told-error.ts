@@ -1,4 +1,4 @@
-/** Errors as plain data, to be told to another thread. */
+/** Errors as plain data, to be told to another thread or process. */
 import { CatalogError, type ErrorCode } from "./errors.ts";
 
 export interface ToldError {

@@ -12,9 +12,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { CatalogError, type ErrorCode, saidBy } from "../core/errors.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
 import { type Revision, revision } from "../core/position.ts";
 import { HANDED, handedStream } from "../core/stream.ts";
+import { errorOf, type ToldError, toldError } from "../core/told-error.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeHanded, encodeHanded, type HandedRecord } from "../log/handed-codec.ts";
 
@@ -216,7 +217,7 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
           const told: unknown = body === null ? null : JSON.parse(body);
           if (step === "running" && told !== null) onProgress?.(told);
           if (step === "done") return told;
-          if (step === "failed") throw errorOf(told);
+          if (step === "failed") throw errorOf(told as ToldError);
         }
         const giveUp = signal?.aborted || closing.signal.aborted;
         const silent = performance.now() - heardAt;
@@ -247,21 +248,6 @@ const fellSilent = (view: string): CatalogError =>
     hint: "What it had done stays; ask again when another has taken the view over",
   });
 
-interface Failure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof CatalogError) {
-    const { code, message, hint } = error;
-    return { code, message, hint };
-  }
-  return { code: "internal", message: saidBy(error) };
-}
-
-function errorOf(told: unknown): CatalogError {
-  const { code, message, hint } = told as Failure;
-  return new CatalogError(code, message, hint === undefined ? {} : { hint });
-}
+/** Of a fault of ours the log keeps no stack. */
+const failureOf = (error: unknown): ToldError =>
+  error instanceof CatalogError ? toldError(error) : { code: "internal", message: saidBy(error) };
