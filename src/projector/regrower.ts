@@ -39,7 +39,7 @@ export function startRegrower(options: {
   readonly compare: (views: GrownViews) => Promise<void>;
 }): Regrower {
   const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 48 },
     workerData: {
       ...{ module: options.module?.href, config: options.stores, views: options.views },
       threads: options.threads ?? 1,

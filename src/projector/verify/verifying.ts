@@ -18,7 +18,7 @@ export async function verifyInThread(
 ): Promise<VerificationResult> {
   options.signal?.throwIfAborted();
   const worker = new Worker(new URL("verify-thread.ts", import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 48 },
     workerData: data,
     name: "verify",
   });
