@@ -2,7 +2,8 @@
  * Figures, and ratios against a baseline of the same run: `npm run bench [-- part … [--large]]`.
  *
  * The service and the bare echo are processes of their own, loaded in turns by the same client on
- * the same machine, so that a ratio says what the work costs beyond parsing and answering a body.
+ * the same machine, so that a ratio says what the work costs beyond parsing and answering a body. What
+ * runs in this process finds its sources compiled, as commands do (package.json, annals.mjs).
  */
 
 import { benchAuth } from "./auth.ts";
