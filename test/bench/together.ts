@@ -19,7 +19,9 @@ const seconds = 6;
 /** Writes of a name that no other has, one after the other, are looked for so often. */
 const lookEveryMs = 10;
 const lookingRounds = 5;
-const lookingSeconds = 6;
+const lookingSeconds = 8;
+/** Writers have begun one after the other by then (load.ts). */
+const begunMs = 1_500;
 /** By turns with what they are held against: disks and machines are not as fast at all times. */
 const rounds = 7;
 const roundSeconds = 4;
@@ -134,6 +136,7 @@ export async function benchTogether(): Promise<void> {
       const writers = load(some).finally(() => {
         writing = false;
       });
+      await pause(begunMs);
       const found = await delays(() => writing);
       const { perSecond: half } = await writers;
       await settled();
