@@ -24,6 +24,7 @@ import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
 import { createReplacements } from "./replacements.ts";
 import { createRestores } from "./restores.ts";
 import { createStuckViews } from "./stuck-views.ts";
+import { threadLimits } from "./thread-limits.ts";
 
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
@@ -96,8 +97,7 @@ export async function startProjectorThread(
   function start(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const worker = new Worker(new URL("projector-thread.ts", import.meta.url), {
-      // Most of a batch is gone with it: collected in a smaller one, it takes a tenth of the time.
-      resourceLimits: { maxYoungGenerationSizeMb: 48 },
+      resourceLimits: threadLimits,
       workerData: data,
       name: "projector",
     });

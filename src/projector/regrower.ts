@@ -7,6 +7,7 @@ import type { Parked } from "./parking.ts";
 import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
 import type { Grown } from "./sink.ts";
+import { threadLimits } from "./thread-limits.ts";
 import { watchBusy } from "./watch-busy.ts";
 
 /** Views in servers that stand still beside those in use, by name, and what they pass over. */
@@ -39,7 +40,7 @@ export function startRegrower(options: {
   readonly compare: (views: GrownViews) => Promise<void>;
 }): Regrower {
   const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: 48 },
+    resourceLimits: threadLimits,
     workerData: {
       ...{ module: options.module?.href, config: options.stores, views: options.views },
       threads: options.threads ?? 1,

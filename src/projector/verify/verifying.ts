@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { errorOf } from "../../core/told-error.ts";
+import { threadLimits } from "../thread-limits.ts";
 import { watchBusy } from "../watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 import type { FromVerifyThread, ToVerifyThread, VerifyThreadData } from "./verify-thread.ts";
@@ -18,7 +19,7 @@ export async function verifyInThread(
 ): Promise<VerificationResult> {
   options.signal?.throwIfAborted();
   const worker = new Worker(new URL("verify-thread.ts", import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: 48 },
+    resourceLimits: threadLimits,
     workerData: data,
     name: "verify",
   });
