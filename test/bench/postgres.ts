@@ -11,6 +11,7 @@ import { questionsOf } from "../../src/aspects/postgres/questions.ts";
 import { TABLES_VERSION, type Tables, tablesOf } from "../../src/aspects/postgres/schema.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { reachStore } from "../support/stores.ts";
+import { median } from "./load.ts";
 import { rate, report } from "./report.ts";
 import { ownershipOf, propertiesOf, urnOf } from "./sample.ts";
 
@@ -211,8 +212,4 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
   const begun = performance.now();
   await work();
   return (performance.now() - begun) / 1_000;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 }

@@ -19,7 +19,7 @@ import { type ServiceProcess, startService } from "../support/service-process.ts
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Load, load, median } from "./load.ts";
 import { change, fill } from "./regrow.ts";
-import { rate, report } from "./report.ts";
+import { overTurns, rate, report } from "./report.ts";
 import { profileOf, single, urnOf } from "./sample.ts";
 
 const connections = 32;
@@ -46,13 +46,11 @@ export async function benchRebuild(records: number, events: number): Promise<voi
       const begin = () => act("rebuildViews", {});
       const atRest: number[] = [];
       for (let n = 0; n < REBUILDS; n++) {
-        const { head, seconds } = await ended(act, await begin());
-        atRest.push(head / seconds);
+        const job = await ended(act, await begin());
+        atRest.push(job.head / job.seconds);
       }
-      const range = `${rate(Math.min(...atRest))} to ${rate(Math.max(...atRest))}`;
-      const aim = `target ${targets.recordsPerSecond.toLocaleString("en")}`;
-      const what = "rebuilding all views of a service at rest";
-      report(what, `${rate(median(atRest))} of the log (${range}; ${aim})`);
+      const held = overTurns(atRest, rate, { of: " of the log", target: targets.recordsPerSecond });
+      report("rebuilding all views of a service at rest", held);
       await restored(act);
       const job = await beside(service, records / 5, targets.rebuilding, begin, act);
       const shown = `${job.seconds.toFixed(1)} s, ${rate(job.head / job.seconds)} of the log`;

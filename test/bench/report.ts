@@ -1,3 +1,5 @@
+import { median } from "./load.ts";
+
 /** One line a figure, with what it is held against. */
 export function report(
   name: string,
@@ -13,3 +15,15 @@ export function report(
 
 export const rate = (perSecond: number): string =>
   `${Math.round(perSecond).toLocaleString("en")} /s`;
+
+export const ratio = (value: number): string => value.toFixed(2);
+
+/** The median of some turns, between the least and the most of them; `target`: that it is held against. */
+export function overTurns(
+  values: readonly number[],
+  show: (value: number) => string,
+  { of = "", target }: { readonly of?: string; readonly target: number },
+): string {
+  const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`;
+  return `${show(median(values))}${of} (${range}; target ${target.toLocaleString("en")})`;
+}

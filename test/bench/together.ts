@@ -10,7 +10,7 @@ import { createClient } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Load, load, median } from "./load.ts";
-import { rate, report } from "./report.ts";
+import { overTurns, rate, ratio, report } from "./report.ts";
 import { batch, propertiesOf, single, urnOf } from "./sample.ts";
 
 const entities = 20_000;
@@ -115,13 +115,12 @@ export async function benchTogether(): Promise<void> {
     }
     const of = (take: (turn: (typeof turns)[number]) => number) => median(turns.map(take));
     report("writes while the views are held", rate(of(({ held }) => held)));
-    const ratios = turns.map(({ held, followed }) => followed / held).sort((a, b) => a - b);
-    const [least = 0, most = 0] = [ratios[0], ratios.at(-1)];
-    const ratio = `${median(ratios).toFixed(2)} of those (${least.toFixed(2)} to ${most.toFixed(2)}; target 0.8)`;
+    const ratios = turns.map(({ held, followed }) => followed / held);
+    const kept = overTurns(ratios, ratio, { of: " of those", target: 0.8 });
     const late = (of(({ lateMs }) => lateMs) / 1_000).toFixed(1);
     report(
       "writes while the views follow",
-      `${rate(of(({ followed }) => followed))}, ${ratio}, all followed ${late} s later`,
+      `${rate(of(({ followed }) => followed))}, ${kept}, all followed ${late} s later`,
     );
   }
 
@@ -145,11 +144,14 @@ export async function benchTogether(): Promise<void> {
     const of = (take: (turn: (typeof turns)[number]) => number) => median(turns.map(take));
     report("writes alone", rate(of(({ most }) => most)));
     const nth = (part: number) =>
-      of(({ found }) => found[Math.floor((found.length - 1) * part)] ?? Number.NaN).toFixed(0);
-    const worst = Math.max(...turns.flatMap(({ found }) => found)).toFixed(0);
+      overTurns(
+        turns.map(({ found }) => found[Math.floor((found.length - 1) * part)] ?? Number.NaN),
+        (ms) => `${ms.toFixed(0)} ms`,
+        { target: 200 },
+      );
     report(
       `found by a search, ${rate(of(({ half }) => half))} written meanwhile`,
-      `${nth(0.5)} ms, 9 of 10 in ${nth(0.9)} ms (target 200), worst of all ${worst} ms`,
+      `${nth(0.5)}, 9 of 10 in ${nth(0.9)}, all in ${nth(1)}`,
     );
   }
 
@@ -178,9 +180,8 @@ export async function benchTogether(): Promise<void> {
       ...{ alone: quiet.perSecond, beside: beside.perSecond, searching: searching.perSecond },
     });
   }
-  const ratios = turns.map((turn) => turn.beside / turn.alone).sort((a, b) => a - b);
-  const [least = 0, most = 0] = [ratios[0], ratios.at(-1)];
-  const left = `${median(ratios).toFixed(2)} of alone (${least.toFixed(2)} to ${most.toFixed(2)}; target 0.5)`;
+  const ratios = turns.map((turn) => turn.beside / turn.alone);
+  const left = overTurns(ratios, ratio, { of: " of alone", target: 0.5 });
   report(
     `writes beside ${connections} who search`,
     `${rate(median(turns.map(({ beside }) => beside)))}, ${left}`,
