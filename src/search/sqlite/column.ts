@@ -182,6 +182,25 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
   };
 }
 
+/** Of these documents alone, each with its values; no other is to be asked for. */
+export function columnOf(docs: Uint32Array, valuesOf: readonly (readonly FieldValue[])[]): Column {
+  const places = new Map(Array.from(docs, (doc, place) => [doc, place]));
+  const column = createColumn({ values: [], docs: none, numbers: none }, docs.length);
+  for (const [place, values] of valuesOf.entries()) column.set(place, values);
+  const placeOf = (doc: number): number => places.get(doc) ?? docs.length;
+  return {
+    ...column,
+    each: (doc, tell) => column.each(placeOf(doc), tell),
+    has: (doc) => column.has(placeOf(doc)),
+    some: (doc, marked) => column.some(placeOf(doc), marked),
+    least: (some, of) => column.least(some.map(placeOf), of),
+    count: (some) => column.count(some.map(placeOf)),
+    set: (doc, values) => column.set(placeOf(doc), values),
+  };
+}
+
+const none = new Uint32Array();
+
 export const wellFormed = (value: FieldValue): FieldValue =>
   typeof value === "string" ? value.toWellFormed() : value;
 

@@ -1,20 +1,26 @@
 /**
- * The columns that are in memory: each is read from the index when it is first asked for, follows
- * every change of a document from then on, and gives way when others need its place.
+ * The columns that are in memory: each is read from the index when it is first asked for, and gives
+ * way when others need its place. Documents that change are noted, and read when a column is asked
+ * for that many documents need: who looks for a few, while others write, does not pay for all.
  */
 import { LRUCache } from "lru-cache";
 import { fieldValues } from "../evaluate.ts";
 import type { FieldValue, SearchDocument } from "../search.ts";
-import { type Column, createColumn, wellFormed } from "./column.ts";
+import { type Column, columnOf, createColumn, wellFormed } from "./column.ts";
 import type { Postings } from "./postings.ts";
+import type { Steps } from "./slices.ts";
 import { type FieldNumber, quoted, valueOfToken, valueRange, valueToken } from "./tokens.ts";
 
 export interface Columns {
-  /** Undefined when it is not in memory. */
-  peek(field: string): Column | undefined;
+  /** Whether it is in memory. */
+  has(field: string): boolean;
   get(field: string): Column;
-  /** The document has these values now; none when there is no document any more. */
-  set(doc: number, values: SearchDocument["values"]): void;
+  /** Columns that nothing is asked of but what these documents have. */
+  of(docs: Uint32Array): (field: string) => Column;
+  /** What `of` would have to do before it gives these columns, in parts. */
+  ready(docs: Uint32Array, fields: readonly string[]): Steps<void>;
+  /** The documents are not what they were. */
+  changed(docs: readonly number[]): void;
   /** To be called between questions: gives way, and drops what is worn. */
   tidy(): void;
   clear(): void;
@@ -33,21 +39,78 @@ const COLUMNS_BYTES_MAX = 256 * 1024 * 1024;
 const COLUMNS_MAX = 1_000;
 /** Documents for each value on average from which on it is quicker to ask value by value. */
 const FEW_VALUES = 16;
+/** So few documents are looked at, where columns would have to be read for them. */
+const LOOKED_AT_MAX = 64;
+/** Changed documents that are read before others get their turn: some five milliseconds. */
+const CHANGED_PART = 128;
+/** With more that changed, some are read with each question, so that none has to wait for all. */
+const CHANGED_MAX = 4_000;
 
 export function createColumns(source: ColumnSource): Columns {
   const columns = new LRUCache<string, Column>({ max: COLUMNS_MAX });
-  return {
-    peek: (field) => columns.get(field),
-    get(field) {
-      let column = columns.get(field);
-      if (column === undefined) {
-        column = readColumn(field, source);
-        columns.set(field, column);
-      }
-      return column;
-    },
-    set(doc, values) {
+  /** Documents whose values in all columns may be of before. */
+  const pending = new Set<number>();
+
+  function readChanged(max = Infinity): void {
+    let left = max;
+    for (const doc of pending) {
+      if (left-- <= 0) return;
+      pending.delete(doc);
+      const values = source.valuesOf(doc);
       for (const [field, column] of columns.entries()) column.set(doc, fieldValues(values, field));
+    }
+  }
+
+  function get(field: string): Column {
+    readChanged();
+    let column = columns.get(field);
+    if (column === undefined) {
+      column = readColumn(field, source);
+      columns.set(field, column);
+    }
+    return column;
+  }
+
+  function clear(): void {
+    columns.clear();
+    pending.clear();
+  }
+
+  const looksAt = (docs: Uint32Array, field: string): boolean =>
+    docs.length <= LOOKED_AT_MAX && (pending.size > docs.length || !columns.has(field));
+
+  return {
+    has: (field) => columns.has(field),
+    get,
+    of(docs) {
+      let looked: readonly SearchDocument["values"][] | undefined;
+      return (field) => {
+        if (!looksAt(docs, field)) return get(field);
+        looked ??= Array.from(docs, source.valuesOf);
+        return columnOf(
+          docs,
+          looked.map((values) => fieldValues(values, field)),
+        );
+      };
+    },
+    *ready(docs, fields) {
+      const needed = fields.filter((field) => !looksAt(docs, field));
+      if (needed.length === 0) return;
+      while (pending.size > CHANGED_PART) {
+        readChanged(CHANGED_PART);
+        yield;
+      }
+      for (const field of needed) {
+        if (columns.has(field)) continue;
+        get(field);
+        yield;
+      }
+    },
+    changed(docs) {
+      if (columns.size === 0) return;
+      for (const doc of docs) pending.add(doc);
+      if (pending.size > anewFrom(source.last())) clear();
+      else if (pending.size > CHANGED_MAX) readChanged(CHANGED_PART);
     },
     tidy() {
       let bytes = 0;
@@ -57,9 +120,15 @@ export function createColumns(source: ColumnSource): Columns {
         if (bytes > COLUMNS_BYTES_MAX || column.worn()) columns.delete(field);
       }
     },
-    clear: () => columns.clear(),
+    clear,
   };
 }
+
+/**
+ * A changed document costs ten to twenty times as much as one that is read with all others: when so
+ * many of those up to `last` have changed, all are read anew.
+ */
+export const anewFrom = (last: number): number => 1_000 + last / 16;
 
 function readColumn(field: string, source: ColumnSource): Column {
   const number = source.fieldNumber(field);

@@ -84,7 +84,7 @@ export function createConditions(sources: ConditionSources): Conditions {
         return (doc) => !inner(doc);
       }
       case "equal":
-        if (columns.peek(condition.field) === undefined) {
+        if (!columns.has(condition.field)) {
           return member(equalDocs(condition, limit), limit);
         }
         return yield* byColumn(condition, limit);
@@ -117,6 +117,7 @@ export function createConditions(sources: ConditionSources): Conditions {
   }
 
   function* byColumn(condition: Leaf, { docs }: Limit): Steps<Holds> {
+    yield* columns.ready(docs, [condition.field]);
     const column = columns.get(condition.field);
     if (condition.kind === "exists") return (doc) => column.has(doc);
     const marked = new Uint8Array(column.values.length);
@@ -200,7 +201,7 @@ export function createConditions(sources: ConditionSources): Conditions {
       case "equal":
         return false;
       default:
-        return columns.peek(condition.field) === undefined;
+        return !columns.has(condition.field);
     }
   }
 

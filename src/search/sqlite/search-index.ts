@@ -257,13 +257,13 @@ function createAnswers(snapshot: Snapshot) {
     return replaced(found, touched, scores);
   }
 
-  /** Columns are read one by one before, so that others get their turn in between. */
-  function* readColumns(fields: readonly string[]): Steps<void> {
-    for (const field of new Set(fields)) {
-      if (columns.peek(field) !== undefined) continue;
-      columns.get(field);
-      yield;
-    }
+  /** What was found, and these columns of it: others get their turn while they are read. */
+  function* findWith(scope: Scope, fields: readonly string[]) {
+    const first = yield* findNow(scope);
+    yield* columns.ready(first.docs, fields);
+    // Nearly always what was found before.
+    const found = yield* findNow(scope);
+    return { found, column: columns.of(found.docs) };
   }
 
   const hitsAt = (places: readonly Place[]): readonly StoredHit[] =>
@@ -286,24 +286,23 @@ function createAnswers(snapshot: Snapshot) {
     },
     *search(query: SearchQuery): Steps<StoredAnswer> {
       snapshot.postings.remembered.begin();
-      yield* readColumns([
-        ...query.facets.flatMap(({ fields }) => fields),
-        ...query.sort.map(({ field }) => field),
-      ]);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
       const best = yield* bestPlaces(page);
       if (best !== undefined) {
         return { hits: hitsAt(best), total: page.start + best.length, facets: [], position: now };
       }
-      const found = yield* findNow(query);
-      const hits = hitsAt(rank(found, page, { column: columns.get, urns }));
-      const facets = query.facets.map((facet) => countFacet(facet, found.docs, columns.get));
+      const { found, column } = yield* findWith(query, [
+        ...query.facets.flatMap(({ fields }) => fields),
+        ...query.sort.map(({ field }) => field),
+      ]);
+      const hits = hitsAt(rank(found, page, { column, urns }));
+      const facets = query.facets.map((facet) => countFacet(facet, found.docs, column));
       return { hits, total: found.docs.length, facets, position: now };
     },
     *folders(query: FolderQuery): Steps<FolderAnswer> {
       snapshot.postings.remembered.begin();
-      const found = yield* findNow(query);
-      const folders = countFolders(query, found.docs, columns.get(query.field));
+      const { found, column } = yield* findWith(query, [query.field]);
+      const folders = countFolders(query, found.docs, column(query.field));
       return { ...folders, position: now };
     },
     // biome-ignore lint/correctness/useYield: it takes no time

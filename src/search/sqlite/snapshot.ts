@@ -6,8 +6,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { type Position, position } from "../../core/position.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { grown } from "./column.ts";
-import { type Columns, createColumns } from "./columns.ts";
+import { anewFrom, type Columns, createColumns } from "./columns.ts";
 import { createDocumentTokens } from "./document-tokens.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import type { Kind } from "./levels.ts";
@@ -43,12 +44,6 @@ export interface TypeSelection {
   has(doc: number): boolean;
 }
 
-/**
- * A changed document costs ten to twenty times as much as one that is read with all others: when
- * more than this many, or this part of all, have changed, all are read anew.
- */
-const FOLLOWED_MIN = 1_000;
-const FOLLOWED_PART = 16;
 /** With more changes than this, what is remembered of the index is rather read again. */
 const REMEMBERED_FOLLOWS_MAX = 64;
 /** The fields of structured properties have no end. */
@@ -57,6 +52,7 @@ const FIELDS_MAX = 10_000;
 const UNKNOWN = -1;
 
 export function createSnapshot(db: DatabaseSync): Snapshot {
+  const { arrays } = preparingOn(db);
   const postings = createPostings(db);
   const documents = createDocuments(db);
   const urns = createUrnOrder(db);
@@ -64,7 +60,9 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
     SELECT position, generation, (SELECT max(id) FROM entity) AS last,
       (SELECT min(turn) FROM touched) AS first_turn, (SELECT max(turn) FROM touched) AS last_turn
     FROM view`);
-  const touchedSince = db.prepare("SELECT DISTINCT id FROM touched WHERE turn > ?");
+  const touchedSince = arrays<readonly [doc: number, live: number]>(`
+    SELECT DISTINCT touched.id, document.id IS NOT NULL
+    FROM touched LEFT JOIN document USING (id) WHERE turn > ?`);
   const allKinds = db.prepare("SELECT id, boost, suggested FROM kind ORDER BY id");
   const findField = db.prepare("SELECT id FROM field WHERE name = ?");
 
@@ -145,23 +143,28 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
 
   /** A type with a name too long for its token is told by a document. */
   const typeOfToken = (token: string, doc: number): string =>
-    String(valueOfToken(token) ?? documents.values(doc)?.entityType);
+    String(valueOfToken(token) ?? typeOfDocument(doc));
+
+  const typeOfDocument = (doc: number): string =>
+    String(documents.values(doc)?.entityType).toWellFormed();
 
   function followChanges(): readonly number[] {
     if (typeOf.length <= last) typeOf = grown(typeOf, last * 1.25 + 1);
-    const touched = touchedSince.all(turn).map(({ id }) => Number(id));
+    const changes = touchedSince.all(turn);
     const { remembered } = postings;
-    if (touched.length > REMEMBERED_FOLLOWS_MAX) remembered.clear();
+    if (changes.length > REMEMBERED_FOLLOWS_MAX) remembered.clear();
     const follows = !remembered.empty;
-    for (const doc of touched) {
-      const found = follows ? documents.get(doc) : documents.values(doc);
-      setType(doc, found === undefined ? 0 : typeNumber(found.entityType.toWellFormed()));
-      columns.set(doc, found?.values ?? {});
+    for (const [doc, isThere] of changes) {
+      // One that stays keeps its type, which its urn tells.
+      if (isThere === 0) setType(doc, 0);
+      else if (typeOf[doc] === 0) setType(doc, typeNumber(typeOfDocument(doc)));
       if (follows) {
         const whole = documents.get(doc);
         remembered.follow(doc, whole === undefined ? [] : (tokensOf(whole).match(/[^ ]+/g) ?? []));
       }
     }
+    const touched = changes.map(([doc]) => doc);
+    columns.changed(touched);
     return touched;
   }
 
@@ -179,7 +182,7 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
       last = Number(now?.last ?? 0);
       const begun = Number(now?.generation) !== generation;
       const missed = Number(now?.first_turn ?? 0) > turn + 1;
-      const anew = begun || missed || lastTurn - turn > FOLLOWED_MIN + last / FOLLOWED_PART;
+      const anew = begun || missed || lastTurn - turn > anewFrom(last);
       if (begun) urns.clear();
       if (anew) readAnew();
       const touched = anew ? undefined : lastTurn === turn ? [] : followChanges();
