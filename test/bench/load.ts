@@ -21,6 +21,9 @@ export interface Measured {
   readonly p99Ms: number;
 }
 
+/** Until all connections have begun where there is a limit: each takes a while to make its requests. */
+export const beginMs = 3_000;
+
 /** Throws when an answer was not 2xx: a benchmark of errors says nothing. */
 export async function load({
   url,
@@ -54,7 +57,7 @@ export async function load({
   // What a connection may send in a second it sends at once: so each begins at another time of it.
   const parts = await Promise.all(
     Array.from({ length: connections }, async (_, n) => {
-      await pause((n * 1_000) / connections);
+      await pause((n * beginMs) / connections);
       return run({ connections: 1, overallRate: Math.round(perSecondMax / connections) });
     }),
   );

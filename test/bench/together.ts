@@ -9,7 +9,7 @@ import { viewNames } from "../../src/stores.ts";
 import { createClient } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { type Load, load, median } from "./load.ts";
+import { beginMs, type Load, load, median } from "./load.ts";
 import { overTurns, rate, ratio, report } from "./report.ts";
 import { batch, propertiesOf, single, urnOf } from "./sample.ts";
 
@@ -19,9 +19,9 @@ const seconds = 6;
 /** Writes of a name that no other has, one after the other, are looked for so often. */
 const lookEveryMs = 10;
 const lookingRounds = 5;
-const lookingSeconds = 8;
-/** Writers have begun one after the other by then (load.ts). */
-const begunMs = 1_500;
+const lookingSeconds = 12;
+/** Writers that have just begun bring more for a moment. */
+const settlingMs = 1_000;
 /** By turns with what they are held against: disks and machines are not as fast at all times. */
 const rounds = 7;
 const roundSeconds = 4;
@@ -64,10 +64,10 @@ export async function benchTogether(): Promise<void> {
     while ((await find("warm", headers)).status !== 200);
   }
 
-  /** Milliseconds from the answer to a write until a search finds it, as long as others write. */
-  async function delays(writing: () => boolean): Promise<readonly number[]> {
+  /** Milliseconds from the answer to a write until a search finds it, as long as all others write. */
+  async function delays(untilMs: number): Promise<readonly number[]> {
     const found: number[] = [];
-    for (let n = 0; writing(); n++) {
+    for (let n = 0; performance.now() < untilMs; n++) {
       const name = `needle${edition}x${n}`;
       // Of an entity that nobody else writes.
       const urn = urnOf(entities + n);
@@ -130,13 +130,11 @@ export async function benchTogether(): Promise<void> {
     for (let round = 0; round < lookingRounds; round++) {
       const { perSecond: most } = await load({ ...written(), seconds: roundSeconds });
       await settled();
-      let writing = true;
+      const ended = performance.now() + lookingSeconds * 1_000;
       const some = { ...written(), seconds: lookingSeconds, perSecondMax: Math.round(most / 2) };
-      const writers = load(some).finally(() => {
-        writing = false;
-      });
-      await pause(begunMs);
-      const found = await delays(() => writing);
+      const writers = load(some);
+      await pause(beginMs + settlingMs);
+      const found = await delays(ended);
       const { perSecond: half } = await writers;
       await settled();
       turns.push({ most, half, found });
