@@ -39,10 +39,10 @@ const COLUMNS_BYTES_MAX = 256 * 1024 * 1024;
 const COLUMNS_MAX = 1_000;
 /** Documents for each value on average from which on it is quicker to ask value by value. */
 const FEW_VALUES = 16;
-/** So few documents are looked at, where columns would have to be read for them. */
-const LOOKED_AT_MAX = 64;
-/** Changed documents that are read before others get their turn: some five milliseconds. */
-const CHANGED_PART = 128;
+/** So few documents are looked at rather than reading a column, or what changed in it. */
+export const lookedAtMax = 64;
+/** Changed documents that are read before others get their turn: some thirty milliseconds. */
+const CHANGED_PART = 1_000;
 /** With more that changed, some are read with each question, so that none has to wait for all. */
 const CHANGED_MAX = 4_000;
 
@@ -77,7 +77,7 @@ export function createColumns(source: ColumnSource): Columns {
   }
 
   const looksAt = (docs: Uint32Array, field: string): boolean =>
-    docs.length <= LOOKED_AT_MAX && (pending.size > docs.length || !columns.has(field));
+    docs.length <= lookedAtMax && (pending.size > docs.length || !columns.has(field));
 
   return {
     has: (field) => columns.has(field),

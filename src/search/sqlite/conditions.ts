@@ -7,7 +7,7 @@ import { fulfils, holds, type ValueCondition } from "../evaluate.ts";
 import type { Condition, FieldValue } from "../search.ts";
 import { simplifiedCondition } from "../simplified-condition.ts";
 import { type Column, type ValueNumber, wellFormed } from "./column.ts";
-import type { Columns } from "./columns.ts";
+import { type Columns, lookedAtMax } from "./columns.ts";
 import type { Documents } from "./documents.ts";
 import { placeOf } from "./found.ts";
 import type { Postings } from "./postings.ts";
@@ -36,8 +36,6 @@ export interface Conditions {
   matchesOf(condition: Condition): readonly string[];
 }
 
-/** So few documents are looked at, whatever the condition. */
-export const lookedAtMax = 64;
 /** So few are looked at rather than reading a column for them. */
 const LOOKED_AT_FOR_COLUMN_MAX = 2_000;
 /** A query is narrowed by another that so few documents fulfil. */

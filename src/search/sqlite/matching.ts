@@ -5,11 +5,11 @@
  */
 import { evaluate } from "../evaluate.ts";
 import type { Expression } from "../search.ts";
+import { lookedAtMax } from "./columns.ts";
 import {
   type Conditions,
   chunks,
   type Limit,
-  lookedAtMax,
   narrowingAlternativesMax,
   narrowingMax,
   narrowingOf,
