@@ -68,6 +68,8 @@ const expressions: readonly Expression[] = [
   { kind: "and", all: [word("order", true), { kind: "not", not: word("rare", false) }] },
   { kind: "or", any: [word("late", false), word("comet", false)] },
   { kind: "phrase", words: ["common", "comet"] },
+  // In a few documents, and for the writes after that in some more.
+  { kind: "phrase", words: ["late", "orders3"] },
   {
     kind: "prefer",
     base: word("o", true),

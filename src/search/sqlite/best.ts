@@ -10,6 +10,7 @@ import { placeOf } from "./found.ts";
 import { isTextLeaf, type Kind, levelsOf } from "./levels.ts";
 import type { Postings } from "./postings.ts";
 import type { Steps } from "./slices.ts";
+import { isBeginning } from "./tokens.ts";
 import type { UrnOrder } from "./urn-order.ts";
 
 export interface BestSources {
@@ -52,8 +53,8 @@ export function createBest({ postings, conditions, urns, kinds }: BestSources): 
   /** Undefined for an expression of which no lists tell what a document is worth. */
   function compile(expression: Expression, lists: Lists): Worth | undefined {
     if (isTextLeaf(expression)) {
-      const { levels, uncertain, broad } = levelsOf(expression, kinds(), postings);
-      if (uncertain || broad) return undefined;
+      const { levels, uncertain } = levelsOf(expression, kinds(), postings);
+      if (uncertain) return undefined;
       const own = levels.map(({ score, matches }) => ({
         score,
         lists: matches.map(lists.numberOf),
@@ -110,9 +111,17 @@ export function createBest({ postings, conditions, urns, kinds }: BestSources): 
     const lists = createLists();
     const worth = compile(expression, lists);
     if (worth === undefined || lists.matches.length > LISTS_MAX) return undefined;
-    const all = lists.matches.map((match) => postings.docs(match));
+    const all: Uint32Array[] = [];
+    const read = (which: (match: string) => boolean): void => {
+      for (const [list, match] of lists.matches.entries()) {
+        if (which(match)) all[list] = postings.docs(match);
+      }
+    };
+    // What begins with something is only worth going through where others are many, too.
+    read((match) => !isBeginning(match));
+    if (!all.some(({ length }) => length > RARE_MAX)) return undefined;
+    read(isBeginning);
     const frequent = all.map(({ length }) => length > RARE_MAX);
-    if (!frequent.includes(true)) return undefined;
     const isIn = (doc: number, list: number): boolean => {
       const docs = all[list] ?? new Uint32Array();
       return docs[placeOf(docs, doc)] === doc;

@@ -1,5 +1,7 @@
 /** Documents by number and by urn. */
 import type { DatabaseSync } from "node:sqlite";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
+import type { Glance } from "../glance.ts";
 import type { SearchDocument } from "../search.ts";
 import { decodeDocument, decodeValues } from "../stored-document.ts";
 import { hash32 } from "./tokens.ts";
@@ -14,8 +16,11 @@ export interface Documents {
   /** Undefined when there is none any more. */
   stored(doc: number): StoredDocument | undefined;
   storedByUrn(urn: string): StoredDocument | undefined;
-  /** Remembered, as far as they are few, until `forget`. */
-  get(doc: number): SearchDocument | undefined;
+  /**
+   * Remembered, as far as they are few, until `forget`. With a glance also undefined when that tells
+   * that it is not wanted.
+   */
+  get(doc: number, glance?: Glance): SearchDocument | undefined;
   /** Type and values alone; undefined when there is none any more. */
   values(doc: number): ReturnType<typeof decodeValues> | undefined;
   forget(): void;
@@ -28,7 +33,9 @@ export function createDocuments(db: DatabaseSync): Documents {
     SELECT urn, json FROM entity JOIN document USING (id) WHERE id = ?`);
   const byUrn = db.prepare(`
     SELECT urn, json FROM entity JOIN document USING (id) WHERE hash = ? AND urn = ?`);
-  const json = db.prepare("SELECT json FROM document WHERE id = ?");
+  const text = preparingOn(db).arrays<readonly [json: string]>(
+    "SELECT json FROM document WHERE id = ?",
+  );
   const remembered = new Map<number, SearchDocument>();
   const stored = (doc: number) => byNumber.get(doc) as StoredDocument | undefined;
   return {
@@ -37,9 +44,11 @@ export function createDocuments(db: DatabaseSync): Documents {
       const urn = given.toWellFormed();
       return byUrn.get(hash32(urn), urn) as StoredDocument | undefined;
     },
-    get(doc) {
+    get(doc, glance) {
       const known = remembered.get(doc);
       if (known !== undefined) return known;
+      const told = glance === undefined ? undefined : text.get(doc);
+      if (told !== undefined && !glance?.(told[0])) return undefined;
       const found = stored(doc);
       if (found === undefined) return undefined;
       const document = decodeDocument(found.urn, found.json);
@@ -49,8 +58,8 @@ export function createDocuments(db: DatabaseSync): Documents {
     values(doc) {
       const known = remembered.get(doc);
       if (known !== undefined) return known;
-      const found = json.get(doc);
-      return found && decodeValues(String(found.json));
+      const found = text.get(doc);
+      return found && decodeValues(found[0]);
     },
     forget: () => remembered.clear(),
   };

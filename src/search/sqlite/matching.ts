@@ -4,6 +4,7 @@
  * very few are left, they are looked at one by one.
  */
 import { evaluate } from "../evaluate.ts";
+import { createGlance } from "../glance.ts";
 import type { Expression } from "../search.ts";
 import { lookedAtMax } from "./columns.ts";
 import {
@@ -85,8 +86,9 @@ export function createMatching(sources: MatchingSources): Matching {
   function* lookedAt(expression: Expression, docs: Uint32Array): Steps<Found> {
     const held: number[] = [];
     const scores: number[] = [];
+    const glance = createGlance(expression);
     for (const [at, doc] of docs.entries()) {
-      const document = documents.get(doc);
+      const document = documents.get(doc, glance);
       const score = document && evaluate(expression, document)?.score;
       if (score !== undefined) {
         held.push(doc);

@@ -34,7 +34,7 @@ export interface Longer {
 const LISTS_BYTES_MAX = 64 * 1024 * 1024;
 /** Each is looked at with every document that changes. */
 const LISTS_MAX = 256;
-/** Shorter ones are read as quickly. */
+/** Shorter ones of a token are read as quickly; for those of a phrase long ones are gone through. */
 const LIST_MIN = 32;
 const BEGINNINGS_MAX = 256;
 const ASKED_MAX = 2_000;
@@ -80,7 +80,8 @@ export function createRememberedPostings(): RememberedPostings {
       return list.docs;
     },
     keepDocs(match, docs) {
-      const holds = docs.length < LIST_MIN ? undefined : testOf(match);
+      const quick = docs.length < LIST_MIN && !match.includes(" ");
+      const holds = quick ? undefined : testOf(match);
       if (holds !== undefined) lists.set(match, { docs, holds, changes: new Map() });
     },
     longer: (token) => beginnings.get(token),

@@ -115,6 +115,9 @@ export const quoted = (tokens: string): string => `"${tokens}"`;
 /** Everything that begins with the token. */
 export const beginning = (token: string): string => `"${token}" *`;
 
+/** Whether a query is one of those. */
+export const isBeginning = (match: string): boolean => match.endsWith('" *');
+
 /**
  * The first text after all that begin with the token, in the order of code points. A token has a
  * mark in front, which has a next one.
