@@ -1,6 +1,6 @@
 /**
  * A glance at a stored document: whether it may fulfil an expression, without reading it. Most that
- * are looked at one by one do not, and to read one takes ten times as long. Pure.
+ * are looked at one by one do not, and to read one takes several times as long. Pure.
  *
  * Every text that is asked for is somewhere in the stored form (stored-document.ts), as it is or in
  * other letter cases; of a whole text the quotation mark before it, too.

@@ -3,6 +3,7 @@
  * slices: neither is seen in an answer, whatever is written in between.
  */
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { position, START } from "../../src/core/position.ts";
@@ -111,6 +112,7 @@ function open(size: number, times: SearchTimes) {
     await sink.apply(writes, last);
   }
   return {
+    path,
     model,
     put,
     begin: () =>
@@ -154,6 +156,28 @@ const expected = (model: Model, asked: Parameters<Model["search"]>[0]) => {
 
 const some = fc.array(fc.nat({ max: 399 }), { minLength: 1, maxLength: 12 });
 
+function answer<T>(steps: Steps<T>): T {
+  const whole = advance(steps, () => false);
+  if (whole === undefined) throw new Error("it goes on until it is done");
+  return whole.value;
+}
+
+test("of a document that is damaged where it changed, everybody hears who counts it", async () => {
+  await using place = open(200, searchTimes);
+  await place.begin();
+  const index = place.openIndex();
+  const asked = {
+    ...{ entityTypes: ["dataset", "chart"], expression: { kind: "all" } as const, sort: [] },
+    ...{ start: 0, count: 0, facets: [{ fields: ["part"] as const, limit: 5 }] },
+  };
+  expect(answer(index.search(asked)).total).toBe(200);
+  await place.put([7], 1);
+  using view = new DatabaseSync(place.path);
+  view.exec(`UPDATE document SET json = '[' WHERE id = 8`);
+  for (let n = 0; n < 2; n++) expect(() => answer(index.search(asked))).toThrow("damaged");
+  index.close();
+});
+
 test("what is remembered follows what is written", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -167,8 +191,7 @@ test("what is remembered follows what is written", async () => {
           if (numbers.length > 0) await view.put(numbers, turn);
           // Twice, so that what was asked for before is remembered from now on.
           for (const asked of [...questions, ...questions]) {
-            const { value } = advance(index.search(asked), () => false) ?? {};
-            expect(value && told(value)).toEqual(expected(view.model, asked));
+            expect(told(answer(index.search(asked)))).toEqual(expected(view.model, asked));
           }
         }
         index.close();

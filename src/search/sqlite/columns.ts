@@ -55,9 +55,10 @@ export function createColumns(source: ColumnSource): Columns {
     let left = max;
     for (const doc of pending) {
       if (left-- <= 0) return;
-      pending.delete(doc);
+      // Of a damaged one this throws: whoever asks next is to hear of it, too.
       const values = source.valuesOf(doc);
       for (const [field, column] of columns.entries()) column.set(doc, fieldValues(values, field));
+      pending.delete(doc);
     }
   }
 
