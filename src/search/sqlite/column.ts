@@ -46,6 +46,8 @@ export interface Pairs {
   readonly numbers: Uint32Array;
 }
 
+export const noPairs: Pairs = { values: [], docs: new Uint32Array(), numbers: new Uint32Array() };
+
 const BYTES_PER_VALUE = 120;
 /** A column is not worn before so many values or list members are out of use. */
 const WORN_MIN = 50_000;
@@ -185,7 +187,7 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
 /** Of these documents alone, each with its values; no other is to be asked for. */
 export function columnOf(docs: Uint32Array, valuesOf: readonly (readonly FieldValue[])[]): Column {
   const places = new Map(Array.from(docs, (doc, place) => [doc, place]));
-  const column = createColumn({ values: [], docs: none, numbers: none }, docs.length);
+  const column = createColumn(noPairs, docs.length);
   for (const [place, values] of valuesOf.entries()) column.set(place, values);
   const placeOf = (doc: number): number => places.get(doc) ?? docs.length;
   return {
@@ -198,8 +200,6 @@ export function columnOf(docs: Uint32Array, valuesOf: readonly (readonly FieldVa
     set: (doc, values) => column.set(placeOf(doc), values),
   };
 }
-
-const none = new Uint32Array();
 
 export const wellFormed = (value: FieldValue): FieldValue =>
   typeof value === "string" ? value.toWellFormed() : value;

@@ -6,7 +6,7 @@
 import { LRUCache } from "lru-cache";
 import { fieldValues } from "../evaluate.ts";
 import type { FieldValue, SearchDocument } from "../search.ts";
-import { type Column, columnOf, createColumn, wellFormed } from "./column.ts";
+import { type Column, columnOf, createColumn, noPairs, wellFormed } from "./column.ts";
 import type { Postings } from "./postings.ts";
 import type { Steps } from "./slices.ts";
 import { type FieldNumber, quoted, valueOfToken, valueRange, valueToken } from "./tokens.ts";
@@ -17,8 +17,8 @@ export interface Columns {
   get(field: string): Column;
   /** Columns that nothing is asked of but what these documents have. */
   of(docs: Uint32Array): (field: string) => Column;
-  /** What `of` would have to do before it gives these columns, in parts. */
-  ready(docs: Uint32Array, fields: readonly string[]): Steps<void>;
+  /** Does in parts what `of` would have to before it gives these columns; whether there was any. */
+  ready(docs: Uint32Array, fields: readonly string[]): Steps<boolean>;
   /** The documents are not what they were. */
   changed(docs: readonly number[]): void;
   /** To be called between questions: gives way, and drops what is worn. */
@@ -96,16 +96,18 @@ export function createColumns(source: ColumnSource): Columns {
     },
     *ready(docs, fields) {
       const needed = fields.filter((field) => !looksAt(docs, field));
-      if (needed.length === 0) return;
-      while (pending.size > CHANGED_PART) {
+      let parts = 0;
+      for (; needed.length > 0 && pending.size > CHANGED_PART; parts++) {
         readChanged(CHANGED_PART);
         yield;
       }
       for (const field of needed) {
         if (columns.has(field)) continue;
         get(field);
+        parts++;
         yield;
       }
+      return parts > 0;
     },
     changed(docs) {
       if (columns.size === 0) return;
@@ -133,7 +135,7 @@ export const anewFrom = (last: number): number => 1_000 + last / 16;
 
 function readColumn(field: string, source: ColumnSource): Column {
   const number = source.fieldNumber(field);
-  if (number === undefined) return createColumn(empty, source.last());
+  if (number === undefined) return createColumn(noPairs, source.last());
   const { tokens, counts } = source.postings.tokens(...valueRange(number));
   const total = counts.reduce((sum, count) => sum + count, 0);
   const docs = docsOf(tokens, counts, total, number, source.postings);
@@ -167,8 +169,6 @@ function docsOf(
   }
   return docs;
 }
-
-const empty = { values: [], docs: new Uint32Array(), numbers: new Uint32Array() };
 
 /** A value that is too long for its token, from a document that has it. */
 function longValue(

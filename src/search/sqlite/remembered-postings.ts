@@ -34,7 +34,7 @@ export interface Longer {
 const LISTS_BYTES_MAX = 64 * 1024 * 1024;
 /** Each is looked at with every document that changes. */
 const LISTS_MAX = 256;
-/** Shorter ones of a token are read as quickly; for those of a phrase long ones are gone through. */
+/** Shorter ones of a token are read as quickly; for a phrase or a beginning long ones are gone through. */
 const LIST_MIN = 32;
 const BEGINNINGS_MAX = 256;
 const ASKED_MAX = 2_000;

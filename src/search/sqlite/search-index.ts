@@ -260,9 +260,8 @@ function createAnswers(snapshot: Snapshot) {
   /** What was found, and these columns of it: others get their turn while they are read. */
   function* findWith(scope: Scope, fields: readonly string[]) {
     const first = yield* findNow(scope);
-    yield* columns.ready(first.docs, fields);
-    // Nearly always what was found before.
-    const found = yield* findNow(scope);
+    // Documents may have changed in between.
+    const found = (yield* columns.ready(first.docs, fields)) ? yield* findNow(scope) : first;
     return { found, column: columns.of(found.docs) };
   }
 
