@@ -168,7 +168,8 @@ export async function verifyStoredViews(
     closing.push(() => hands.close());
     const before = ahead ?? state?.load() ?? {};
     const grade = ahead === undefined ? options.grade : "whole";
-    const parts = { log, views, hands, before, now: Date.now, rest, onProgress, signal };
+    const around = { now: Date.now, rest, onProgress, signal };
+    const parts = { log, views, hands, before, broughtOn: next, ...around };
     const result = await verifyViews(parts, { grade, urns });
     state?.save(result.views);
     return result;

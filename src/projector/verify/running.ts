@@ -15,6 +15,8 @@ export interface VerificationParts {
   /** What was verified before, by view. */
   readonly before: Readonly<Record<string, Remembered>>;
   readonly hands: Hands;
+  /** They are brought on from where they are before anybody sees them (told-again.ts). */
+  readonly broughtOn?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Called between batches with the milliseconds that each hand worked (thread-ms.ts). */

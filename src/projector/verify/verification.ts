@@ -22,6 +22,7 @@ import { entitiesOf } from "./log-entities.ts";
 import { addSums, noSums, subtractSums } from "./row-sums.ts";
 import { batchesOf, batchMax, runOver, type VerificationParts } from "./running.ts";
 import { strayRows } from "./stray-rows.ts";
+import { toldAgain } from "./told-again.ts";
 import { touchedSince } from "./touched.ts";
 import { findUnknown, lookAgain } from "./unknown.ts";
 import type { Verified } from "./verified-state.ts";
@@ -170,7 +171,7 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
   const starts = await Promise.all(views.map((view) => startOf(log, view)));
   const names = views.map(({ name }) => name);
   const places = Object.fromEntries(starts.map(({ view, position }) => [view.name, [position]]));
-  const findings = createFindings(names);
+  const findings = createFindings(names, await toldAgain(parts, starts));
   const run = await runOver(parts, entitiesOf(log, batchMax.compared), {
     ...{ views: names, places, findings, total: await log.head() },
   });

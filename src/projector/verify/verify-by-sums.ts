@@ -30,6 +30,7 @@ import {
   type VerificationParts,
 } from "./running.ts";
 import { strayRows } from "./stray-rows.ts";
+import { toldAgain } from "./told-again.ts";
 import { type Touched, touchedSince } from "./touched.ts";
 import { findUnknown, lookAgain } from "./unknown.ts";
 import type { Verified } from "./verified-state.ts";
@@ -116,7 +117,8 @@ async function check(
 ): Promise<Omit<VerifiedBySums, "left">> {
   const { log } = parts;
   const names = held.map(({ view }) => view.name);
-  const findings = createFindings(names);
+  const looked = held.map(({ view, summed: { position } }) => ({ view, position }));
+  const findings = createFindings(names, await toldAgain(parts, looked));
   const placesOf = ({ then, summed: { position } }: Held): readonly Position[] =>
     then === undefined ? [position] : [then.position, position];
   const places = Object.fromEntries(held.map((one) => [one.view.name, placesOf(one)]));

@@ -21,7 +21,7 @@ interface Stores {
 const how = { grade: "full", urns: [], next: true } as const;
 const onProgress = (): void => {};
 
-/** Throws `internal` when one is not what the log says, up to where it was grown. */
+/** Throws `unavailable` when one is not what the log says, up to where it was grown. */
 export async function verifyEditions(
   stores: Stores,
   editions: {
@@ -77,7 +77,7 @@ export function requireEqual(
     const { urn, aspect, kind, there = "" } = first;
     const where = urn === "" ? there : `${kind} ${urn} ${aspect}`.trimEnd();
     throw new CatalogError(
-      "internal",
+      "unavailable",
       `the view "${view}" was grown anew and is not what the log says: ${count - settled} differences, the first: ${where}`,
       {
         hint: "It did not take the place of the view in use, which is as it was. Look at disk and memory, then rebuild again",
