@@ -22,7 +22,6 @@ import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
 import type { UrnLimits } from "./core/urn.ts";
 import { clearEditions } from "./edition-readers.ts";
-import { createEventCodec } from "./feed/event-codec.ts";
 import { createEventTexts } from "./feed/event-texts.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
@@ -36,19 +35,17 @@ import type { Model } from "./model/model.ts";
 import { createAuditTrail } from "./ops/audit-trail.ts";
 import { type OperationsParts, openOperations } from "./ops/create-operations.ts";
 import { staleView } from "./ops/rebuild.ts";
-import { keepOpening } from "./projector/late.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
 import { startRegrowers } from "./projector/regrower.ts";
 import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
+import { takeProposals } from "./proposals-in-kafka.ts";
 import { storeFigures } from "./store-figures.ts";
 import {
   annotatedViews,
   foldText,
   lineageSteps,
   lockData,
-  openIngestion,
-  servesFeed,
   sharedLog,
   sharedView,
   timeseriesProjectionOf,
@@ -61,8 +58,6 @@ import { traceCatalog } from "./telemetry/traced-catalog.ts";
 import type { Traces } from "./telemetry/traces.ts";
 import { openVerifiedState, verifyModule } from "./verified-views.ts";
 
-/** Between two attempts to reach Kafka. */
-const ingestionPauseMs = 5_000;
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
 
@@ -146,20 +141,9 @@ export async function openService(
       systemActor: systemActorOf(config),
       mayWrite: (actor) => actor !== undefined || !required,
     });
-    if (servesFeed(config)) {
-      const ingestion = keepOpening({
-        open: () =>
-          openIngestion(config, {
-            codec: createEventCodec(schemaRegistry),
-            logger,
-            // Who may write to a topic may not say who may do what here.
-            ingest: (proposals, caller) => judged.catalog.ingest(proposals, caller),
-          }),
-        pauseMs: ingestionPauseMs,
-        onFailure: (err) => logger.warn({ err }, "proposals in Kafka have to wait"),
-      });
-      opened.push(() => ingestion.close());
-    }
+    // Who may write to a topic may not say who may do what here.
+    const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
+    opened.push(() => proposals?.close());
 
     const door = createHttpDoor({
       ...judged,
@@ -173,6 +157,7 @@ export async function openService(
       },
       schemaRegistry: { registry: schemaRegistry },
       events: { texts: createEventTexts() },
+      proposals: proposals?.places,
       metrics: createMetrics(operations.getStatus),
       traces: opening.traces,
       config: {

@@ -10,11 +10,20 @@ const ofOperations: Demand = [["MANAGE_SYSTEM_OPERATIONS"]];
 
 const ownOrAll = (own: Demand): Demand => [...own, ...ofOperations];
 
+const restoring = ownOrAll([["RESTORE_INDICES_PRIVILEGE"]]);
+const ofTasks = ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]);
+const ofSizes = ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]);
+const ofSearch = "/openapi/operations/elasticSearch";
+
 /** By path and name of the row. */
 const demands: Readonly<Record<string, Demand>> = {
-  "/operations restoreIndices": ownOrAll([["RESTORE_INDICES_PRIVILEGE"]]),
-  "/operations getEsTaskStatus": ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]),
-  "/operations getIndexSizes": ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]),
+  "/operations restoreIndices": restoring,
+  "/operations getEsTaskStatus": ofTasks,
+  "/operations getIndexSizes": ofSizes,
+  [`${ofSearch}/restoreIndices openapiRestoreIndices`]: restoring,
+  [`${ofSearch}/restoreIndices openapiRestoreIndicesOf`]: restoring,
+  [`${ofSearch}/getTaskStatus openapiGetTaskStatus`]: ofTasks,
+  [`${ofSearch}/getIndexSizes openapiGetIndexSizes`]: ofSizes,
   "/runs rollback": ownOrAll([["DELETE_ENTITY"]]),
   "/entities deleteAll": ownOrAll([["DELETE_ENTITY"]]),
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],

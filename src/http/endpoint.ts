@@ -7,6 +7,7 @@ import type { AuditNote } from "../auth/audit.ts";
 import type { Caller, Catalog, ReadView } from "../catalog/catalog.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import type { TopicPlaces } from "../feed/topic-places.ts";
 import type { Operations } from "../ops/operations.ts";
 import type { Dialect } from "./protocol.ts";
 
@@ -87,6 +88,8 @@ export interface Answer {
 export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
+  /** How far the proposals in Kafka are read; none where there is no Kafka. Rejects `unavailable`. */
+  readonly proposals: () => Promise<readonly TopicPlaces[]>;
   /** The service's numbers in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** Epoch milliseconds. */
@@ -98,7 +101,7 @@ export interface Example {
   readonly path: string;
   /** Who asks, where an answer depends on that. */
   readonly actor?: string;
-  readonly body?: Schema | readonly Schema[];
+  readonly body?: Schema | readonly (Schema | string)[];
   /** Undefined: an empty body. A string: text that is no JSON. */
   readonly reply?: unknown;
 }

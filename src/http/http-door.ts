@@ -89,6 +89,8 @@ export interface HttpDoorOptions {
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   readonly events?: EventsOptions | undefined;
+  /** How far the proposals in Kafka are read; absent: there is no Kafka. */
+  readonly proposals?: Backing["proposals"] | undefined;
   readonly streamLimits?: StreamLimits | undefined;
   /** The catalog as a user sees it; absent: as it is. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
@@ -120,6 +122,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
   const told = metrics?.text ?? (async () => "");
+  const proposals = options.proposals ?? (async () => []);
   const table = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
@@ -194,7 +197,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   });
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, {
-      backing: { catalog, operations, metrics: told, now },
+      backing: { catalog, operations, proposals, metrics: told, now },
       catalogFor: options.catalogFor,
       replies,
       rules,

@@ -8,6 +8,7 @@ import type { Position } from "../core/position.ts";
 import type { Ended, Job } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
 import type { RebuildRequest } from "./rebuild.ts";
+import type { RestoredBatch } from "./restored-text.ts";
 import type { ScavengeRequest } from "./scavenge.ts";
 import type { ServiceStatus } from "./status.ts";
 import type { TaskQuery } from "./task-status.ts";
@@ -36,6 +37,8 @@ export interface TruncateRequest {
 /** Rows are the current aspects of entities, by urn and then by aspect. */
 export interface RestoreRequest {
   readonly urn?: string | undefined;
+  /** These entities, as many as they are. */
+  readonly urns?: readonly string[] | undefined;
   /** SQL LIKE. */
   readonly urnLike?: string | undefined;
   readonly aspect?: string | undefined;
@@ -88,6 +91,14 @@ export interface Outcome {
   readonly position?: Position;
 }
 
+/** What a restoration did: all of it, or what was done within some seconds; the job then goes on. */
+export interface Restored extends Outcome {
+  /** Of the job. */
+  readonly id: string;
+  readonly completed: boolean;
+  readonly batches: readonly RestoredBatch[];
+}
+
 export interface Operations {
   /** The status of a job as JSON text, or `{"error":…}` for one that there is not (task-status.ts). */
   getTaskStatus(query: TaskQuery): Promise<string>;
@@ -107,11 +118,8 @@ export interface Operations {
    * of the job. Throws `unavailable` for a log that keeps everything.
    */
   scavengeLog(request: ScavengeRequest, caller: Caller): Promise<Outcome>;
-  /**
-   * What was restored, in words, with the id of the job: all of it, or what was done within some
-   * seconds; the job then goes on.
-   */
-  restoreIndices(request: RestoreRequest, caller: Caller): Promise<Outcome>;
+  /** What was restored, in words and in numbers. */
+  restoreIndices(request: RestoreRequest, caller: Caller): Promise<Restored>;
   /**
    * Grows views anew beside those in use and puts them in their place; the id of the job. Throws
    * `invalid` for a view that there is not, `conflict` while others are rebuilt.

@@ -18,7 +18,7 @@ import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";
 import { expectRows } from "./expected-rows.ts";
 import type { Job, JobRun, Jobs, JobWork } from "./jobs.ts";
-import type { Outcome, RestoreRequest } from "./operations.ts";
+import type { Restored, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
 /** How long an answer waits for the job; what takes longer goes on by itself. */
@@ -73,8 +73,11 @@ export function createRestoring(dependencies: Dependencies) {
   /** What a job is to remember of a request: what it asks for, and nothing else. */
   function checked(request: RestoreRequest): RestoreRequest {
     const { urnLike, lastUrn, lastAspect, gePitEpochMs, lePitEpochMs } = request;
-    const urn = request.urn === undefined ? undefined : withNamespace(request.urn, namespace);
-    if (urn !== undefined) parseUrn(urn, dependencies.urnLimits);
+    const named = (text: string): string => {
+      const urn = withNamespace(text, namespace);
+      parseUrn(urn, dependencies.urnLimits);
+      return urn;
+    };
     for (const name of aspectsOf(request)) {
       if (model.aspects.has(name)) continue;
       throw new CatalogError("invalid", `unknown aspect "${name.slice(0, 120)}"`, {
@@ -85,7 +88,8 @@ export function createRestoring(dependencies: Dependencies) {
       if (text !== undefined && text.length > charactersMax) throw tooLong(name, text);
     }
     return {
-      urn,
+      urn: request.urn === undefined ? undefined : named(request.urn),
+      urns: request.urns && [...new Set(request.urns.map(named))],
       urnLike: urnLike === undefined ? undefined : patternWithNamespace(urnLike, namespace),
       aspect: request.aspect,
       aspectNames: request.aspectNames && [...new Set(request.aspectNames)],
@@ -105,8 +109,10 @@ export function createRestoring(dependencies: Dependencies) {
 
   async function* urnsOf(request: RestoreRequest, from: string): AsyncIterable<string> {
     const pattern = createUrnPattern(request.urnLike ?? "%");
-    if (request.urn !== undefined) {
-      if (pattern.matches(request.urn)) yield request.urn;
+    const named = namedIn(request);
+    if (named !== undefined) {
+      const rest = named.slice(Math.max(0, named.indexOf(from)));
+      yield* rest.filter((urn) => pattern.matches(urn));
       return;
     }
     const first = entityStream("").length;
@@ -186,7 +192,7 @@ export function createRestoring(dependencies: Dependencies) {
         (row) => row.aspect > after && selects(row),
       );
       // What was asked for by its urn may be what no record ever told of.
-      if (rows.length === 0 && request.urn === undefined) continue;
+      if (rows.length === 0 && namedIn(request) === undefined) continue;
       const current = rows.filter((row) => row.current);
       passed.rows += current.length;
       if (current.length === 0) {
@@ -265,7 +271,7 @@ export function createRestoring(dependencies: Dependencies) {
   return {
     work,
 
-    async restore(request: RestoreRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+    async restore(request: RestoreRequest, caller: Caller, jobs: Jobs): Promise<Restored> {
       const asked = checked(request);
       const { id, position, ended } = await jobs.start("restore", asked, caller);
       const end = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
@@ -273,8 +279,9 @@ export function createRestoring(dependencies: Dependencies) {
       const job = end?.job;
       if (job !== undefined && job.state !== "done") throw unended(job);
       const told = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
-      const text = restoredText(told, batches, { id, completed: job !== undefined });
-      return { text, position: end?.position ?? position };
+      const completed = job !== undefined;
+      const text = restoredText(told, batches, { id, completed });
+      return { text, position: end?.position ?? position, id, completed, batches };
     },
   };
 }
@@ -301,6 +308,10 @@ const tooLong = (name: string, text: string): CatalogError =>
   );
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
+
+/** The entities that are asked for by their urns, if any are. */
+const namedIn = ({ urn, urns }: RestoreRequest): readonly string[] | undefined =>
+  urn === undefined ? urns : [urn];
 
 const aspectsOf = ({ aspect, aspectNames = [] }: RestoreRequest): readonly string[] =>
   aspect === undefined ? aspectNames : [aspect, ...aspectNames];

@@ -1,6 +1,6 @@
 /**
- * What was restored, in the form in which the reference answers: a dump of a map, which its command
- * line prints. Members that are counted elsewhere there are 0.
+ * What was restored, in the forms in which the reference answers: a dump of a map, which its command
+ * line prints, or members of JSON. Those that are counted elsewhere there are 0.
  */
 import type { RestoreRequest } from "./operations.ts";
 
@@ -45,20 +45,23 @@ const argsText = (request: RestoreRequest): string =>
   });
 
 const batchText = (batch: RestoredBatch): string =>
-  record("RestoreIndicesResult", {
-    ignored: batch.ignored,
-    rowsMigrated: batch.rowsMigrated,
-    timeSqlQueryMs: Math.round(batch.readMs),
-    timeGetRowMs: 0,
-    timeUrnMs: 0,
-    timeEntityRegistryCheckMs: 0,
-    aspectCheckMs: 0,
-    createRecordMs: 0,
-    sendMessageMs: Math.round(batch.restoreMs),
-    defaultAspectsCreated: batch.defaultAspects,
-    lastUrn: batch.lastUrn,
-    lastAspect: batch.lastAspect,
-  });
+  record("RestoreIndicesResult", restoredMembers(batch));
+
+/** A batch in the reference's members. */
+export const restoredMembers = (batch: RestoredBatch) => ({
+  ignored: batch.ignored,
+  rowsMigrated: batch.rowsMigrated,
+  timeSqlQueryMs: Math.round(batch.readMs),
+  timeGetRowMs: 0,
+  timeUrnMs: 0,
+  timeEntityRegistryCheckMs: 0,
+  aspectCheckMs: 0,
+  createRecordMs: 0,
+  sendMessageMs: Math.round(batch.restoreMs),
+  defaultAspectsCreated: batch.defaultAspects,
+  lastUrn: batch.lastUrn,
+  lastAspect: batch.lastAspect,
+});
 
 const record = (name: string, members: Readonly<Record<string, unknown>>): string =>
   `${name}(${Object.entries(members)

@@ -52,12 +52,14 @@ export function keepOpening<T extends Store>(parts: {
   readonly pauseMs: number;
   /** Called for each failure. */
   readonly onFailure: (error: unknown) => void;
-}): { close(): Promise<void> } {
+}): { opened(): T | undefined; close(): Promise<void> } {
   const closing = new AbortController();
+  let opened: T | undefined;
   async function attempt(): Promise<T | undefined> {
     while (!closing.signal.aborted) {
       try {
-        return await parts.open();
+        opened = await parts.open();
+        return opened;
       } catch (error) {
         parts.onFailure(error);
       }
@@ -67,6 +69,8 @@ export function keepOpening<T extends Store>(parts: {
   }
   const opening = attempt();
   return {
+    /** Undefined until it is open. */
+    opened: () => opened,
     async close() {
       closing.abort();
       await (await opening)?.close();

@@ -46,13 +46,16 @@ export function createRecordingOperations(): Operations & { readonly calls: Oper
     };
   return {
     calls,
-    getTaskStatus: answering("getTaskStatus", '{"error":"unknown"}'),
+    getTaskStatus: answering("getTaskStatus", '{"completed":true,"taskId":"node:7"}'),
     listJobs: answering("listJobs", { total: 1, jobs: [someJob] }),
     getJob: answering("getJob", someJob),
     cancelJob: answering("cancelJob", { job: someJob, position: position(9) }),
     truncateTimeseries: answering("truncateTimeseries", { text: "node:7" }),
     scavengeLog: answering("scavengeLog", { text: "node:7", position: position(8) }),
-    restoreIndices: answering("restoreIndices", { text: "{args=…}", position: position(8) }),
+    restoreIndices: answering("restoreIndices", {
+      ...{ text: "{args=…}", position: position(8) },
+      ...{ id: "node:7", completed: true, batches: [] },
+    }),
     rebuildViews: answering("rebuildViews", { text: "node:7", position: position(8) }),
     listParked: answering("listParked", { total: 0, entities: [] }),
     retryParked: answering("retryParked", undefined),

@@ -90,6 +90,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/http/": [
     "src/core/",
     "type src/ops/operations.ts",
+    "src/ops/restored-text.ts",
     "type src/auth/audit.ts",
     "type src/auth/authentication.ts",
     "type src/auth/authority.ts",
@@ -98,6 +99,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/catalog/catalog.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
+    "type src/feed/topic-places.ts",
     "type src/telemetry/logger.ts",
     "node:",
     "ajv",
@@ -147,6 +149,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/offline-verify.ts": ["src/", "node:"],
   "src/store-figures.ts": ["src/", "node:"],
   "src/edition-readers.ts": ["src/"],
+  "src/proposals-in-kafka.ts": ["src/"],
   "src/configured-model.ts": [
     ...["type src/config/config.ts", "type src/model/model.ts"],
     ...["src/model/load-model.ts", "src/view-rules.ts"],

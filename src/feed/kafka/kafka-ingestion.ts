@@ -16,6 +16,7 @@ import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";
+import type { TopicPlaces } from "../topic-places.ts";
 import { createSendFailed, type SendFailed } from "./failed-proposals.ts";
 import { ingestionTopics, namesOf } from "./feed-topics.ts";
 import { parseKafkaAddress } from "./kafka-address.ts";
@@ -43,8 +44,8 @@ export interface KafkaIngestionParts extends ServerPlace {
 }
 
 export interface KafkaIngestion {
-  /** Messages that are not in the log yet, nor among the failed. Rejects `unavailable`. */
-  lag(): Promise<number>;
+  /** How far the messages are in the log, or among the failed. Rejects `unavailable`. */
+  places(): Promise<TopicPlaces>;
   /** Since the start. */
   counts(): { readonly ingested: number; readonly failed: number };
   /** Why nothing moves at present; undefined while nothing is known against it. */
@@ -143,8 +144,8 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
   }
 
   return {
-    lag: () =>
-      readLag(client, names.ingestion, topic).catch((error: unknown) => {
+    places: () =>
+      readPlaces(client, names.ingestion, topic).catch((error: unknown) => {
         throw kafkaFailure(error, address, "cannot be asked for its proposals");
       }),
     counts: handling.counts,
@@ -319,14 +320,18 @@ const textOf = (key: Buffer | null): string => key?.toString("utf8") ?? "";
 /** The end of a pause, also when it is cut short. */
 const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
 
-async function readLag(client: KafkaClient, groupId: string, topic: string): Promise<number> {
+async function readPlaces(client: KafkaClient, group: string, topic: string): Promise<TopicPlaces> {
   const [ends, [read]] = await withAdmin(client, (admin) =>
-    Promise.all([admin.fetchTopicOffsets(topic), admin.fetchOffsets({ groupId, topics: [topic] })]),
+    Promise.all([
+      admin.fetchTopicOffsets(topic),
+      admin.fetchOffsets({ groupId: group, topics: [topic] }),
+    ]),
   );
   const next = new Map(read?.partitions.map(({ partition, offset }) => [partition, offset]));
-  return ends.reduce((lag, { partition, low, high }) => {
-    const offset = next.get(partition) ?? "-1";
-    const from = offset === "-1" ? low : offset;
-    return lag + Math.max(0, Number(BigInt(high) - BigInt(from)));
-  }, 0);
+  const partitions = ends.map(({ partition, low, high }) => {
+    const told = next.get(partition) ?? "-1";
+    const offset = Number(told === "-1" ? low : told);
+    return { partition, offset, lag: Math.max(0, Number(high) - offset) };
+  });
+  return { group, topic, partitions };
 }

@@ -7,6 +7,7 @@ import { genericRoutes } from "./openapi-generic.ts";
 import { legacyRoutes } from "./openapi-legacy.ts";
 import { entityLists } from "./openapi-lists.ts";
 import { modelRoutes } from "./openapi-models.ts";
+import { openApiOperations } from "./openapi-operations.ts";
 import { relationshipScrolls } from "./openapi-relationships.ts";
 import { timeseriesRoutes } from "./openapi-timeseries.ts";
 import { traceRoutes } from "./openapi-trace.ts";
@@ -22,6 +23,7 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...timeseriesRoutes(names),
     ...modelRoutes(entities),
     ...relationshipScrolls,
+    ...openApiOperations,
     ...entityReads("v2", names),
     ...entityLists("v2", names),
     ...entityWrites("v2", names),

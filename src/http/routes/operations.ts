@@ -1,5 +1,11 @@
 /** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
-import type { Job, Outcome, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
+import type {
+  IndexSize,
+  Job,
+  Outcome,
+  RestoreRequest,
+  TruncateRequest,
+} from "../../ops/operations.ts";
 import {
   type Answer,
   type Endpoint,
@@ -242,22 +248,20 @@ const getIndexSizes: Endpoint = {
   },
   errors: [unauthenticated, unavailable],
   async handle(_, { operations }) {
-    const sizes = await operations.getIndexSizes();
-    const indexSizes = sizes.map(({ entityType, aspect, bytes }) => {
-      const entityName = entityType.toLowerCase();
-      const aspectName = aspect.toLowerCase();
-      const sizeInMb = bytes / 1e6;
-      return {
-        indexName: `${entityName}_${aspectName}aspect_v1`,
-        entityName,
-        aspectName,
-        sizeInMb,
-        sizeMb: sizeInMb,
-      };
-    });
+    const sizes = indexSizesOf(await operations.getIndexSizes());
+    const indexSizes = sizes.map((size) => ({ ...size, sizeInMb: size.sizeMb }));
     return valueAnswer({ indexSizes });
   },
 };
+
+/** As the reference would call them. */
+export const indexSizesOf = (sizes: readonly IndexSize[]) =>
+  sizes.map(({ entityType, aspect, bytes }) => {
+    const entityName = entityType.toLowerCase();
+    const aspectName = aspect.toLowerCase();
+    const indexName = `${entityName}_${aspectName}aspect_v1`;
+    return { indexName, entityName, aspectName, sizeMb: bytes / 1e6 };
+  });
 
 const jobSchema: Schema = {
   type: "object",

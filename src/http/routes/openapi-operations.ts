@@ -1,0 +1,405 @@
+/**
+ * /openapi/operations: the operations as the reference's OpenAPI doors have them, for those who look
+ * after a catalog there. The words are the engines' that the reference has; what is told is of here:
+ * tasks are jobs, and who follows the log are the views.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import type { PartitionPlace, TopicPlaces } from "../../feed/topic-places.ts";
+import type { Restored, RestoreRequest } from "../../ops/operations.ts";
+import { restoredMembers } from "../../ops/restored-text.ts";
+import type { Answer, Endpoint, Parameter, Schema } from "../endpoint.ts";
+import { urn } from "../schemas.ts";
+import { task, text, tooManyJobs, unauthenticated, unavailable } from "./operation-forms.ts";
+import { indexSizesOf } from "./operations.ts";
+import { orders } from "./samples.ts";
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+const search = "/openapi/operations/elasticSearch";
+
+const ofTimeseries = "timeseries";
+/** As the reference calls what its views follow. */
+const topics = {
+  versioned: "MetadataChangeLog_Versioned_v1",
+  timeseries: "MetadataChangeLog_Timeseries_v1",
+};
+
+/** Of one request: all of them are in the record of its job. */
+const urnsMax = 1_000;
+const batchDefault = { query: 500, urns: 100 };
+
+const getTaskStatus: Endpoint = {
+  ...row,
+  method: "GET",
+  path: `${search}/getTaskStatus`,
+  name: "openapiGetTaskStatus",
+  access: "operator",
+  summary: "Read the status of a job",
+  about: "As `getEsTaskStatus` of `/operations` tells it; a job that there is not is 404.",
+  parameters: [
+    { name: "task", in: "query", type: "string", required: true, about: "`<node>:<number>`" },
+  ],
+  reply: {
+    type: "object",
+    required: ["completed", "taskId", "runTimeNanos", "status"],
+    properties: {
+      completed: { type: "boolean" },
+      taskId: { type: "string" },
+      runTimeNanos: { type: "integer" },
+      status: text("JSON text"),
+    },
+  },
+  example: {
+    path: `${search}/getTaskStatus?task=${task}`,
+    reply: { completed: true, taskId: task, runTimeNanos: 107480709, status: "{…}" },
+  },
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "the task is no `<node>:<number>`" },
+    { code: "not_found", when: "there is no such job" },
+  ],
+  async handle({ parameters }, { operations }) {
+    const json = await operations.getTaskStatus(parameters as { task: string });
+    const told: { taskId?: string; error?: string } = JSON.parse(json);
+    if (told.taskId !== undefined) return { json };
+    throw new CatalogError("not_found", told.error ?? "there is no such job", {
+      hint: "listJobs of /operations has all that there are",
+    });
+  },
+};
+
+const getIndexSizes: Endpoint = {
+  ...row,
+  method: "GET",
+  path: `${search}/getIndexSizes`,
+  name: "openapiGetIndexSizes",
+  access: "operator",
+  summary: "List the timeseries aspects of each entity type, with what their events take",
+  reply: {
+    type: "object",
+    required: ["sizes"],
+    properties: {
+      sizes: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["indexName", "entityName", "aspectName", "sizeMb"],
+          properties: {
+            indexName: { type: "string" },
+            entityName: { type: "string" },
+            aspectName: { type: "string" },
+            sizeMb: { type: "number", description: "Millions of bytes, about" },
+          },
+        },
+      },
+    },
+  },
+  example: {
+    path: `${search}/getIndexSizes`,
+    reply: {
+      sizes: [
+        {
+          indexName: "dataset_datasetprofileaspect_v1",
+          entityName: "dataset",
+          aspectName: "datasetprofile",
+          sizeMb: 0.016213,
+        },
+      ],
+    },
+  },
+  errors: [unauthenticated, unavailable],
+  async handle(_, { operations }) {
+    const sizes = indexSizesOf(await operations.getIndexSizes());
+    return { json: JSON.stringify({ sizes }) };
+  },
+};
+
+const long = (name: string, about: string): Parameter => ({
+  name,
+  in: "query",
+  type: "long",
+  about,
+});
+
+const restored: Schema = {
+  type: "array",
+  description: "One for each batch",
+  items: {
+    type: "object",
+    required: ["rowsMigrated", "ignored", "lastUrn", "lastAspect", "taskId", "completed"],
+    properties: {
+      rowsMigrated: { type: "integer" },
+      ignored: {
+        type: "integer",
+        description: "Rows that the model does not know, or that a view could not take",
+      },
+      lastUrn: { type: "string" },
+      lastAspect: { type: "string" },
+      taskId: text("Of the job, for getTaskStatus"),
+      completed: { type: "boolean", description: "Whether the job has ended" },
+    },
+  },
+};
+
+const restoredSample = [
+  {
+    ignored: 0,
+    rowsMigrated: 5,
+    timeSqlQueryMs: 1,
+    sendMessageMs: 9,
+    defaultAspectsCreated: 0,
+    lastUrn: orders,
+    lastAspect: "status",
+    taskId: task,
+    completed: true,
+  },
+];
+
+/** 202: the job goes on. */
+const restoredAnswer = ({ batches, id, completed, position }: Restored): Answer => ({
+  json: JSON.stringify(
+    batches.map((batch) => ({ ...restoredMembers(batch), taskId: id, completed })),
+  ),
+  position,
+  ...(!completed && { status: 202, headers: { "X-Annals-Task": id } }),
+});
+
+const restoring = {
+  ...row,
+  path: `${search}/restoreIndices`,
+  access: "operator",
+  writes: true,
+  reply: restored,
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "a parameter is mistyped, or a urn does not parse" },
+    { code: "invalid", when: "an aspect is unknown" },
+    tooManyJobs,
+    { code: "unavailable", when: "the projector does not run, or the job was cancelled meanwhile" },
+  ],
+} as const;
+
+const goesOn =
+  "What takes longer than 10 seconds is answered with 202 and the batches so far, and goes on: `X-Annals-Task` names the job.";
+
+const restoreIndices: Endpoint = {
+  ...restoring,
+  method: "GET",
+  name: "openapiRestoreIndices",
+  summary: "Make what the views have of entities anew from the log",
+  about: `As \`restoreIndices\` of \`/operations\`, with a batch size of 500. Without parameters: all there is. ${goesOn}`,
+  parameters: [
+    { name: "urn", in: "query", type: "string", about: "This entity" },
+    {
+      name: "urnLike",
+      in: "query",
+      type: "string",
+      about: "Entities whose urn is LIKE this: `%` is any text, `_` one character",
+    },
+    { name: "aspectName", in: "query", type: "string", about: "Rows of this aspect alone" },
+    { name: "aspectNames", in: "query", type: "strings", about: "Rows of these aspects alone" },
+    long("start", "Rows to leave out at the beginning. 0 when absent"),
+    long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),
+    long("limit", "Rows in all. 0, as when absent, for no limit"),
+    long("gePitEpochMs", "Rows that were made at this time or later, in epoch milliseconds"),
+    long("lePitEpochMs", "Rows that were made at this time or earlier"),
+    {
+      name: "createDefaultAspects",
+      in: "query",
+      type: "boolean",
+      about: "Write default aspects that are missing. False when absent",
+    },
+  ],
+  example: {
+    path: `${search}/restoreIndices?urnLike=urn:li:dataset:%25orders%25`,
+    reply: restoredSample,
+  },
+  async handle({ parameters, caller }, { operations }) {
+    const { aspectName, ...asked } = parameters as Partial<RestoreRequest> & {
+      aspectName?: string;
+    };
+    const { start, batchSize = batchDefault.query, limit = 0 } = asked;
+    atLeast({ start, limit, gePitEpochMs: asked.gePitEpochMs }, 0);
+    atLeast({ batchSize }, 1);
+    const request = { ...asked, aspect: aspectName, batchSize, limit };
+    return restoredAnswer(await operations.restoreIndices(request, caller));
+  },
+};
+
+const restoreIndicesOf: Endpoint = {
+  ...restoring,
+  method: "POST",
+  name: "openapiRestoreIndicesOf",
+  summary: "Make what the views have of some entities anew from the log",
+  about: `The body is a list of urns, at most ${urnsMax.toLocaleString("en")}. ${goesOn}`,
+  parameters: [
+    { name: "aspectNames", in: "query", type: "strings", about: "Rows of these aspects alone" },
+    long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
+    {
+      name: "createDefaultAspects",
+      in: "query",
+      type: "boolean",
+      about: "Write default aspects that are missing. False when absent",
+    },
+  ],
+  body: { type: "array", maxItems: urnsMax, items: urn },
+  example: {
+    path: `${search}/restoreIndices`,
+    body: [orders],
+    reply: restoredSample,
+  },
+  async handle({ parameters, body, caller }, { operations }) {
+    const asked = parameters as Partial<RestoreRequest>;
+    const { batchSize = batchDefault.urns } = asked;
+    atLeast({ batchSize }, 1);
+    const urns = body as readonly string[];
+    const request = { ...asked, urns, batchSize, limit: 0 };
+    return restoredAnswer(await operations.restoreIndices(request, caller));
+  },
+};
+
+function atLeast(numbers: Readonly<Record<string, number | undefined>>, least: number): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value === undefined || value >= least) continue;
+    throw new CatalogError("malformed", `${name} is ${value}`, { hint: `Send ${least} or more` });
+  }
+}
+
+const placeSchema: Schema = {
+  type: "object",
+  description: "By group, then by topic",
+  additionalProperties: {
+    type: "object",
+    additionalProperties: {
+      type: "object",
+      required: ["metrics"],
+      properties: {
+        metrics: {
+          type: "object",
+          required: ["maxLag", "medianLag", "totalLag", "avgLag"],
+          properties: Object.fromEntries(
+            ["maxLag", "medianLag", "totalLag", "avgLag"].map((name) => [
+              name,
+              { type: "integer" },
+            ]),
+          ),
+        },
+        partitions: {
+          type: "object",
+          description: "By their numbers",
+          additionalProperties: {
+            type: "object",
+            required: ["offset", "lag"],
+            properties: { offset: { type: "integer" }, lag: { type: "integer" } },
+          },
+        },
+      },
+    },
+  },
+};
+
+const placeSample: PartitionPlace = { partition: 0, offset: 124087, lag: 12 };
+
+type Backing = Parameters<Endpoint["handle"]>[1];
+
+const consumerOffsets = (
+  kind: string,
+  about: string,
+  read: (backing: Backing) => Promise<readonly TopicPlaces[]>,
+): Endpoint => ({
+  ...row,
+  method: "GET",
+  path: `/openapi/operations/kafka/${kind}/consumer/offsets`,
+  name: `consumerOffsets_${kind.replace("-", "_")}`,
+  access: "watcher",
+  summary: `How far those are who follow ${kind}`,
+  about: `${about} \`skipCache\` is accepted: nothing is kept.`,
+  parameters: [
+    {
+      name: "detailed",
+      in: "query",
+      type: "boolean",
+      about: "With `partitions`. False when absent",
+    },
+    { name: "skipCache", in: "query", type: "boolean", about: "Accepted" },
+  ],
+  reply: placeSchema,
+  example: {
+    path: `/openapi/operations/kafka/${kind}/consumer/offsets?detailed=true`,
+    reply: toldOf(
+      [{ group: "annals-search", topic: topics.versioned, partitions: [placeSample] }],
+      true,
+    ),
+  },
+  errors: [{ code: "unavailable", when: "Kafka does not answer" }],
+  async handle({ parameters }, backing) {
+    const { detailed = false } = parameters as { detailed?: boolean };
+    return { json: JSON.stringify(toldOf(await read(backing), detailed)) };
+  },
+});
+
+const toldOf = (places: readonly TopicPlaces[], detailed: boolean) =>
+  Object.fromEntries(
+    places.map(({ group, topic, partitions }) => [
+      group,
+      { [topic]: { metrics: lagsOf(partitions), ...(detailed && byNumber(partitions)) } },
+    ]),
+  );
+
+const byNumber = (partitions: readonly PartitionPlace[]) => ({
+  partitions: Object.fromEntries(
+    partitions.map(({ partition, offset, lag }) => [partition, { offset, lag }]),
+  ),
+});
+
+/** The median is rounded down, the average to the nearest, as the reference does. */
+function lagsOf(partitions: readonly PartitionPlace[]) {
+  const lags = partitions.map(({ lag }) => lag).toSorted((a, b) => a - b);
+  const total = lags.reduce((sum, lag) => sum + lag, 0);
+  const middle = lags.length >> 1;
+  const [below = 0, above = 0] = lags.slice(lags.length % 2 === 0 ? middle - 1 : middle);
+  return {
+    maxLag: lags.at(-1) ?? 0,
+    medianLag: lags.length % 2 === 0 ? Math.floor((below + above) / 2) : below,
+    totalLag: total,
+    avgLag: lags.length === 0 ? 0 : Math.round(total / lags.length),
+  };
+}
+
+/** Each view follows the log by itself: a group of one, whose one partition is the log. */
+const viewPlaces =
+  (topic: string, has: (view: string) => boolean) =>
+  async ({ operations }: Backing): Promise<readonly TopicPlaces[]> => {
+    const { views } = await operations.getStatus();
+    return Object.entries(views)
+      .filter(([view]) => has(view))
+      .map(([view, { position, lagRecords }]) => ({
+        group: `annals-${view}`,
+        topic,
+        partitions: [{ partition: 0, offset: position, lag: lagRecords }],
+      }));
+  };
+
+const following =
+  "Views follow the log itself, whether there is a Kafka or not: offsets are positions of the log, and the lag is in records.";
+
+export const openApiOperations: readonly Endpoint[] = [
+  getTaskStatus,
+  getIndexSizes,
+  restoreIndices,
+  restoreIndicesOf,
+  consumerOffsets(
+    "mcp",
+    "The proposals in Kafka that are on their way into the log; nothing where none is configured.",
+    ({ proposals }) => proposals(),
+  ),
+  consumerOffsets(
+    "mcl",
+    following,
+    viewPlaces(topics.versioned, (view) => view !== ofTimeseries),
+  ),
+  consumerOffsets(
+    "mcl-timeseries",
+    following,
+    viewPlaces(topics.timeseries, (view) => view === ofTimeseries),
+  ),
+];

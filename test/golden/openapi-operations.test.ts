@@ -1,0 +1,206 @@
+/** The operations as OpenAPI doors have them, as clients of the reference ask for them. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
+import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const search = "/openapi/operations/elasticSearch";
+const urns = ["reef", "sand", "wave"].map((name) => `urn:li:tag:${name}`);
+const [reef = "", sand = "", wave = ""] = urns;
+
+let service: RunningService;
+let operator: Operator;
+beforeAll(async () => {
+  service = await runningService();
+  operator = operatorOf(service);
+  const events = [1, 2, 3].map((timestampMillis) =>
+    proposal("urn:li:dataset:(urn:li:dataPlatform:hive,reef,PROD)", "datasetProfile", {
+      ...{ timestampMillis, rowCount: 7 },
+    }),
+  );
+  const tags = urns.map((urn) => proposal(urn, "tagProperties", { name: urn.slice(11) }));
+  const proposals = [...tags, ...events];
+  const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals,
+  });
+  expect(reply.status).toBe(200);
+  // Searches follow the aspect view: it has them, too, then.
+  const headers = { "X-Annals-Min-Position": String(reply.position) };
+  const asked = { input: "*", entity: "tag", start: 0, count: 0 };
+  const found = await service.client.call("POST", "/entities?action=search", asked, headers);
+  expect(found.body.value.numEntities).toBe(urns.length);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const get = (path: string) =>
+  service.client.call("GET", path, undefined, tokenOf(service.directory));
+const post = (path: string, body: unknown) =>
+  service.client.call("POST", path, body as object, tokenOf(service.directory));
+
+/** The aspect view loses what it has of an entity, behind the service's back. */
+function forget(urn: string): void {
+  const database = new DatabaseSync(join(service.directory, "aspects.sqlite"), { timeout: 5_000 });
+  const ofEntity = "SELECT entity.id FROM entity JOIN entity_kind AS k ON k.id = kind";
+  database
+    .prepare(`DELETE FROM aspect_value WHERE entity = (${ofEntity} WHERE prefix || rest = ?)`)
+    .run(urn);
+  database.close();
+}
+
+const differing = async (): Promise<readonly string[]> => {
+  const id = await operator.value("verify", { full: true });
+  await operator.ended(id);
+  const { differences } = await operator.value("listDifferences", { count: 100 });
+  const urns: readonly string[] = differences.map(({ urn }: { urn: string }) => urn);
+  return [...new Set(urns)].toSorted();
+};
+
+describe("restoreIndices", () => {
+  test("restores those of a list, and tells of each batch", async () => {
+    for (const urn of urns) forget(urn);
+    expect(await differing()).toEqual(urns);
+    const { status, body, headers } = await post(`${search}/restoreIndices?batchSize=2`, [
+      reef,
+      wave,
+      reef,
+    ]);
+    expect(status).toBe(200);
+    const migrated = body.map(({ rowsMigrated }: { rowsMigrated: number }) => rowsMigrated);
+    expect(migrated).toEqual([2, 2]);
+    expect(body[1]).toMatchObject({
+      ...{ ignored: 0, lastUrn: wave, lastAspect: "tagProperties", completed: true },
+    });
+    expect(Number(headers.get("x-annals-position"))).toBeGreaterThan(0);
+    expect(await differing()).toEqual([sand]);
+    const job = await operator.value("getJob", { id: body[0].taskId });
+    expect(job).toMatchObject({ kind: "restore", state: "done", request: { urns: [reef, wave] } });
+  });
+
+  test("restores what a pattern, a urn or an aspect selects", async () => {
+    forget(reef);
+    forget(sand);
+    const { body } = await get(`${search}/restoreIndices?urnLike=urn:li:tag:r%25&limit=10`);
+    expect(body).toMatchObject([{ rowsMigrated: 2, lastUrn: reef }]);
+    expect(await differing()).toEqual([sand]);
+    const of = `urn=${encodeURIComponent(sand)}&aspectName=tagProperties`;
+    const one = await get(`${search}/restoreIndices?${of}`);
+    expect(one.body).toMatchObject([{ rowsMigrated: 1, lastUrn: sand, completed: true }]);
+    expect(await differing()).toEqual([]);
+  });
+
+  test.each([
+    ["POST", "", {}, /must be a list/],
+    ["POST", "", ["reef"], /reef/],
+    ["POST", "", [7], /7/],
+    ["POST", "?batchSize=0", ["urn:li:tag:reef"], /batchSize is 0/],
+    ["GET", "?start=-1", undefined, /start is -1/],
+    ["GET", "?limit=many", undefined, /limit/],
+    ["GET", "?urn=reef", undefined, /reef/],
+  ])("refuses %s %s", async (method, query, body, why) => {
+    const path = `${search}/restoreIndices${query}`;
+    const reply = await service.client.call(
+      ...([method, path, body as object | undefined, tokenOf(service.directory)] as const),
+    );
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toMatch(why);
+  });
+
+  test("takes so many at once, and none", async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => `urn:li:tag:${n}`);
+    const { status, body } = await post(`${search}/restoreIndices`, many);
+    expect(status).toBe(413);
+    expect(body.message).toMatch(/1000/);
+    expect(await post(`${search}/restoreIndices`, [])).toMatchObject({ status: 200, body: [] });
+  });
+
+  test("asks for a token", async () => {
+    const { status } = await service.client.call("POST", `${search}/restoreIndices`, urns);
+    expect(status).toBe(401);
+    expect((await service.client.get(`${search}/restoreIndices`)).status).toBe(401);
+    expect((await service.client.get(`${search}/getTaskStatus?task=a:1`)).status).toBe(401);
+    expect((await service.client.get(`${search}/getIndexSizes`)).status).toBe(401);
+  });
+});
+
+describe("getTaskStatus", () => {
+  test("tells a job as getEsTaskStatus does", async () => {
+    const task = await operator.value("verify", {});
+    await operator.ended(task);
+    const told = JSON.parse(await operator.value("getEsTaskStatus", { task }));
+    const { status, body } = await get(`${search}/getTaskStatus?task=${task}`);
+    expect(status).toBe(200);
+    expect(body).toEqual(told);
+  });
+
+  test("of a job that there is not is 404, of what names none 400", async () => {
+    const unknown = await get(`${search}/getTaskStatus?task=nobody:7`);
+    expect(unknown.status).toBe(404);
+    expect(unknown.body.message).toContain("Could not get task status for nobody:7");
+    expect((await get(`${search}/getTaskStatus?task=nobody`)).status).toBe(400);
+    expect((await get(`${search}/getTaskStatus`)).status).toBe(400);
+  });
+});
+
+test("getIndexSizes lists what getIndexSizes of /operations does", async () => {
+  const { indexSizes } = await operator.value("getIndexSizes");
+  const { sizes } = (await get(`${search}/getIndexSizes`)).body;
+  expect(sizes.length).toBeGreaterThan(0);
+  const ids = (all: { indexName: string }[]) => all.map(({ indexName }) => indexName);
+  expect(ids(sizes)).toEqual(ids(indexSizes));
+  expect(
+    sizes.find(({ aspectName }: { aspectName: string }) => aspectName === "datasetprofile"),
+  ).toEqual({
+    ...{ indexName: "dataset_datasetprofileaspect_v1", entityName: "dataset" },
+    ...{ aspectName: "datasetprofile", sizeMb: expect.any(Number) },
+  });
+});
+
+interface Place {
+  readonly offset: number;
+  readonly lag: number;
+}
+
+describe("consumer offsets", () => {
+  const offsets = async (kind: string, query = "?skipCache=true&detailed=true") =>
+    (await service.client.get(`/openapi/operations/kafka/${kind}/consumer/offsets${query}`)).body;
+
+  test("tell how far each view is", async () => {
+    const { position } = await service.client.upsert(reef, "tagProperties", { name: "Reef" });
+    const groups = ["annals-aspects", "annals-graph", "annals-search"];
+    const placeOf = (told: Record<string, object>, group: string) =>
+      (told[group] as { MetadataChangeLog_Versioned_v1: { partitions: { 0: Place } } })
+        .MetadataChangeLog_Versioned_v1.partitions[0];
+    await expect
+      .poll(async () => {
+        const told = await offsets("mcl");
+        expect(Object.keys(told).toSorted()).toEqual(groups);
+        return groups.every((group) => placeOf(told, group).offset >= Number(position));
+      })
+      .toBe(true);
+    // Nothing else is written: the log comes to its end, and so do they.
+    await expect
+      .poll(async () => placeOf(await offsets("mcl"), "annals-aspects").lag, { timeout: 30_000 })
+      .toBe(0);
+    const { views } = await operator.value("getStatus");
+    const told = await offsets("mcl");
+    const { offset, lag } = placeOf(told, "annals-aspects");
+    expect(told["annals-aspects"]).toEqual({
+      MetadataChangeLog_Versioned_v1: {
+        metrics: { maxLag: lag, medianLag: lag, totalLag: lag, avgLag: lag },
+        partitions: { 0: { offset, lag } },
+      },
+    });
+    expect(offset).toBeGreaterThanOrEqual(views.aspects.position);
+    const events = await offsets("mcl-timeseries", "");
+    const ofEvents = events["annals-timeseries"].MetadataChangeLog_Timeseries_v1;
+    expect(Object.keys(ofEvents)).toEqual(["metrics"]);
+  });
+
+  test("of proposals are none without Kafka", async () => {
+    expect(await offsets("mcp")).toEqual({});
+  });
+});
