@@ -89,6 +89,9 @@ const viewOf: Readonly<Record<ReadView, string>> = {
   search: SEARCH,
 };
 
+/** So far behind, a view comes to the end in about that time; who is further behind is not waited for. */
+const SOON = { recordsMax: 500, msMax: 100 };
+
 /** A catalog, and what somebody sees of it who may not see everything. */
 export interface SightedCatalog extends Catalog {
   /**
@@ -126,6 +129,14 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   /** The same with what others wrote: for what is taken away or refused by what a view has. */
   const complete = (view: keyof typeof answered) => async () =>
     parts.sharedLog ? reached(view)(await log.head()) : caughtUp(view)();
+
+  /** Until searches show what was answered, where that is a matter of a moment; no longer, whatever is. */
+  async function soonFound(): Promise<void> {
+    const wanted = answered[ASPECTS] ?? START;
+    const at = progress.positions()[SEARCH] ?? START;
+    if (at >= wanted || wanted - at > SOON.recordsMax) return;
+    await progress.reached(SEARCH, wanted, { timeoutMs: SOON.msMax }).catch(() => {});
+  }
 
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const states = createEntityStates({
@@ -207,6 +218,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     reached: reached(ASPECTS),
     parts,
     caughtUp,
+    soonFound,
     append: ingestion.append,
     fields: createSearchFields(parts.search.rules),
     hiddenStages: createHiddenStages({ aspects, states, edition, now }),

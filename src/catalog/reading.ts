@@ -49,6 +49,8 @@ export interface ReadingTools {
   readonly reached: (position: Position) => Promise<void>;
   /** Waits until a view has every write that was answered. */
   readonly caughtUp: (view: "aspects" | "timeseries" | "graph") => () => Promise<void>;
+  /** Waits a moment, at most, for searches to show every write that was answered. */
+  readonly soonFound: () => Promise<void>;
   /** For folding up to a moment: a few at once. */
   readonly inTurn: PastTools["inTurn"];
   readonly append: Parameters<typeof createRelationships>[0]["append"];
@@ -156,6 +158,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     namespace,
     urnLimits,
     caughtUp: caughtUp("graph"),
+    soonFound: tools.soonFound,
     hiddenStages: tools.hiddenStages,
   });
 

@@ -31,9 +31,14 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly hiddenStages?: HiddenStages | undefined;
   /** Waits until the graph has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
+  /** Called before each; nothing is waited for when absent. */
+  readonly soonFound?: (() => Promise<void>) | undefined;
 }
 
-export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, "getBrowsePaths"> {
+type Searches = Omit<SearchCatalog, "getBrowsePaths">;
+
+export function createSearches(dependencies: Dependencies): Searches {
+  const { soonFound } = dependencies;
   const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
   const { fields = createSearchFields(rules), hiddenStages = async () => [] } = dependencies;
   const tools: SearchTools = {
@@ -44,10 +49,22 @@ export function createSearches(dependencies: Dependencies): Omit<SearchCatalog, 
     filters: createFilterCompiler({ fields, namespace, expand: createHierarchy(reader) }),
     hiddenStages,
   };
-  return {
+  const searches = {
     ...createSearch(tools),
     ...createAutocomplete(tools),
     ...createBrowse(tools),
     ...createLineageSearch({ tools, walk, namespace, urnLimits, caughtUp }),
   };
+  return soonFound === undefined ? searches : eachAfter(soonFound, searches);
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/** The same, each of which waits for something first. */
+function eachAfter(wait: () => Promise<void>, searches: Searches): Searches {
+  const waiting = Object.entries(searches).map(([name, method]) => {
+    const call = method as Method;
+    return [name, async (...args: unknown[]) => wait().then(() => call(...args))];
+  });
+  return Object.fromEntries(waiting) as Searches;
 }
