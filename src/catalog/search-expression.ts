@@ -17,6 +17,7 @@ import {
   parseSearchQuery,
   type QueryTree,
   type QueryWord,
+  unquotedQuestion,
 } from "../core/search-query.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Expression, WordChoice } from "../search/search.ts";
@@ -77,8 +78,14 @@ export function createQueryReader(dependencies: Dependencies): (input: string) =
     const tree = parseSearchQuery(input, isField);
     const named = new Set<string>();
     const terms = createCount();
+    const reading = { ...dependencies, named, terms };
+    const expression = expressionOf(tree, reading);
+    const unquoted = unquotedQuestion(input, tree);
     return {
-      expression: expressionOf(tree, { ...dependencies, named, terms }),
+      expression:
+        unquoted === undefined
+          ? expression
+          : { kind: "or", any: [expressionOf(unquoted, reading), expression] },
       everything: tree.kind === "all",
       fields: named,
     };

@@ -7,7 +7,8 @@
  *   *, *:*                   everything; so does nothing at all
  *   tags:urn:li:tag:pii      a field's value, as it is: commas, colons and brackets of urns are its own
  *   tags:urn\:li\:tag\:pii   the same, as users of search engines write it
- *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several
+ *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several. One that is not quoted is
+ *                            looked for as well (unquotedQuestion), if there is nothing else
  *   title:Sales*             a value that begins so; *sales, *ale* end and contain
  *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
  *   tags:*, _exists_:tags    there is a value
@@ -74,6 +75,23 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
   let at = 0;
   while (at < text.length) at = readPart(text, at, isField, builder);
   return builder.finish() ?? { kind: "words", text, words: [{ text, open: false }] };
+}
+
+/**
+ * `title:Tides of the north` as people mean it who do not quote: all that follows is the value. Undefined
+ * for what is more than one question about a field and a run of words behind it.
+ */
+export function unquotedQuestion(input: string, tree: QueryTree): QueryTree | undefined {
+  if (tree.kind !== "and" || tree.all.length !== 2) return undefined;
+  const [question, run] = tree.all;
+  if (question?.kind !== "field" || question.value.kind !== "text") return undefined;
+  if (run?.kind !== "words" || question.value.how !== "equals") return undefined;
+  const { text } = question.value;
+  const value = input.slice(input.indexOf(":") + 1).trim();
+  if (!value.startsWith(text) || value.slice(text.length).trim() !== run.text.trim()) {
+    return undefined;
+  }
+  return { ...question, value: { ...question.value, text: value, typed: input } };
 }
 
 /** How clients of the reference ask for its other mode; here there is one for all. */

@@ -23,6 +23,8 @@ const IDEMPOTENCY_KEY = "idempotency-key";
 /** A uuid has 36; more than this is no name but a payload. */
 const idempotencyKeyCharactersMax = 255;
 
+const JOINED = /,\s*urn:/;
+
 const NOBODY: Caller = {};
 
 /**
@@ -61,6 +63,14 @@ function readActor(
       });
     }
     told.set(name, (rawHeaders[i + 1] ?? "").trim());
+  }
+  for (const [name, value] of told) {
+    // As what stands before this service may have joined two of them.
+    if (!JOINED.test(value)) continue;
+    throw new ForgedActor(`header ${shownName(name)} names two actors`, {
+      code: "malformed",
+      hint: "Give one of them",
+    });
   }
   const [actor = "", ...others] = new Set(told.values());
   if (others.length > 0) {

@@ -1,7 +1,7 @@
 /**
  * Who sends a request, by the bearer token that it shows: asked before anything else is read of it, and
  * of the endpoint that the router found, never of the path. A token that is sent counts on every
- * route, also where none is needed.
+ * route, also where none is needed, but for those that are open to all.
  */
 import type { IncomingMessage } from "node:http";
 import type { Authentication, RequestLimit } from "../auth/authentication.ts";
@@ -63,7 +63,16 @@ function whoAsks(
         })
       : undefined;
   if (known !== undefined) return known;
-  return admitted(request, authorization, endpoint, access);
+  const told = admitted(request, authorization, endpoint, access);
+  return endpoint?.open === true ? told.catch(unlessUnknown) : told;
+}
+
+const unknownTokens: ReadonlySet<string> = new Set(["unauthenticated", "rate_limited"]);
+
+/** What is open to all is open to who shows a token that has run out, too, and does so all the time. */
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof CatalogError && unknownTokens.has(error.code)) return undefined;
+  throw error;
 }
 
 async function admitted(

@@ -101,6 +101,10 @@ export function receive(
   }
   const { rawKey, rawQuery } = addressOf(request);
   refuseMoment(endpoint, rawQuery);
+  // What stands before this service may have looked at another one.
+  if (rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
+    parseQuery(rawQuery, protocol.plusIsBlank).one("action");
+  }
   const declared = endpoint.parameters;
   return {
     key: rawKey === undefined ? "" : decodeOnce(rawKey, protocol.plusIsBlank),
@@ -125,6 +129,8 @@ function unacceptable(accept: string, noted: Noted): CatalogError {
   noted.unrouted = { error, status: 406 };
   return error;
 }
+
+const ACTION = "action=";
 
 const NO_KEY = { key: "", path: {} } as const;
 

@@ -7,12 +7,12 @@ import { guardedService } from "./guarded-service.ts";
 test("the thirty-first wrong token within a minute is not looked at: 429 and Retry-After", async () => {
   await using service = await guardedService();
   const { token } = await makeToken(service.client, {}, service.operator);
-  const config = (headers: Record<string, string>) =>
-    service.client.call("GET", "/config", undefined, headers);
-  expect((await config(asBearer(token))).status).toBe(200);
-  for (let i = 0; i < 30; i++) expect((await config(asBearer(`wrong${i}`))).status).toBe(401);
+  const read = (headers: Record<string, string>, path = "/entitiesV2/urn:li:tag:a") =>
+    service.client.call("GET", path, undefined, headers);
+  expect((await read(asBearer(token))).status).toBe(200);
+  for (let i = 0; i < 30; i++) expect((await read(asBearer(`wrong${i}`))).status).toBe(401);
   for (const wrong of ["another", "", "two words"]) {
-    const late = await config(asBearer(wrong));
+    const late = await read(asBearer(wrong));
     const { status, body } = late;
     expect({ status, code: body.code }, wrong).toEqual({ status: 429, code: "rate_limited" });
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(30);
@@ -25,11 +25,11 @@ test("the thirty-first wrong token within a minute is not looked at: 429 and Ret
     service.operator,
   );
   expect(operated.status).toBe(200);
-  expect((await config(service.operator)).status).toBe(200);
-  expect((await config(asBearer("another"))).status).toBe(429);
+  expect((await read(service.operator)).status).toBe(200);
+  expect((await read(asBearer("another"))).status).toBe(429);
   // Who was let in before still is, and who shows no token where none is needed.
-  expect((await config(asBearer(token))).status).toBe(200);
-  expect((await config({})).status).toBe(200);
+  expect((await read(asBearer(token))).status).toBe(200);
+  expect((await read({}, "/config")).status).toBe(200);
 });
 
 test("a window ends, and addresses are told apart by their network", () => {

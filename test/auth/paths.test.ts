@@ -105,6 +105,24 @@ describe("a path that looks open", () => {
   });
 });
 
+describe("what is open", () => {
+  const open = ["/config", "/health", "/health/live", "/restli/docs", "/openapi.json"];
+
+  test.each(open)("%s is so to who shows a token that is none, too", async (path) => {
+    for (const value of ["Bearer x", "Basic eDp5", `Bearer ${token}x`]) {
+      const { status, body } = await send(`GET ${path} HTTP/1.1`, [`Authorization: ${value}`]);
+      expect(status, body).toBe(200);
+    }
+  });
+
+  test("and nothing else is", async () => {
+    for (const target of ["GET /entitiesV2/urn:li:tag:a", "GET /status", "POST /api/graphql"]) {
+      const { status } = await send(`${target} HTTP/1.1`, ["Authorization: Bearer x"]);
+      expect(status).toBe(401);
+    }
+  });
+});
+
 describe("header smuggling", () => {
   const me = "POST /api/graphql HTTP/1.1";
   const bearer = (value: string) => `Authorization: Bearer ${value}`;

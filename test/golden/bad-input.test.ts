@@ -665,6 +665,18 @@ describe("a request with", () => {
     });
   });
 
+  test.each([
+    ["/entities?action=delete&action=exists", { urn: DATASET }],
+    ["/entities?action=exists&action=delete", { urn: DATASET }],
+    ["/aspects?action=ingestProposal&action=ingestProposal", propose({})],
+  ])("two actions is refused: %s", async (path, body) => {
+    const before = await head();
+    const reply = await service.client.call("POST", path, body);
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toContain('"action" is given 2 times');
+    expect(await head()).toBe(before);
+  });
+
   test("two different actors is refused", async () => {
     const reply = await service.client.call("POST", INGEST, propose({}), {
       "X-Service-Actor": "urn:li:corpuser:a",

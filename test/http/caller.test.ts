@@ -53,6 +53,14 @@ describe("the actor", () => {
     expect(() => both("mira", "")).toThrowError(refused("malformed", "two actors"));
   });
 
+  test("is one, also where two headers were joined on the way", () => {
+    const joined = "urn:li:corpuser:mira, urn:li:corpuser:otto";
+    expect(() => read([["X-Service-Actor", joined]])).toThrowError(
+      refused("malformed", "two actors"),
+    );
+    expect(read([["X-Service-Actor", "Otto, Mira"]]).actor).toBe("urn:li:corpuser:Otto, Mira");
+  });
+
   test.each([
     ["X-DataHub-Actor", "x-datahub-actor"],
     ["X-Service-Actor", "X-SERVICE-ACTOR"],
