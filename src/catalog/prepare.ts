@@ -10,7 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
-import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
+import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Aspect, Entity, Model } from "../model/model.ts";
@@ -153,6 +153,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const sent = sentValue(proposal);
     if (proposal.changeType === "PATCH") {
       const patch = parsePatch(sent, patchRules, aspect.name);
+      refuseUnknownFields(patch, aspect);
       return (current) =>
         labelled(label, () =>
           settle(aspect, applyPatch(current, patch, stamp), {
@@ -169,6 +170,22 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         labelled(label, () => ruled(aspect, checked, { namespace, previous: current, exists }));
     }
     return settle(aspect, sent, { namespace, exists });
+  }
+
+  /** What a schema has no place for is left out of a value that is sent; a patch would have changed nothing. */
+  function refuseUnknownFields({ operations }: Patch, { name, record }: Aspect): void {
+    const type = model.types.get(record);
+    if (type?.kind !== "record") return;
+    const fields = new Set(type.fields.map((field) => field.name));
+    for (const { op, path } of operations) {
+      const [field] = path.segments;
+      if (op === "remove" || field === undefined || fields.has(field)) continue;
+      throw new CatalogError(
+        "invalid",
+        `the patch of "${name}" has ${op} "${path.text}", and "${name}" has no field "${field}"`,
+        { hint: nearest(field, fields) ?? `It has ${[...fields].join(", ")}` },
+      );
+    }
   }
 
   /** The urn decides; a sent key is looked at only to be counted when it says something else. */

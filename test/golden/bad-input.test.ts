@@ -198,6 +198,15 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /\/removed/,
   ],
   [
+    "a patch of a field that there is not",
+    propose({
+      changeType: "PATCH",
+      aspect: { ...STATUS, value: '[{"op":"add","path":"/remove","value":true}]' },
+    }),
+    422,
+    /no field "remove".*removed/,
+  ],
+  [
     "a patch of a timeseries",
     propose({
       changeType: "PATCH",
