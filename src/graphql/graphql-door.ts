@@ -11,7 +11,7 @@ import { createSchema } from "./create-schema.ts";
 import { createEntityLoader } from "./entity-loader.ts";
 import { entityTypesOf } from "./entity-types.ts";
 import { shownError } from "./graphql-errors.ts";
-import { checkLimits, queryCharactersMax, refuseOver, tokensMax } from "./limits.ts";
+import { checkLimits, checkText, tokensMax } from "./limits.ts";
 import type { Surroundings, Viewer } from "./viewer.ts";
 
 export interface GraphqlRequest {
@@ -83,7 +83,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
 
   return {
     async execute({ query, variables, operationName, idempotencyKey, conditions = [] }, actor) {
-      refuseOver("has", query.length, queryCharactersMax, "characters");
+      checkText(query);
       let document: DocumentNode;
       try {
         document = parse(query, { maxTokens: tokensMax });

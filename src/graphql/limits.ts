@@ -6,9 +6,11 @@
 import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
 import { CatalogError } from "../core/errors.ts";
 
-export const queryCharactersMax = 50_000;
+const queryCharactersMax = 50_000;
 /** What parse takes. */
 export const tokensMax = 5_000;
+/** Parsing goes into brackets by recursion. Sixteen levels have few more than two of them each. */
+const bracketsMax = 200;
 /** The query that asks for the whole schema goes fifteen deep. */
 const depthMax = 16;
 const aliasesMax = 30;
@@ -23,6 +25,26 @@ interface Size {
 }
 
 const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
+
+/** Throws `malformed` for what parsing would not come to the end of. */
+export function checkText(query: string): void {
+  refuseOver("has", query.length, queryCharactersMax, "characters");
+  refuseOver("goes", bracketsWithinEachOther(query), bracketsMax, "brackets deep");
+}
+
+/** Strings and comments, open ones to the end of what they may reach to; then brackets. */
+const tokens =
+  /"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:"""|$)|"(?:[^"\\\n\r]|\\.)*"?|#[^\n\r]*|[[{(]|[\]})]/g;
+
+function bracketsWithinEachOther(query: string): number {
+  let open = 0;
+  let most = 0;
+  for (const [token] of query.matchAll(tokens)) {
+    if (token === "[" || token === "{" || token === "(") most = Math.max(most, ++open);
+    else if (token === "]" || token === "}" || token === ")") open--;
+  }
+  return most;
+}
 
 /** Throws `malformed` with what there is too much of. */
 export function checkLimits(document: DocumentNode): void {
@@ -87,7 +109,7 @@ export function checkLimits(document: DocumentNode): void {
   }
 }
 
-export function refuseOver(verb: string, found: number, max: number, what: string): void {
+function refuseOver(verb: string, found: number, max: number, what: string): void {
   if (found <= max) return;
   throw new CatalogError("malformed", `the query ${verb} ${found} ${what} of at most ${max}`, {
     hint: "Ask in several requests",

@@ -94,6 +94,20 @@ describe("a query is bounded", () => {
       "has 1002 fields of at most 1000",
     ],
     ["fragments within fragments", spread(30), "fields of at most 1000"],
+    ["lists within lists", `{ a(b: ${"[".repeat(2_500)}`, "goes 2502 brackets deep of at most 200"],
+    [
+      "lists within lists that end",
+      `{ a(b: ${"[".repeat(2_400)}${"]".repeat(2_400)}) }`,
+      "goes 2402 brackets deep",
+    ],
+    ["objects within objects", `{ a(b: ${"{c:".repeat(1_000)}`, "goes 1002 brackets deep"],
+    ["selections that do not end", "{a".repeat(20_000), "goes 20000 brackets deep"],
+    ["fragments inline", `{ ${"...{".repeat(201)}`, "goes 202 brackets deep"],
+    [
+      "brackets behind strings",
+      `{ a(b: "\\"", c: """ \\""" " """, d: "") # "\n ${"[".repeat(300)}`,
+      "goes 301 brackets deep",
+    ],
     ["characters", `# ${"x".repeat(50_000)}`, "has 50002 characters of at most 50000"],
   ])("in %s: 400", async (_, query, message) => {
     const reply = await ask(service.client, query);
@@ -115,6 +129,13 @@ describe("a query is bounded", () => {
 
   test("but not too narrowly", async () => {
     expect((await ask(service.client, deep(16))).body.errors).toBeUndefined();
+    const text = "[".repeat(2_000);
+    const quoted = `{ __type(name: "${text}") { name } } # ${text}`;
+    expect((await ask(service.client, quoted)).body).toMatchObject({ data: { __type: null } });
+    const block = `{ __type(name: """\\"""${text}"" \\ """) { name } }`;
+    expect((await ask(service.client, block)).body).toMatchObject({ data: { __type: null } });
+    const inline = `{ ${"...{".repeat(199)} __typename ${"}".repeat(199)} }`;
+    expect((await ask(service.client, inline)).body.data).toEqual({ __typename: "Query" });
     const { body } = await ask(service.client, `{ ${many(20, (i) => `a${i}: __typename`)} }`);
     expect(Object.keys(body.data)).toHaveLength(20);
   });
