@@ -22,7 +22,7 @@ import {
   type SearchTools,
   scrollPage,
   startOf,
-  typesNamed,
+  typesMeant,
 } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR } from "./search-fields.ts";
@@ -69,13 +69,12 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const { maxHops } = request;
     const hopsMax = maxHops === undefined ? Infinity : atLeast("maxHops", maxHops, 1);
     const hops = Math.min(hopsMax, degreeMax(request.filter));
-    const types = new Set(typesNamed(request.entities, tools.fields));
+    const types = new Set(typesMeant(request, tools.fields));
     await dependencies.caughtUp();
     const walked = await walk({ urn, direction, hops, times });
     const { partial } = walked;
     const reached = grouped(urn, walked.reached);
-    const among =
-      types.size === 0 ? reached : reached.filter((one) => types.has(entityTypeOf(one.urn)));
+    const among = reached.filter((one) => types.has(entityTypeOf(one.urn)));
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
     });

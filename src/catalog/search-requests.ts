@@ -41,8 +41,10 @@ export interface GroupingCriterion {
 
 /** What is looked for. */
 export interface SearchRequest {
-  /** Entity types, whatever their letter case; none: all. */
+  /** Entity types, whatever their letter case; none: the usual ones. */
   readonly entities?: readonly string[] | undefined;
+  /** What is searched when entities names none; none here either: all. */
+  readonly usualEntities?: readonly string[] | undefined;
   /** As people type it (core/search-query.ts); nothing and `*` find everything. */
   readonly input?: string | undefined;
   readonly filter?: Filter | undefined;

@@ -78,7 +78,7 @@ export async function planSearch(
   const { fields, readQuery, filters } = tools;
   const { flags = {} } = request;
   const named = typesNamed(request.entities, fields);
-  const entityTypes = named.length > 0 ? named : [...fields.entityTypes()];
+  const entityTypes = typesMeant(request, fields);
   const query = readQuery(request.input ?? "");
   const filter = await filters.compile(request.filter, options.foreign);
   const hidden = await hiding(tools, { entityTypes, query, filter, flags });
@@ -206,6 +206,17 @@ export function typesNamed(
     });
   });
   return [...new Set(types)];
+}
+
+/** Those that it names, or else the usual ones, or else all. */
+export function typesMeant(
+  { entities, usualEntities }: Pick<SearchRequest, "entities" | "usualEntities">,
+  fields: SearchFields,
+): readonly string[] {
+  const named = typesNamed(entities, fields);
+  if (named.length > 0) return named;
+  const usual = typesNamed(usualEntities, fields);
+  return usual.length > 0 ? usual : [...fields.entityTypes()];
 }
 
 /** What is left out without being asked for: a request that names such a field decides itself. */

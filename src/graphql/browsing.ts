@@ -2,6 +2,7 @@
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import { type Asked, filterOf, requestOf } from "./searching.ts";
+import { completedTypes } from "./usual-types.ts";
 import type { Viewer } from "./viewer.ts";
 
 interface Typed extends Asked {
@@ -17,11 +18,6 @@ interface Level extends Asked {
   readonly start?: Maybe<number>;
 }
 
-/** What people look for mostly. */
-const usualTypes = [
-  ...["dataset", "dashboard", "chart", "dataFlow", "dataJob", "container", "domain"],
-  ...["glossaryTerm", "tag", "corpuser", "corpGroup", "mlModel"],
-];
 const LIMIT = 10;
 const SEPARATOR = "\u241f";
 
@@ -47,7 +43,7 @@ export const browsing = {
     const { entityTypes } = viewer;
     const named = (input.types ?? []).map((member) => entityTypes.find(member) ?? member);
     const found = [];
-    for (const entity of named.length === 0 ? usualTypes : named) {
+    for (const entity of named.length === 0 ? completedTypes(entityTypes) : named) {
       const one = await completed(entity, input, viewer);
       const { type } = entityOf(`urn:x:${entity}:x`);
       if (one.suggestions.length > 0) found.push({ type, ...one });

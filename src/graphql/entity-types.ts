@@ -26,13 +26,16 @@ const alsoShownAs = (entityType: string): readonly string[] =>
   entityType.startsWith("dataHub") ? [`DATAHUB_${shownType(entityType)}`] : [];
 
 export interface EntityTypes {
+  /** The model's names. */
+  readonly names: ReadonlySet<string>;
   /** Members of the enum. */
   readonly members: readonly string[];
   /** The model's name; undefined for a member that is of no type. */
   find(member: string): string | undefined;
 }
 
-export function entityTypesOf(names: Iterable<string>): EntityTypes {
+export function entityTypesOf(entityNames: Iterable<string>): EntityTypes {
+  const names = new Set(entityNames);
   const found = new Map<string, string>();
   for (const name of names) {
     for (const member of [shownType(name), ...alsoShownAs(name)]) {
@@ -40,5 +43,5 @@ export function entityTypesOf(names: Iterable<string>): EntityTypes {
     }
   }
   const members = new Set([...found.keys(), "ACCESS_TOKEN", "CORP_USER"]);
-  return { members: [...members], find: (member) => found.get(member) };
+  return { names, members: [...members], find: (member) => found.get(member) };
 }

@@ -4,7 +4,7 @@ extend type Query {
   "Entities of one type, best first."
   search(input: SearchInput!): SearchResults
 
-  "Entities of several types, or of all, best first."
+  "Entities of several types, or of those that people look for, best first."
   searchAcrossEntities(input: SearchAcrossEntitiesInput!): SearchResults
 
   "The same, page after page without end."
@@ -25,6 +25,7 @@ enum LineageDirection {
 input SearchAcrossLineageInput {
   urn: String!
   direction: LineageDirection!
+  "None: all but QUERY."
   types: [EntityType!]
   query: String
   start: Int = 0
@@ -41,6 +42,7 @@ input SearchAcrossLineageInput {
 input ScrollAcrossLineageInput {
   urn: String!
   direction: LineageDirection!
+  "None: all but QUERY."
   types: [EntityType!]
   query: String
   "nextScrollId of the page before."
@@ -104,7 +106,7 @@ input SearchInput {
 }
 
 input SearchAcrossEntitiesInput {
-  "None: all."
+  "None: those that people look for, without what the service keeps for itself."
   types: [EntityType!]
   query: String!
   start: Int = 0
@@ -118,6 +120,7 @@ input SearchAcrossEntitiesInput {
 }
 
 input ScrollAcrossEntitiesInput {
+  "None: as of searchAcrossEntities."
   types: [EntityType!]
   query: String!
   "nextScrollId of the page before."

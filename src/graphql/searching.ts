@@ -12,6 +12,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
+import { searchedTypes, walkedTypes } from "./usual-types.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface Asked {
@@ -62,6 +63,7 @@ export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest 
   const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
   return {
     entities: (asked.types ?? []).map((member) => entityTypes.find(member) ?? member),
+    usualEntities: searchedTypes(entityTypes),
     input: asked.query ?? "*",
     filter: filterOf(asked),
     sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
@@ -137,6 +139,7 @@ interface AskedOfLineage extends Asked {
 
 const lineageRequestOf = (asked: AskedOfLineage, viewer: Viewer): LineageSearchRequest => ({
   ...requestOf(asked, viewer),
+  usualEntities: walkedTypes(viewer.entityTypes),
   urn: asked.urn,
   direction: asked.direction,
   startTimeMillis: asked.startTimeMillis ?? undefined,

@@ -4,6 +4,7 @@ import { type RunningService, runningService } from "../support/running-service.
 import { ask, faultOf } from "./graphql-client.ts";
 
 const dataset = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,seeds.t${i},PROD)`;
+const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
 let service: RunningService;
 
 /** As the library of the reference asks for the urns that fulfil a filter. */
@@ -79,7 +80,7 @@ describe("scrollAcrossEntities", () => {
     expect(new Set(found.map(({ type }) => type))).toEqual(new Set(["DATASET"]));
   });
 
-  test("finds what is removed where it is asked for, and all types where none is named", async () => {
+  test("finds what is removed where it is asked for, and other types where none is named", async () => {
     const removed = { field: "removed", values: ["true"], condition: "EQUAL" };
     const some = await scrolled({ orFilters: [{ and: [removed] }], includeSoftDeleted: true });
     expect(some.map(({ urn }) => urn)).toEqual([dataset(4)]);
@@ -130,4 +131,107 @@ test("searchAcrossEntities and search tell hits, what they were found by, and fa
     },
   ]);
   expect(search.searchResults).toEqual(across.searchResults);
+});
+
+describe("where no type is named", () => {
+  const query = "urn:li:query:q";
+  const run = "urn:li:dataProcessInstance:seeds";
+  const internal: readonly (readonly [urn: string, aspect: string, value: object])[] = [
+    [
+      "urn:li:dataHubExecutionRequest:seeds",
+      "dataHubExecutionRequestInput",
+      {
+        ...{ task: "seeds", args: {}, executorId: "x", requestedAt: 1 },
+        source: { type: "SCHEDULED_INGESTION_SOURCE" },
+      },
+    ],
+    [
+      "urn:li:dataPlatform:seeds",
+      "dataPlatformInfo",
+      { name: "seeds", type: "OTHERS", datasetNameDelimiter: "." },
+    ],
+    [
+      query,
+      "queryProperties",
+      {
+        ...{ statement: { value: "select seeds", language: "SQL" }, source: "MANUAL" },
+        ...{ name: "seeds", created: stamp, lastModified: stamp },
+      },
+    ],
+    [
+      "urn:li:assertion:seeds",
+      "assertionInfo",
+      { type: "CUSTOM", customAssertion: { type: "seeds", entity: dataset(0) } },
+    ],
+  ];
+  const stored = ["DATA_PLATFORM", "QUERY", "EXECUTION_REQUEST", "ASSERTION"];
+  const typesOf = (found: readonly { readonly type: string }[]) =>
+    new Set(found.map(({ type }) => type));
+
+  beforeAll(async () => {
+    for (const one of internal) await service.client.upsert(...one);
+    const upstreams = [{ dataset: dataset(0), type: "TRANSFORMED", query }];
+    await service.client.upsert(run, "dataProcessInstanceInput", {
+      inputs: [],
+      inputEdges: [{ destinationUrn: dataset(0) }],
+    });
+    const { position } = await service.client.upsert(dataset(1), "upstreamLineage", { upstreams });
+    await ask(
+      service.client,
+      '{ searchAcrossEntities(input: {query: "*", count: 0}) { total } }',
+      {},
+      { "X-Annals-Min-Position": String(position) },
+    );
+  });
+
+  test("nothing that the service or its clients keep for themselves is found", async () => {
+    expect(typesOf(await scrolled({ types: stored }))).toEqual(new Set(stored));
+    expect(typesOf(await scrolled({}))).toEqual(new Set(["DATASET", "TAG"]));
+    expect(typesOf(await scrolled({ types: [] }))).toEqual(new Set(["DATASET", "TAG"]));
+    const { body } = await ask(
+      service.client,
+      `{ searchAcrossEntities(input: {query: "*", count: 100}) {
+          total searchResults { entity { type } } facets { field aggregations { value count } } }
+        autoCompleteForMultiple(input: {query: "seeds"}) { suggestions { type } } }`,
+      {},
+      {},
+    );
+    const { searchAcrossEntities: across, autoCompleteForMultiple: completed } = body.data;
+    expect(across.total).toBe(5);
+    const types = across.facets.find(({ field }: { field: string }) => field === "_entityType");
+    expect(types.aggregations).toEqual([
+      { value: "dataset", count: 4 },
+      { value: "tag", count: 1 },
+    ]);
+    expect(typesOf(completed.suggestions)).not.toContain("DATA_PLATFORM");
+    expect(typesOf(completed.suggestions)).toContain("TAG");
+  });
+
+  test("a search over REST finds all", async () => {
+    const asked = { input: "*", start: 0, count: 100 };
+    const path = "/entities?action=searchAcrossEntities";
+    const { body } = await service.client.call("POST", path, { ...asked, entities: [] });
+    expect(body.value.entities).toEqual(expect.arrayContaining(internal.map(([urn]) => urn)));
+  });
+
+  test("lineage leads to all types but queries", async () => {
+    const lineage = (types: string, field: string) =>
+      ask(
+        service.client,
+        `{ ${field}(input: {urn: "${dataset(0)}", direction: DOWNSTREAM, query: "*" ${types}}) {
+          searchResults { entity { urn type } } } }`,
+        {},
+        {},
+      ).then(({ body }) => {
+        expect(body.errors).toBeUndefined();
+        return body.data[field].searchResults.map(({ entity }: { entity: object }) => entity);
+      });
+    for (const field of ["searchAcrossLineage", "scrollAcrossLineage"]) {
+      const all = await lineage("", field);
+      expect(all.map(({ urn }: { urn: string }) => urn)).toContain(dataset(1));
+      expect(all.map(({ urn }: { urn: string }) => urn)).toContain(run);
+      expect(typesOf(all)).not.toContain("QUERY");
+      expect(typesOf(await lineage("types: [QUERY]", field))).toEqual(new Set(["QUERY"]));
+    }
+  });
 });
