@@ -25,6 +25,8 @@ const common = /* GraphQL */ `
   ownership: Ownership
   domain: DomainAssociation
   institutionalMemory: InstitutionalMemory
+  "When a run of ingestion last told of it, in epoch milliseconds; null: none did."
+  lastIngested: Long
   "Values of aspects as JSON text: of those that are named, or of all."
   aspects(input: AspectParams): [RawAspect!]
   "Neighbours in the graph."
@@ -46,9 +48,15 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   ],
   chart: ["Chart", "tool: String\n  chartId: String"],
   dashboard: ["Dashboard", "tool: String\n  dashboardId: String"],
-  dataJob: ["DataJob", "jobId: String\n  dataFlow: DataFlow"],
+  dataJob: [
+    "DataJob",
+    `jobId: String
+  dataFlow: DataFlow
+  "Those told last first; of at most 10,000."
+  runs(start: Int = 0, count: Int = 20): DataProcessInstanceResult`,
+  ],
   dataFlow: ["DataFlow", "orchestrator: String\n  flowId: String\n  cluster: String"],
-  dataProcessInstance: ["DataProcessInstance", ""],
+  dataProcessInstance: ["DataProcessInstance", "created: AuditStamp"],
   container: ["Container", ""],
   corpGroup: ["CorpGroup", ""],
   domain: ["Domain", "id: String\n  parentDomain: Domain"],
@@ -231,6 +239,13 @@ type OwnershipTypeEntity {
 type AuditStamp {
   time: Long!
   actor: String
+}
+
+type DataProcessInstanceResult {
+  start: Int
+  count: Int
+  total: Int
+  runs: [DataProcessInstance]
 }
 
 type DomainAssociation {

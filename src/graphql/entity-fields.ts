@@ -9,6 +9,7 @@ import {
   editableOf,
   editableSchemaOf,
   keyOf,
+  lastIngestedOf,
   lastPart,
   linksOf,
   nameOf,
@@ -21,6 +22,7 @@ import {
   text,
   userInfoOf,
 } from "./entity-values.ts";
+import { jobRuns } from "./job-runs.ts";
 import type { Resolver, Viewer } from "./viewer.ts";
 
 type Of<T> = (loaded: LoadedEntity, viewer: Viewer) => T;
@@ -111,6 +113,7 @@ const common: Readonly<Record<string, Resolver>> = {
   ownership: from(ownershipOf),
   domain: from(domainOf),
   institutionalMemory: from(linksOf),
+  lastIngested: from(lastIngestedOf),
   aspects: rawAspects as Resolver,
   relationships: relationships as Resolver,
 };
@@ -129,10 +132,14 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   DataJob: {
     jobId: keyField("jobId"),
     dataFlow: from((loaded) => namedAs("DataFlow", keyOf(loaded).flow)),
+    runs: jobRuns as Resolver,
     platform: from(async (loaded, viewer) => {
       const flow = text(keyOf(loaded).flow);
       return flow === null ? null : platformOf(await viewer.loader.load(flow), viewer);
     }),
+  },
+  DataProcessInstance: {
+    created: from(({ aspect }) => aspect("dataProcessInstanceProperties")?.created),
   },
   DataFlow: {
     orchestrator: keyField("orchestrator"),

@@ -1,4 +1,5 @@
 /** What fields of entities show: from their aspects, as the request's loader has them. */
+import { NO_RUN_ID } from "../core/change.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
@@ -17,6 +18,16 @@ export const keyOf = ({ found }: LoadedEntity): JsonObject => {
   const value: unknown = key === undefined ? {} : JSON.parse(key.value);
   return jsonObject(value) ? value : {};
 };
+
+/** Of what was told by a run that has an id. */
+export function lastIngestedOf({ found }: LoadedEntity): number | null {
+  const times = (found?.aspects ?? [])
+    .filter(({ system }) => [system.runId, system.lastRunId].some(isRun))
+    .map(({ system }) => system.lastObserved);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+const isRun = (runId: string | undefined) => (runId ?? NO_RUN_ID) !== NO_RUN_ID;
 
 /** Last part of the urn: what is shown where nothing gives a name. */
 export const lastPart = (urn: string): string => {

@@ -163,6 +163,70 @@ describe("an entity", () => {
   });
 });
 
+describe("a job", () => {
+  const flow = "urn:li:dataFlow:(airflow,nightly,PROD)";
+  const job = `urn:li:dataJob:(${flow},load)`;
+  const run = (i: number) => `urn:li:dataProcessInstance:run${i}`;
+  const told = (i: number) => [
+    [
+      "dataProcessInstanceProperties",
+      { name: `run ${i}`, created: { time: 100 + i, actor: ada } },
+    ] as const,
+    ["dataProcessInstanceRelationships", { parentTemplate: job, upstreamInstances: [] }] as const,
+  ];
+
+  test("tells its runs, those told last first, without the removed", async () => {
+    const { client } = service;
+    await client.upsert(job, "dataJobInfo", { name: "load", type: { string: "COMMAND" } });
+    for (const i of [1, 2, 3]) {
+      for (const [name, value] of told(i)) await client.upsert(run(i), name, value);
+    }
+    const other = { parentTemplate: `urn:li:dataJob:(${flow},other)`, upstreamInstances: [] };
+    await client.upsert(run(4), "dataProcessInstanceRelationships", other);
+    for (const [name, value] of told(5)) await client.upsert(run(5), name, value);
+    await client.upsert(run(5), "status", { removed: true });
+    const found = await data(
+      `query($job: String!) { dataJob(urn: $job) {
+        all: runs { total }
+        runs(start: 1, count: 2) { start count total runs { urn created { time actor } __typename } } } }`,
+      { job },
+    );
+    expect(found.dataJob).toEqual({
+      all: { total: 3 },
+      runs: {
+        ...{ start: 1, count: 2, total: 3 },
+        runs: [2, 1].map((i) => ({
+          urn: run(i),
+          created: { time: 100 + i, actor: ada },
+          __typename: "DataProcessInstance",
+        })),
+      },
+    });
+  });
+
+  test("tells when a run of ingestion last told of it", async () => {
+    const query = `query($urns: [String!]!) { entities(urns: $urns) {
+      ... on DataFlow { lastIngested } ... on DataJob { lastIngested } } }`;
+    const last = async () => (await data(query, { urns: [flow, job] })).entities;
+    const tell = (aspectName: string, value: object, systemMetadata?: object) =>
+      service.client.call("POST", "/aspects?action=ingestProposal", {
+        proposal: {
+          ...{ entityType: "dataFlow", entityUrn: flow, changeType: "UPSERT", aspectName },
+          aspect: { value: JSON.stringify(value), contentType: "application/json" },
+          ...(systemMetadata && { systemMetadata }),
+        },
+      });
+    await tell("status", { removed: false });
+    expect(await last()).toEqual([{ lastIngested: null }, { lastIngested: null }]);
+    await tell("dataFlowInfo", { name: "f" }, { runId: "r1", lastObserved: 3_000 });
+    await tell("globalTags", { tags: [] }, { runId: "r2", lastObserved: 2_000 });
+    expect(await last()).toEqual([{ lastIngested: 3_000 }, { lastIngested: null }]);
+    // A run that told nothing new told of it, too.
+    await tell("status", { removed: false }, { runId: "r3", lastObserved: 5_000 });
+    expect(await last()).toEqual([{ lastIngested: 5_000 }, { lastIngested: null }]);
+  });
+});
+
 test("lineage is told with its degrees and paths, and goes on page by page", async () => {
   const urn = dataset;
   const input = {
