@@ -152,7 +152,14 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
 export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
   for (;;) {
     const file = fileInPlace(path);
-    const db = openReader(schema, path);
+    let db: DatabaseSync;
+    try {
+      db = openReader(schema, path);
+    } catch (error) {
+      // It may have been taken away while it was being opened.
+      if (fileInPlace(path) === file) throw error;
+      continue;
+    }
     // Its log may have been gone already, if another edition was put in place meanwhile.
     if (fileInPlace(path) === file) return db;
     db.close();
