@@ -32,6 +32,9 @@ const pathUrnsMax = 200_000;
 /** Walks at once: a large one holds some tens of megabytes until it is answered. */
 const walksMax = 4;
 
+/** What an aspect names may be longer than the urn of an entity: whatever edges lead to is answered. */
+const told: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
+
 /** As projections/graph.ts reads it. */
 const FORGET = "$relationships";
 
@@ -78,9 +81,12 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return pages === undefined ? read() : pages.read(asked, read);
   }
 
-  function address(text: string): { readonly urn: string; readonly entityType: string } {
+  function address(
+    text: string,
+    limits = told,
+  ): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
-    return { urn, entityType: parseUrn(urn, dependencies.urnLimits).entityType };
+    return { urn, entityType: parseUrn(urn, limits).entityType };
   }
 
   async function lineageOf(
@@ -114,7 +120,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
     },
 
     async forgetRelationships(text, caller) {
-      const { urn, entityType } = address(text);
+      const { urn, entityType } = address(text, dependencies.urnLimits);
       const created = {
         time: dependencies.now(),
         actor: caller.actor ?? dependencies.systemActor,

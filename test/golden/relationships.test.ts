@@ -192,6 +192,14 @@ describe("relationships", () => {
     expect(await entities(tides, "OUTGOING", "TaggedWith")).toEqual(["urn:li:tag:Tides"]);
   });
 
+  test("of urns that are longer than an entity's may be are found from both ends", async () => {
+    const long = `urn:li:corpuser:${"x".repeat(1_000)}`;
+    const owned = dataset("long.owned");
+    await upsert(owned, "ownership", { owners: [{ owner: long, type: "DATAOWNER" }] });
+    expect(await entities(owned, "OUTGOING", "OwnedBy")).toEqual([long]);
+    expect(await entities(long, "INCOMING", "OwnedBy")).toEqual([owned]);
+  });
+
   test("of urns with anything in them are found", async () => {
     const odd = dataset("a/b c,d [x] (y)%2C#é'\";--");
     await upsert(odd, "upstreamLineage", comesFrom(raw));
