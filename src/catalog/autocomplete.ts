@@ -10,12 +10,14 @@ import type {
   Condition,
   DocumentText,
   Expression,
+  FieldValue,
+  SearchAnswer,
   SearchDocument,
   SearchQuery,
   WordChoice,
 } from "../search/search.ts";
 import { hiding, type SearchTools, startOf, typesNamed } from "./search.ts";
-import { anyOf, everyOf } from "./search-conditions.ts";
+import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
 import { type SearchWords, weights } from "./search-expression.ts";
 import type { KnownField } from "./search-fields.ts";
 import { unknownField } from "./search-filter.ts";
@@ -25,16 +27,23 @@ import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./s
 const limitMax = 1_000;
 /** Many entities may have the same name: so many more are looked at for different ones. */
 const lookedAtTimes = 4;
-/** Looks at further ones, where what was found need not have the words in the field asked for. */
-const looksMax = 5;
+/** Where those suggest too little, so many more are looked at at most. */
+const lookedFurtherMax = 2_000;
+/** Each part of them is so many times as large as the one before, up to a size. */
+const partGrowth = 5;
+const partMax = 1_000;
 /** Words of what is typed; the rest is passed over. */
 const wordsMax = 30;
 
 /** Which documents there are to suggest, and what each of them suggests. */
 interface Completion {
   readonly expression: Expression;
-  readonly condition?: Condition | undefined;
-  readonly suggestionOf: (document: SearchDocument) => string | undefined;
+  readonly suggestionOf: (document: SearchDocument) => Suggestion | undefined;
+}
+
+interface Suggestion {
+  readonly field: string;
+  readonly value: FieldValue;
 }
 
 export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "autocomplete"> {
@@ -57,44 +66,93 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
       const [entityType = ""] = entityTypes;
       const limit = limitOf(request.limit);
       const start = startOf(request.start ?? 0);
-      const { expression, condition, suggestionOf } = completionOf(request, entityType);
+      const completion = completionOf(request, entityType);
       const filter = await filters.compile(request.filter);
       const conditions = [
         filter.condition,
         await hiding(tools, { entityTypes, filter, flags: request.flags ?? {} }),
-        condition,
       ];
       const nothing = words.tokensOf(request.query).length === 0;
-      const count = nothing ? 0 : limit * lookedAtTimes;
-      const look = (place: Pick<SearchQuery, "start" | "after">) =>
+      const look: Look = ({ without, ...place }) =>
         reader.search({
           entityTypes,
-          expression,
-          condition: everyOf(conditions.filter((one) => one !== undefined)),
+          expression: completion.expression,
+          condition: everyOf([...conditions, without].filter((one) => one !== undefined)),
           sort: [],
+          start: 0,
           ...place,
-          count,
           facets: [],
           uncounted: true,
         });
-      const found: { readonly urn: string; readonly text: string }[] = [];
-      let answer = await look({ start });
-      for (let looks = 1; ; looks++) {
-        for (const { document } of answer.hits) {
-          const text = suggestionOf(document);
-          if (text !== undefined) found.push({ urn: document.urn, text });
-        }
-        const last = answer.hits.at(-1);
-        const whole = last === undefined || answer.hits.length < count;
-        if (whole || found.length >= limit || looks >= looksMax) break;
-        answer = await look({ start: 0, after: last.cursor });
-      }
-      return {
-        suggestions: [...new Set(found.map(({ text }) => text))].slice(0, limit),
-        entities: found.slice(0, limit).map(({ urn }) => urn),
-        position: answer.position,
-      };
+      return await completed(look, completion, { start, limit: nothing ? 0 : limit });
     },
+  };
+}
+
+interface Part extends Pick<SearchQuery, "after" | "count"> {
+  readonly without?: Condition | undefined;
+}
+
+type Look = (part: Part) => Promise<SearchAnswer>;
+
+/**
+ * Looks at the best hits, and at further ones as long as there are and less was found than is wanted.
+ * What suggests nothing is on no page. Of the further ones those come into question alone that have
+ * nothing of what is suggested already: there may be a million of one name.
+ */
+async function completed(
+  look: Look,
+  { suggestionOf }: Pick<Completion, "suggestionOf">,
+  { start, limit }: { readonly start: number; readonly limit: number },
+): Promise<AutocompleteAnswer> {
+  const atFirst = limit === 0 ? 0 : start + limit * lookedAtTimes;
+  const most = Math.max(limit * lookedAtTimes, partMax);
+  // Each once: between two looks they may have changed places.
+  const found = new Map<string, Suggestion>();
+  let count = Math.min(atFirst, most);
+  let answer = await look({ count });
+  const { position } = answer;
+  for (let seen = answer.hits.length; ; seen += answer.hits.length) {
+    for (const { document } of answer.hits) {
+      const suggestion = suggestionOf(document);
+      if (suggestion !== undefined && !found.has(document.urn)) found.set(document.urn, suggestion);
+    }
+    const page = [...found].slice(start);
+    const told = pageOf(page, limit);
+    const after = answer.hits.length < count ? undefined : answer.hits.at(-1)?.cursor;
+    const left = atFirst + lookedFurtherMax - seen;
+    if (after === undefined || told.suggestions.length >= limit || left <= 0) {
+      return { ...told, position };
+    }
+    count = Math.min(count * partGrowth, most, left);
+    answer = await look({ after, count, without: havingNone(page.map(([, one]) => one)) });
+  }
+}
+
+/** Of entities that have several values, those that have one of these, too, do not count. */
+function havingNone(suggestions: readonly Suggestion[]): Condition | undefined {
+  if (suggestions.length === 0) return undefined;
+  const having = suggestions.map(({ field, value }): Condition => {
+    return { kind: "equal", field, values: [value] };
+  });
+  return { kind: "not", not: anyOf(having) };
+}
+
+/** The different texts, and the best entity of each; other entities as far as there is room. */
+function pageOf(
+  found: readonly (readonly [urn: string, suggestion: Suggestion])[],
+  limit: number,
+): Pick<AutocompleteAnswer, "suggestions" | "entities"> {
+  const places = new Map<string, number>();
+  for (const [place, [, { value }]] of found.entries()) {
+    if (places.size >= limit) break;
+    if (!places.has(String(value))) places.set(String(value), place);
+  }
+  const told = new Set(places.values());
+  for (let place = 0; place < found.length && told.size < limit; place++) told.add(place);
+  return {
+    suggestions: [...places.keys()],
+    entities: found.filter((_, place) => told.has(place)).map(([urn]) => urn),
   };
 }
 
@@ -131,12 +189,12 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
       const worth = (text: DocumentText, wanted: Expression): number =>
         evaluate(wanted, { ...document, texts: [text] })?.score ?? 0;
       const whole = bestOf(document.texts, (text) => worth(text, expression));
-      if (whole !== undefined) return whole.value;
+      if (whole !== undefined) return whole;
       // None has all the words: one of its names has some, and others the rest.
       const suggested = document.texts.filter((text) => text.suggested);
       const sumOf = (text: DocumentText) =>
         leaves.reduce((sum, leaf) => sum + worth(text, leaf), 0);
-      return bestOf(suggested, sumOf)?.value;
+      return bestOf(suggested, sumOf);
     },
   };
 }
@@ -175,6 +233,17 @@ function preferring(query: string, base: Expression, { words, within }: Texts): 
   };
 }
 
+/**
+ * Beyond all that words are worth: a value that begins with what was typed, or has a word that does,
+ * then one that has it anywhere.
+ */
+const weightBegun = 2_048;
+const weightContained = 1_024;
+/** Of what stands between words, what most do. */
+const dividers = [" ", "_", "-", ".", ":", "/", ",", "("];
+/** What is longer, few begin with. */
+const begunCharsMax = 100;
+
 interface Fields {
   readonly words: SearchWords;
   readonly fields: readonly KnownField[];
@@ -182,39 +251,52 @@ interface Fields {
 
 /**
  * By the values of some fields, which need not be texts that words are looked for in: then letters
- * have to be typed with their accents.
+ * have to be typed with their accents. More is found than suggests something, and comes last.
  */
 function ofFields(query: string, { words, fields }: Fields): Completion {
   const names = fields.map(({ name }) => name);
   const typed = words.tokensOf(query).slice(0, wordsMax);
   const parts = [...new Set(typed.flatMap((token) => token.parts))];
-  const begins = (value: string): boolean => {
+  const begins = remembering((value) => {
     const own = words.tokensOf(value).flatMap((token) => token.parts);
     return parts.every((part) => own.some((word) => word.startsWith(part)));
-  };
-  // More than begin so contain it, or have the words elsewhere: those are told apart by their words.
-  const contained = containing(names, [parts, piecesOf(query)]);
-  const suggestionOf = ({ values }: SearchDocument) =>
-    names
-      .flatMap((name) => fieldValues(values, name))
-      .map(String)
-      .find(begins);
-  if (!fields.some(({ queried }) => queried)) {
-    return {
-      expression: preferring(query, { kind: "all" }, { words }),
-      condition: contained,
-      suggestionOf,
-    };
-  }
-  const all = parts.map((part): Expression => ({ kind: "word", any: choicesOf(part, true) }));
-  const any: readonly Expression[] = [
-    { kind: "condition", condition: contained },
-    { kind: "and", all },
+  });
+  const inField = containing(names, [parts, piecesOf(query)]);
+  const any: Expression[] = [
+    {
+      kind: "prefer",
+      base: { kind: "condition", condition: inField },
+      preferred: [
+        {
+          weight: weightBegun,
+          when: { kind: "condition", condition: beginning(names, query) },
+        },
+        { weight: weightContained, when: { kind: "all" } },
+      ],
+    },
   ];
+  if (fields.some(({ queried }) => queried)) {
+    // With other accents than were typed.
+    const all = parts.map((part): Expression => ({ kind: "word", any: choicesOf(part, true) }));
+    const exists = anyOf(names.map((field) => ({ kind: "exists", field })));
+    any.push({ kind: "and", all: [...all, { kind: "condition", condition: exists }] });
+  }
   return {
     expression: preferring(query, { kind: "or", any }, { words }),
-    condition: anyOf(names.map((field) => ({ kind: "exists", field }))),
-    suggestionOf,
+    suggestionOf: ({ values }) =>
+      names
+        .flatMap((field) => fieldValues(values, field).map((value) => ({ field, value })))
+        .find(({ value }) => begins(String(value))),
+  };
+}
+
+/** Many documents have the same values. */
+function remembering(test: (value: string) => boolean): (value: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (value) => {
+    const holds = known.get(value) ?? test(value);
+    known.set(value, holds);
+    return holds;
   };
 }
 
@@ -224,6 +306,19 @@ const piecesOf = (query: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}\p{M}]+/gu)
     ?.slice(0, wordsMax) ?? [];
+
+/** One of the fields has what was typed in it, at the beginning or after a usual divider. */
+function beginning(names: readonly string[], query: string): Condition {
+  const typed = query.trim().toLowerCase();
+  if (typed.length > begunCharsMax) return NOTHING;
+  const within = dividers.map((divider) => divider + typed);
+  return anyOf(
+    names.flatMap((field): readonly Condition[] => [
+      { kind: "like", field, how: "starts", texts: [typed] },
+      { kind: "like", field, how: "contains", texts: within },
+    ]),
+  );
+}
 
 /** The fields have all the texts of one of the lists in them. */
 function containing(names: readonly string[], lists: readonly (readonly string[])[]): Condition {

@@ -155,6 +155,7 @@ export interface AutocompleteRequest {
   /** The field whose values are completed; absent: those that the model names. */
   readonly field?: string | undefined;
   readonly filter?: Filter | undefined;
+  /** Entities that suggest something to leave out. */
   readonly start?: number | undefined;
   readonly limit: number;
   readonly flags?: SearchFlags | undefined;
@@ -163,6 +164,7 @@ export interface AutocompleteRequest {
 export interface AutocompleteAnswer {
   /** Distinct, best first. */
   readonly suggestions: readonly string[];
+  /** Best first; the best one of each suggestion is among them. */
   readonly entities: readonly string[];
   readonly position: Position;
 }

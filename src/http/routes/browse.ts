@@ -20,7 +20,7 @@ const autocomplete: Endpoint = {
   name: "autocomplete",
   summary: "Complete what somebody types",
   about:
-    "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once.",
+    "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once; the best entity of each is among `entities`.",
   body: {
     type: "object",
     required: ["entity", "query", "limit"],
@@ -29,7 +29,10 @@ const autocomplete: Endpoint = {
       query: { type: "string", description: "What was typed so far" },
       field: { type: "string", description: "Complete values of this field alone" },
       filter: schemas.filter,
-      start: { type: "integer", description: "How many entities to leave out; 0 when absent" },
+      start: {
+        type: "integer",
+        description: "How many entities that suggest something to leave out; 0 when absent",
+      },
       limit: { type: "integer", description: "How many to suggest: 1,000 at most" },
       searchFlags: search.searchFlags,
     },

@@ -1,0 +1,144 @@
+/**
+ * Completing as a client meets it, on the service itself: where many entities are like those that
+ * are looked for, each value is suggested, whatever the limit, and pages begin where others end.
+ */
+import { afterEach, describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const dataset = (id: string): string => `urn:li:dataset:(urn:li:dataPlatform:hive,${id},PROD)`;
+const user = (id: string): string => `urn:li:corpuser:${id}`;
+const stamp = { time: 1_772_409_600_000, actor: user("ann") };
+
+interface Told {
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly owner?: string;
+}
+
+let service: RunningService | undefined;
+afterEach(async () => {
+  await service?.[Symbol.asyncDispose]();
+  service = undefined;
+});
+
+type Completed = readonly [suggestions: readonly string[], entities: readonly string[]];
+
+/** Completes among these datasets alone. */
+async function completingAmong(all: readonly Told[]) {
+  const running = await runningService();
+  service = running;
+  const proposals = all.flatMap(({ id, name = id, description, owner }) => {
+    const properties = { name, description, customProperties: {}, tags: [] };
+    const owners = owner === undefined ? [] : [{ owner: user(owner), type: "DATAOWNER" }];
+    return [
+      proposal(dataset(id), "datasetProperties", properties),
+      proposal(dataset(id), "ownership", { owners, lastModified: stamp }),
+    ];
+  });
+  const { position } = await running.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals,
+  });
+  return async (query: string, more: object = {}): Promise<Completed> => {
+    const { status, body } = await running.client.call(
+      "POST",
+      "/entities?action=autocomplete",
+      { entity: "dataset", query, ...more },
+      { "X-Annals-Min-Position": String(position) },
+    );
+    expect(status).toBe(200);
+    const { suggestions, entities } = body.value;
+    return [suggestions, entities.map(({ urn }: { readonly urn: string }) => urn)];
+  };
+}
+
+const times = <T>(count: number, make: (i: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+const limits = [1, 2, 5, 10, 1_000];
+
+describe("of one field", () => {
+  const orders = times(120, (i) => ({
+    ...{ id: `order_${i}`, description: "abc", owner: "martina" },
+  }));
+
+  test("finds what few have in it, where many have the word elsewhere or within another", async () => {
+    const x = { id: "x", description: "ordinal numbers", owner: "ina" };
+    const complete = await completingAmong([...orders, x]);
+    for (const limit of limits) {
+      const described = await complete("ord", { field: "description", limit });
+      expect(described).toEqual([["ordinal numbers"], [dataset("x")]]);
+      const owned = await complete("ina", { field: "owners", limit });
+      expect(owned).toEqual([[user("ina")], [dataset("x")]]);
+    }
+  });
+
+  test.each([
+    ["ord", "Numbers (ordinal)"],
+    ["ord", "first; ordinal"],
+    ["ord", "inOrder"],
+    ["numb ord", "Ordinal numbers"],
+    ["creme", "Crème Brûlée"],
+    ["créme", "Crème Brûlée"],
+  ])("%s finds %s among many that have it otherwise", async (query, description) => {
+    const others = times(120, (i) => {
+      return { id: `creme_order_number_${i}`, description: "accords are no cucumbers" };
+    });
+    const complete = await completingAmong([...others, { id: "x", description }]);
+    for (const limit of [1, 5]) {
+      const answer = await complete(query, { field: "description", limit });
+      expect(answer).toEqual([[description], [dataset("x")]]);
+    }
+  });
+
+  test("pages begin after entities that suggest something", async () => {
+    const complete = await completingAmong([
+      ...times(5, (i) => ({ id: `a${i}`, owner: "martina" })),
+      ...times(4, (i) => ({ id: `x${i}`, owner: `ina${i}` })),
+    ]);
+    const pages = [];
+    for (const start of [0, 2, 3, 5]) {
+      pages.push(await complete("ina", { field: "owners", start, limit: 2 }));
+    }
+    const of = (...numbers: readonly number[]) => [
+      numbers.map((i) => user(`ina${i}`)),
+      numbers.map((i) => dataset(`x${i}`)),
+    ];
+    expect(pages).toEqual([of(0, 1), of(2, 3), of(3), of()]);
+  });
+});
+
+describe("of names", () => {
+  const sales = times(30, (i) => ({ id: `s${String(i).padStart(2, "0")}`, name: "sales" }));
+  const daily = { id: "t", name: "sales_daily" };
+  const urns = sales.map(({ id }) => dataset(id));
+
+  test("suggests what comes after many of the same name, and tells an entity of each", async () => {
+    const complete = await completingAmong([...sales, daily]);
+    for (const limit of [2, 5, 10]) {
+      expect(await complete("sal", { limit })).toEqual([
+        ["sales", "sales_daily"],
+        [...urns.slice(0, limit - 1), dataset("t")],
+      ]);
+    }
+    expect(await complete("sal", { limit: 1 })).toEqual([["sales"], urns.slice(0, 1)]);
+    expect(await complete("sal", { limit: 0 })).toEqual([[], []]);
+  });
+
+  test("suggests what many have in other letter cases", async () => {
+    const complete = await completingAmong([...sales, { id: "t", name: "Sales" }]);
+    expect((await complete("sal", { limit: 5 }))[0]).toEqual(["sales", "Sales"]);
+  });
+
+  test("pages begin after as many entities", async () => {
+    const complete = await completingAmong([...sales, daily]);
+    const at = (start: number) => complete("sal", { start, limit: 3 });
+    const both = ["sales", "sales_daily"];
+    expect(await at(3)).toEqual([both, [...urns.slice(3, 5), dataset("t")]]);
+    expect(await at(29)).toEqual([both, [urns[29], dataset("t")]]);
+    expect(await at(30)).toEqual([["sales_daily"], [dataset("t")]]);
+    expect(await at(31)).toEqual([[], []]);
+    expect(await at(10_000)).toEqual([[], []]);
+  });
+});
