@@ -37,6 +37,9 @@ extend type Mutation {
   unlinkAssetVersion(input: UnlinkVersionInput!): VersionSet
 
   batchAssignForm(input: BatchAssignFormInput!): Boolean
+
+  "Tells which entities the form is for. Nothing here assigns it to them."
+  createDynamicFormAssignment(input: CreateDynamicFormAssignmentInput!): Boolean
 }
 
 input CreateTagInput {
@@ -120,5 +123,11 @@ input UnlinkVersionInput {
 input BatchAssignFormInput {
   formUrn: String!
   entityUrns: [String!]!
+}
+
+input CreateDynamicFormAssignmentInput {
+  formUrn: String!
+  "Any must hold, each all of its own; at least one."
+  orFilters: [AndFilterInput!]!
 }
 `;

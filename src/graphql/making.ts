@@ -8,6 +8,7 @@ import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import { move } from "./moving.ts";
 import { propertiesAspects } from "./telling-aspects.ts";
+import type { FacetFilter } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -243,6 +244,35 @@ async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer
   );
 }
 
+interface FormFilterInput {
+  readonly formUrn: string;
+  readonly orFilters: readonly { readonly and?: Maybe<readonly FacetFilter[]> }[];
+}
+
+/** The filter that the form had is no more. */
+async function createDynamicFormAssignment(
+  _: never,
+  { input }: { input: FormFilterInput },
+  viewer: Viewer,
+) {
+  const form = urnOf(input.formUrn, ["form"], viewer);
+  if (input.orFilters.length === 0) {
+    throw new CatalogError("malformed", "orFilters is empty", {
+      hint: "Say which entities the form is for",
+    });
+  }
+  await refuseMissing([form], viewer);
+  const or = input.orFilters.map(({ and }) => ({ and: (and ?? []).map(criterionOf) }));
+  return write([proposalOf(form, "dynamicFormAssignment", { filter: { or } })], viewer);
+}
+
+const criterionOf = ({ field, value, values, condition, negated }: FacetFilter) => ({
+  field,
+  values: [...(values ?? []), ...(typeof value === "string" ? [value] : [])],
+  condition: condition ?? "EQUAL",
+  negated: negated ?? false,
+});
+
 export const making = {
   createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
     make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
@@ -340,4 +370,5 @@ export const making = {
   linkAssetVersion,
   unlinkAssetVersion,
   batchAssignForm,
+  createDynamicFormAssignment,
 };

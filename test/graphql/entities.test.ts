@@ -227,6 +227,40 @@ describe("a job", () => {
   });
 });
 
+describe("a form", () => {
+  const form = "urn:li:form:f";
+  const assign = (formUrn: string, orFilters: string) =>
+    `mutation { createDynamicFormAssignment(input: {formUrn: "${formUrn}" orFilters: ${orFilters}}) }`;
+  const hive = "urn:li:dataPlatform:hive";
+
+  test("is told which entities it is for", async () => {
+    await service.client.upsert(form, "formInfo", { name: "f", type: "COMPLETION", prompts: [] });
+    const platform = `{ field: "platform", values: ["${hive}"], condition: EQUAL, negated: false }`;
+    const other = '{ field: "origin", value: "PROD", negated: true }';
+    const done = await data(assign(form, `[{ and: [${platform}, ${other}] }, { and: [] }]`));
+    expect(done).toEqual({ createDynamicFormAssignment: true });
+    expect(await aspect(form, "dynamicFormAssignment")).toMatchObject({
+      filter: {
+        or: [
+          {
+            and: [
+              { field: "platform", values: [hive], condition: "EQUAL", negated: false },
+              { field: "origin", values: ["PROD"], condition: "EQUAL", negated: true },
+            ],
+          },
+          { and: [] },
+        ],
+      },
+    });
+  });
+
+  test("that is none, or for no entities, is refused", async () => {
+    expect((await fault(assign("urn:li:form:none", "[{and: []}]"))).extensions.code).toBe(404);
+    expect((await fault(assign(dataset, "[{and: []}]"))).extensions.code).toBe(400);
+    expect((await fault(assign(form, "[]"))).message).toContain("orFilters is empty");
+  });
+});
+
 test("lineage is told with its degrees and paths, and goes on page by page", async () => {
   const urn = dataset;
   const input = {
