@@ -8,7 +8,7 @@ import type { EntityTypes } from "./entity-types.ts";
 const completed = [
   ...["dataset", "dashboard", "chart", "container", "mlModel", "mlModelGroup", "mlFeatureTable"],
   ...["dataFlow", "dataJob", "glossaryTerm", "tag", "corpuser", "corpGroup", "notebook"],
-  ...["dataProduct", "domain", "businessAttribute"],
+  ...["dataProduct", "domain", "businessAttribute", "application", "document"],
 ];
 
 const searched = [
