@@ -1,5 +1,5 @@
 /** Facets of an answer: what is asked of the store, and how it is told. */
-import type { FacetQuery, FacetValue } from "../search/search.ts";
+import type { FacetQuery, FacetValue, NamedValues } from "../search/search.ts";
 import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./search-fields.ts";
 import type { SearchFacet, SearchFlags } from "./search-requests.ts";
 
@@ -25,44 +25,81 @@ export interface FacetRequest {
 }
 
 export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
-  const { flags, wanted } = request;
+  const { flags } = request;
   if (flags.skipAggregates === true) return { queries: [], read: () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
   const bare = request.own || flags.includeDefaultFacets === false;
   const usual = bare ? [] : fields.facetsOf(request.entityTypes);
-  const rules = [...usual, ...wantedRules(fields, wanted, usual)];
+  const named = namedQueries(fields, { request, limit });
+  // Of entity types there are few: those that are named are counted with the others.
+  const limitOf = ({ name }: FacetRule): number =>
+    name === TYPE ? Math.max(limit, request.entityTypes.length) : limit;
   return {
-    queries: rules.map((rule) => ({ fields: rule.fields, limit })),
+    queries: [
+      ...usual.map((rule) => ({ fields: rule.fields, limit: limitOf(rule) })),
+      ...named.map(({ query }) => query),
+    ],
     read(answers) {
-      const types = answers[rules.findIndex(({ name }) => name === TYPE)] ?? [];
-      const found = rules.flatMap((rule, i) => {
-        const values = valuesOf(rule, answers[i] ?? [], { request, types });
-        const own = wanted.get(rule.name);
-        const shown = usual.includes(rule)
-          ? values
-          : values.filter(({ value }) => own?.includes(value));
-        return shown.length === 0 ? [] : [{ ...rule, values: shown }];
+      const types = answers[usual.findIndex(({ name }) => name === TYPE)] ?? [];
+      const found = usual.flatMap((rule, i) => {
+        const values = valuesOf(rule, answers[i] ?? [], { request, types, limit });
+        return values.length === 0 ? [] : [{ ...rule, values }];
       });
-      return withWanted(found, { request, fields, limit }).map(({ name, displayName, values }) => ({
-        name,
-        displayName,
-        values,
-      }));
+      const counts = countsOf(named, answers.slice(usual.length));
+      return withWanted(found, { request, fields, limit, counts }).map(
+        ({ name, displayName, values }) => ({ name, displayName, values }),
+      );
     },
   };
 }
 
-/** Of fields that are no facets, the values that the filter names are counted, too. */
-function wantedRules(
+/** What is asked of the store about values that the filter names for a facet. */
+interface NamedQuery {
+  readonly facet: string;
+  readonly query: NamedValues;
+}
+
+/** As many as can be told, whichever the facet has already. */
+function namedQueries(
   fields: SearchFields,
-  wanted: ReadonlyMap<string, readonly string[]>,
-  usual: readonly FacetRule[],
-): readonly FacetRule[] {
-  return [...wanted].flatMap(([name, values]): readonly FacetRule[] => {
-    const known = usual.some((rule) => rule.name === name) || fields.find(name).length === 0;
-    if (known || values.length === 0) return [];
-    return [fields.facet(name) ?? { name, displayName: name, fields: [name] }];
+  { request, limit }: { readonly request: FacetRequest; readonly limit: number },
+): readonly NamedQuery[] {
+  return [...request.wanted].flatMap(([facet, wanted]): readonly NamedQuery[] => {
+    if (fields.find(facet).length === 0 && fields.facet(facet) === undefined) return [];
+    const among = (fields.facet(facet)?.fields ?? [facet]).map((field) => [field]);
+    const values = [...new Set(wanted)].slice(0, 2 * limit);
+    const named = values.map((value) =>
+      among.length === 1 ? [value] : split(value, FACET_SEPARATOR),
+    );
+    const byLength = Map.groupBy(named, ({ length }) => length);
+    return Array.from(byLength, ([length, some]) => ({
+      facet,
+      query: { named: some, among: among.slice(0, length) },
+    }));
   });
+}
+
+/** At the first of the separators. */
+function split(text: string, separator: string): readonly string[] {
+  const [first = "", ...rest] = text.split(separator);
+  return rest.length === 0 ? [first] : [first, rest.join(separator)];
+}
+
+/** By facet, how many hits have each of the values that were asked about. */
+type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+function countsOf(
+  named: readonly NamedQuery[],
+  answers: readonly (readonly FacetValue[])[],
+): Counts {
+  const counts = new Map<string, Map<string, number>>();
+  for (const [i, { facet, query }] of named.entries()) {
+    const own = counts.get(facet) ?? new Map<string, number>();
+    for (const values of query.named) own.set(values.join(FACET_SEPARATOR), 0);
+    for (const { values, count } of answers[i] ?? []) own.set(values.join(FACET_SEPARATOR), count);
+    counts.set(facet, own);
+  }
+  return counts;
 }
 
 type Value = SearchFacet["values"][number];
@@ -72,19 +109,30 @@ const told = (value: string, count: number): Value => ({ value, count, filtered:
 function valuesOf(
   rule: FacetRule,
   found: readonly FacetValue[],
-  { request, types }: { readonly request: FacetRequest; readonly types: readonly FacetValue[] },
+  {
+    request,
+    types,
+    limit,
+  }: {
+    readonly request: FacetRequest;
+    readonly types: readonly FacetValue[];
+    readonly limit: number;
+  },
 ): readonly Value[] {
   if (rule.fields.length === 2) {
     // An entity without a value of the second field counts for the first.
-    return types.flatMap(({ values: [type = ""], count }) => [
-      told(type, count),
-      ...found
-        .filter(({ values }) => values[0] === type)
-        .map((one) => told(one.values.join(FACET_SEPARATOR), one.count)),
-    ]);
+    return types
+      .slice(0, limit)
+      .flatMap(({ values: [type = ""], count }) => [
+        told(type, count),
+        ...found
+          .filter(({ values }) => values[0] === type)
+          .map((one) => told(one.values.join(FACET_SEPARATOR), one.count)),
+      ]);
   }
   const values = found.map(({ values: [value = ""], count }) => told(value, count));
-  if (rule.name !== TYPE || !request.typesNamed) return values;
+  if (rule.name !== TYPE) return values;
+  if (!request.typesNamed) return values.slice(0, limit);
   const known = new Set(values.map(({ value }) => value));
   const none = request.entityTypes.filter((type) => !known.has(type));
   return [...values, ...none.map((type) => told(type, 0))];
@@ -97,17 +145,22 @@ function withWanted(
     readonly request: FacetRequest;
     readonly fields: SearchFields;
     readonly limit: number;
+    readonly counts: Counts;
   },
 ): readonly SearchFacet[] {
-  const { request, fields, limit } = around;
+  const { request, fields, limit, counts } = around;
   const all = new Map(facets.map((facet) => [facet.name, facet]));
-  for (const [name, wanted] of request.wanted) {
+  for (const name of request.wanted.keys()) {
     const displayName = fields.facet(name)?.displayName ?? name;
     const facet = all.get(name) ?? { name, displayName, values: [] };
     const known = new Set(facet.values.map(({ value }) => value));
-    const missing = [...new Set(wanted)].filter((value) => !known.has(value)).slice(0, limit);
-    const values = missing.map((value) => ({ value, count: 0, filtered: true }));
-    all.set(name, { ...facet, values: [...facet.values, ...values] });
+    const values = Array.from(counts.get(name) ?? [], ([value, count]) => ({
+      ...{ value, count },
+      filtered: count === 0,
+    })).filter(({ value }) => !known.has(value));
+    const shown = all.has(name) ? values.slice(0, limit) : values;
+    const ordered = shown.toSorted((a, b) => b.count - a.count);
+    all.set(name, { ...facet, values: [...facet.values, ...ordered] });
   }
   return [...all.values()];
 }

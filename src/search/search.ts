@@ -160,11 +160,21 @@ export interface SortBy {
   readonly order: "ASCENDING" | "DESCENDING";
 }
 
+export type FacetQuery = FrequentValues | NamedValues;
+
 /** Counts of the values of a field, or of the combinations of values of two. */
-export interface FacetQuery {
+export interface FrequentValues {
   readonly fields: readonly [string] | readonly [string, string];
   /** Most values; the most frequent ones, equals in order of their text. */
   readonly limit: number;
+}
+
+/** Counts of these combinations, however rare; told in their order, without those of no document. */
+export interface NamedValues {
+  /** Values as texts, one for each of `among`; no combination twice. */
+  readonly named: readonly (readonly string[])[];
+  /** At least one. A value of a combination may be in any of the fields that stand in its place. */
+  readonly among: readonly (readonly string[])[];
 }
 
 export interface SearchQuery extends Scope {

@@ -15,7 +15,9 @@ import type {
   FieldValue,
   FolderAnswer,
   FolderQuery,
+  FrequentValues,
   Hit,
+  NamedValues,
   Scope,
   SearchAnswer,
   SearchDocument,
@@ -132,9 +134,32 @@ function compareKeys(a: number | string, b: number | string): number {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function facetOf(
+function facetOf(documents: readonly SearchDocument[], facet: FacetQuery): readonly FacetValue[] {
+  return "named" in facet ? namedOf(documents, facet) : frequentOf(documents, facet);
+}
+
+function namedOf(
   documents: readonly SearchDocument[],
-  { fields, limit }: FacetQuery,
+  { named, among }: NamedValues,
+): readonly FacetValue[] {
+  const counted = named.map((texts) => ({
+    values: texts,
+    count: documents.filter(({ values }) =>
+      among.every((fields, at) =>
+        fields.some((field) =>
+          fieldValues(values, field)
+            .map(String)
+            .includes(texts[at] ?? ""),
+        ),
+      ),
+    ).length,
+  }));
+  return counted.filter(({ count }) => count > 0);
+}
+
+function frequentOf(
+  documents: readonly SearchDocument[],
+  { fields, limit }: FrequentValues,
 ): readonly FacetValue[] {
   const counts = new Map<string, number>();
   const [first, second] = fields;
@@ -405,6 +430,17 @@ export const scopes: fc.Arbitrary<Scope> = fc.record(
   { requiredKeys: ["entityTypes", "expression"] },
 );
 
+const namedValues: fc.Arbitrary<NamedValues> = fc.integer({ min: 1, max: 2 }).chain((places) => {
+  const ofPlaces = { minLength: places, maxLength: places };
+  return fc.record({
+    named: fc.uniqueArray(fc.array(someValue.map(String), ofPlaces), {
+      maxLength: 5,
+      selector: (texts) => JSON.stringify(texts),
+    }),
+    among: fc.array(fc.uniqueArray(field, { minLength: 1, maxLength: 3 }), ofPlaces),
+  });
+});
+
 export const searchQueries: fc.Arbitrary<SearchQuery> = fc
   .tuple(
     scopes,
@@ -416,10 +452,16 @@ export const searchQueries: fc.Arbitrary<SearchQuery> = fc
       start: fc.constantFrom(0, 0, 0, 1, 7),
       count: fc.constantFrom(0, 1, 5, 20, 10_000),
       facets: fc.array(
-        fc.record({
-          fields: fc.oneof(fc.tuple(field), fc.tuple(field, field)),
-          limit: fc.constantFrom(0, 1, 3, 100),
-        }),
+        fc.oneof(
+          {
+            weight: 3,
+            arbitrary: fc.record({
+              fields: fc.oneof(fc.tuple(field), fc.tuple(field, field)),
+              limit: fc.constantFrom(0, 1, 3, 100),
+            }),
+          },
+          { weight: 1, arbitrary: namedValues },
+        ),
         { maxLength: 3 },
       ),
     }),

@@ -862,6 +862,72 @@ export function searchContract(
         ]);
       });
 
+      test("count values that are named, however rare, in any of some fields", async () => {
+        const long = "long ".repeat(3_000);
+        await put(
+          documentOf("a", { f: ["x", "y"], g: ["y"], h: [1, "1"] }),
+          documentOf("b", { f: ["x"], g: ["z", long], h: ["1", 2] }),
+          documentOf("c", { f: ["x"], h: [true, 1] }),
+          documentOf("urn:li:tag:d", { f: ["y"] }),
+        );
+        const asked = (among: readonly (readonly string[])[], named: string[][]) => ({
+          among,
+          named,
+        });
+        const none = ["\u{1F600}", ""].map((text) => [text]);
+        const { facets } = await search({
+          entityTypes: ["dataset"],
+          count: 0,
+          facets: [
+            asked([["f"]], [["y"], ...none, ["x"]]),
+            asked([["f", "g", "unheard"]], [["z"], ["y"], [long]]),
+            asked([["h"]], [["1"], ["true"], ["2"]]),
+            asked(
+              [["f", "g"], ["h"]],
+              [
+                ["y", "1"],
+                ["x", "true"],
+                ["y", "2"],
+                ["x", "1"],
+              ],
+            ),
+            asked([["unheard"]], [["x"]]),
+            asked([["f"]], []),
+            { fields: ["f"], limit: 1 },
+          ],
+        });
+        const told = facets.map((counted) =>
+          counted.map(({ values, count }) => [...values, count]),
+        );
+        expect(told).toEqual([
+          [
+            ["y", 1],
+            ["x", 3],
+          ],
+          [
+            ["z", 1],
+            ["y", 1],
+            [long, 1],
+          ],
+          [
+            ["1", 3],
+            ["true", 1],
+            ["2", 1],
+          ],
+          [
+            ["y", "1", 1],
+            ["x", "true", 1],
+            ["x", "1", 3],
+          ],
+          [],
+          [],
+          [["x", 3]],
+        ]);
+        expect(
+          (await search({ entityTypes: ["chart"], facets: [asked([["f"]], [["x"]])] })).facets,
+        ).toEqual([[]]);
+      });
+
       test("follow documents that change", async () => {
         const facets = [{ fields: ["f"] as const, limit: 9 }];
         await put(documentOf("a", { f: ["x"] }), documentOf("b", { f: ["x", "y"] }));

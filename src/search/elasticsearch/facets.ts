@@ -2,12 +2,13 @@
  * Counts of values and of their combinations. Of single values each shard tells the most frequent,
  * which are all where there is one shard or few values; where they may not be, it is asked for all.
  * Combinations are gone through one page after the other, since servers keep no count of them.
+ * Values that are named are counted by a filter each.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../evaluate.ts";
-import type { FacetQuery, FacetValue } from "../search.ts";
+import type { FacetQuery, FacetValue, FrequentValues, NamedValues } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
-import { type Query, terms } from "./clauses.ts";
+import { allOf, anyOf, type Query, terms } from "./clauses.ts";
 import { fieldNames } from "./fields.ts";
 import type { Indices, Response } from "./indices.ts";
 import { fromUnitOrder, readStoredText, storedText } from "./stored-text.ts";
@@ -24,12 +25,12 @@ const ALL = 2_147_483_647;
 
 /** To be asked for along with a page of hits. */
 export function facetAggregations(facets: readonly FacetQuery[]): Record<string, Aggregation> {
-  const asked = facets.flatMap((facet, n) =>
-    facet.limit <= 0
-      ? []
-      : [[nameOf(n), isPair(facet) ? pairs(facet) : single(facet, SHARD_VALUES)] as const],
+  return Object.fromEntries(
+    facets.flatMap((facet, n) => {
+      const aggregation = aggregationOf(facet);
+      return aggregation === undefined ? [] : [[nameOf(n), aggregation] as const];
+    }),
   );
-  return Object.fromEntries(asked);
 }
 
 /** Reads what the aggregations told, and asks for what they left out. */
@@ -43,6 +44,7 @@ export async function readFacets(
     facets.map(async (facet, n) => {
       const told = aggregations[nameOf(n)];
       if (told === undefined) return [];
+      if (isNamed(facet)) return readNamed(facet, told as Filters);
       const counted = isPair(facet)
         ? mostFrequent(await allPairs(facet, told as Composite, query, indices), facet.limit)
         : await allSingle(facet, told as Terms, query, indices);
@@ -59,13 +61,41 @@ export async function readFacets(
 }
 
 const nameOf = (n: number): string => `facet${n}`;
-const isPair = ({ fields }: FacetQuery): boolean => fields.length > 1;
+const isNamed = (facet: FacetQuery): facet is NamedValues => "named" in facet;
+const isPair = ({ fields }: FrequentValues): boolean => fields.length > 1;
 
+function aggregationOf(facet: FacetQuery): Aggregation | undefined {
+  if (isNamed(facet)) return facet.named.length === 0 ? undefined : oneByOne(facet);
+  if (facet.limit <= 0) return undefined;
+  return isPair(facet) ? pairs(facet) : single(facet, SHARD_VALUES);
+}
+
+const oneByOne = ({ named, among }: NamedValues): Aggregation => ({
+  filters: {
+    filters: named.map((values) =>
+      allOf(
+        among.map((fields, at) => {
+          const stored = [storedText(values[at] ?? "")];
+          return anyOf(fields.flatMap((field) => terms(fieldNames.shown(field), stored)));
+        }),
+      ),
+    ),
+  },
+});
+
+function readNamed({ named }: NamedValues, { buckets }: Filters): readonly FacetValue[] {
+  const counts = Array.isArray(buckets) ? buckets : [];
+  return named
+    .map((values, n) => ({ values, count: counts[n]?.doc_count ?? 0 }))
+    .filter(({ count }) => count > 0);
+}
+
+type Filters = estypes.AggregationsFiltersAggregate;
 type Terms = estypes.AggregationsStringTermsAggregate;
 type Composite = estypes.AggregationsCompositeAggregate;
 
 /** The index's order is that of the texts. */
-const single = ({ fields: [field], limit }: FacetQuery, perShard: number): Aggregation => {
+const single = ({ fields: [field], limit }: FrequentValues, perShard: number): Aggregation => {
   const size = Math.min(limit, VALUES_MAX);
   return {
     terms: {
@@ -78,7 +108,7 @@ const single = ({ fields: [field], limit }: FacetQuery, perShard: number): Aggre
 };
 
 async function allSingle(
-  facet: FacetQuery,
+  facet: FrequentValues,
   told: Terms,
   query: Query,
   indices: Indices,
@@ -97,7 +127,7 @@ async function allSingle(
 }
 
 const pairs = (
-  { fields }: FacetQuery,
+  { fields }: FrequentValues,
   after?: Record<string, estypes.FieldValue>,
 ): Aggregation => ({
   composite: {
@@ -110,7 +140,7 @@ const pairs = (
 });
 
 async function allPairs(
-  facet: FacetQuery,
+  facet: FrequentValues,
   told: Composite,
   query: Query,
   indices: Indices,

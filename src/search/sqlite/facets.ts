@@ -1,12 +1,25 @@
 /** Counts how often each value of a field, or each pair of values of two, is in what was found. */
-import type { FacetQuery, FacetValue } from "../search.ts";
-import type { Column } from "./column.ts";
+import type { FacetQuery, FacetValue, FrequentValues, NamedValues } from "../search.ts";
+import type { Column, ValueNumber } from "./column.ts";
 import { byCodeUnit } from "./urn-order.ts";
 
-export function countFacet(
-  { fields, limit }: FacetQuery,
+type ColumnOf = (field: string) => Column;
+
+export const countFacet = (
+  facet: FacetQuery,
   docs: Uint32Array,
-  column: (field: string) => Column,
+  column: ColumnOf,
+): readonly FacetValue[] =>
+  "named" in facet ? countNamed(facet, docs, column) : countFrequent(facet, docs, column);
+
+/** The fields whose columns are counted. */
+export const fieldsOf = (facet: FacetQuery): readonly string[] =>
+  "named" in facet ? facet.among.flat() : facet.fields;
+
+function countFrequent(
+  { fields, limit }: FrequentValues,
+  docs: Uint32Array,
+  column: ColumnOf,
 ): readonly FacetValue[] {
   const [first, second] = fields;
   const counted =
@@ -14,6 +27,86 @@ export function countFacet(
       ? countOne(column(first), docs)
       : countPairs(column(first), column(second), docs);
   return mostFrequent(counted, limit);
+}
+
+function countNamed(
+  { named, among }: NamedValues,
+  docs: Uint32Array,
+  column: ColumnOf,
+): readonly FacetValue[] {
+  const combinations = named.map((values) => values.map((text) => text.toWellFormed()));
+  const places = among.map((fields, at) => {
+    const texts = new Set(combinations.map((values) => values[at] ?? ""));
+    return fields.map((field) => withTexts(column(field), texts));
+  });
+  const counts = countOfOne(combinations, places, docs) ?? countOfAll(combinations, places, docs);
+  return named
+    .map((values, n) => ({ values, count: counts[n] ?? 0 }))
+    .filter(({ count }) => count > 0);
+}
+
+type Combinations = readonly (readonly string[])[];
+
+/** A column, and which of its values have one of some texts. */
+interface WithTexts {
+  readonly column: Column;
+  readonly texts: ReadonlyMap<ValueNumber, string>;
+}
+
+function withTexts(column: Column, wanted: ReadonlySet<string>): WithTexts {
+  const texts = new Map<ValueNumber, string>();
+  for (const [number, value] of column.values.entries()) {
+    const text = String(value);
+    if (wanted.has(text)) texts.set(number, text);
+  }
+  return { column, texts };
+}
+
+/** Where each text is one value of one column, which has counts of its own. */
+function countOfOne(
+  combinations: Combinations,
+  places: readonly (readonly WithTexts[])[],
+  docs: Uint32Array,
+): readonly number[] | undefined {
+  const [one, ...others] = places.flat();
+  if (one === undefined || others.length > 0) return undefined;
+  const numbers = new Map(Array.from(one.texts, ([number, text]) => [text, number]));
+  if (numbers.size < one.texts.size) return undefined;
+  const counts = one.column.count(docs);
+  return combinations.map(([text = ""]) => counts[numbers.get(text) ?? -1] ?? 0);
+}
+
+/** Of each document, the texts that it has in each place, then the combinations of them. */
+function countOfAll(
+  combinations: Combinations,
+  places: readonly (readonly WithTexts[])[],
+  docs: Uint32Array,
+): Uint32Array {
+  const byFirst = Map.groupBy(combinations.keys(), (n) => combinations[n]?.[0] ?? "");
+  const counts = new Uint32Array(combinations.length);
+  const told = places.map((all) => ({
+    held: new Set<string>(),
+    columns: all.filter(({ texts }) => texts.size > 0),
+  }));
+  const [first, ...others] = told;
+  for (const doc of docs) {
+    for (const { held, columns } of told) {
+      if (held.size > 0) held.clear();
+      for (const { column, texts } of columns) {
+        column.each(doc, (number) => {
+          const text = texts.get(number);
+          if (text !== undefined) held.add(text);
+        });
+      }
+    }
+    for (const text of first?.held ?? []) {
+      for (const n of byFirst.get(text) ?? []) {
+        const rest = others.every(({ held }, at) => held.has(combinations[n]?.[at + 1] ?? ""));
+        if (rest) counts[n] = (counts[n] ?? 0) + 1;
+      }
+    }
+  }
+  return counts;
 }
 
 function countOne(column: Column, docs: Uint32Array): readonly FacetValue[] {

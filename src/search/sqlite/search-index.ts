@@ -24,7 +24,7 @@ import { simplifiedCondition } from "../simplified-condition.ts";
 import { createBest } from "./best.ts";
 import { createConditions, type Limit, narrowingMax } from "./conditions.ts";
 import type { StoredDocument } from "./documents.ts";
-import { countFacet } from "./facets.ts";
+import { countFacet, fieldsOf } from "./facets.ts";
 import { countFolders } from "./folders.ts";
 import { among, type Found, filter, nothing, replaced } from "./found.ts";
 import { createMatching } from "./matching.ts";
@@ -291,7 +291,7 @@ function createAnswers(snapshot: Snapshot) {
         return { hits: hitsAt(best), total: page.start + best.length, facets: [], position: now };
       }
       const { found, column } = yield* findWith(query, [
-        ...query.facets.flatMap(({ fields }) => fields),
+        ...query.facets.flatMap(fieldsOf),
         ...query.sort.map(({ field }) => field),
       ]);
       const hits = hitsAt(rank(found, page, { column, urns }));

@@ -1,0 +1,137 @@
+/** Facets as a client meets them: what the request names is counted, however rare it is. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const numbers = Array.from({ length: 25 }, (_, n) => n);
+const dataset = (name: string): string => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+const owner = (n: number): string => `urn:li:corpuser:u${String(n).padStart(2, "0")}`;
+const named = (name: string) => ({ name, customProperties: {}, tags: [] });
+
+let service: RunningService;
+let written = 0;
+
+beforeAll(async () => {
+  service = await runningService();
+  const told = numbers.flatMap((n): readonly (readonly [string, string, unknown])[] => [
+    [dataset(`d${n}`), "datasetProperties", named(`n${n}`)],
+    [
+      dataset(`d${n}`),
+      "ownership",
+      {
+        owners: [{ owner: owner(n), type: "DATAOWNER" }],
+        lastModified: { time: 0, actor: owner(n) },
+      },
+    ],
+    [dataset(`d${n}`), "subTypes", { typeNames: [n < 24 ? "Table" : "View"] }],
+  ]);
+  const chart = [
+    "urn:li:chart:(looker,c)",
+    "chartInfo",
+    {
+      ...{ title: "c", description: "" },
+      lastModified: {
+        created: { time: 0, actor: owner(0) },
+        lastModified: { time: 0, actor: owner(0) },
+      },
+    },
+  ] as const;
+  const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals: [...told, chart].map(([urn, aspect, value]) => proposal(urn, aspect, value)),
+  });
+  expect(reply).toMatchObject({ status: 200 });
+  written = reply.position ?? 0;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+interface Facet {
+  readonly name: string;
+  readonly filterValues: readonly {
+    readonly value: string;
+    readonly facetCount: number;
+    readonly filtered: boolean;
+  }[];
+}
+
+async function facets(action: string, body: object): Promise<readonly Facet[]> {
+  const asked = { input: "*", start: 0, count: 0, ...body };
+  const reply = await service.client.call("POST", `/entities?action=${action}`, asked, {
+    "X-Annals-Min-Position": String(written),
+  });
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body.value.metadata.aggregations;
+}
+
+/** The values of a facet, where one of the criteria holds: counts, and whether the filter alone names it. */
+async function valuesOf(name: string, criteria: readonly object[], more: object = {}) {
+  const filter = { or: criteria.map((one) => ({ and: [one] })) };
+  const all = await facets("search", { entity: "dataset", filter, ...more });
+  const { filterValues = [] } = all.find((facet) => facet.name === name) ?? {};
+  return new Map(
+    filterValues.map(({ value, facetCount, filtered }) => [value, [facetCount, filtered]]),
+  );
+}
+
+const ONE = [1, false];
+const NONE = [0, true];
+
+describe("values that a filter names are counted", () => {
+  test("when they are more than a facet has", async () => {
+    const values = await valuesOf("owners", [
+      { field: "owners", condition: "IN", values: numbers.map(owner) },
+    ]);
+    expect([...values]).toEqual(numbers.map((n) => [owner(n), ONE]));
+  });
+
+  test("when others are as frequent or more", async () => {
+    const anyName = { field: "name", condition: "EXISTS" };
+    const both = await valuesOf("owners", [
+      { field: "owners", condition: "EQUAL", values: [owner(24), owner(99)] },
+      anyName,
+    ]);
+    expect(both.size).toBe(22);
+    expect([...both].slice(-2)).toEqual([
+      [owner(24), ONE],
+      [owner(99), NONE],
+    ]);
+    const pair = { field: "_entityType␞typeNames", values: ["dataset␞View", "dataset␞Topic"] };
+    const pairs = await valuesOf(pair.field, [pair, anyName], {
+      searchFlags: { maxAggValues: 2 },
+    });
+    expect(pairs.get("dataset␞View")).toEqual(ONE);
+    const one = await valuesOf(pair.field, [pair, anyName], { searchFlags: { maxAggValues: 1 } });
+    expect([...one]).toEqual([
+      ["dataset", [25, false]],
+      ["dataset␞Table", [24, false]],
+      ["dataset␞View", ONE],
+    ]);
+  });
+
+  test("also of fields that answers have no facets of", async () => {
+    const values = await valuesOf("name", [
+      { field: "name", condition: "EQUAL", values: ["n99", "n9"] },
+      { field: "owners", condition: "EXISTS" },
+    ]);
+    expect([...values]).toEqual([
+      ["n9", ONE],
+      ["n99", NONE],
+    ]);
+    const all = await valuesOf("name", [
+      { field: "name", condition: "IN", values: numbers.map((n) => `n${n}`) },
+    ]);
+    expect([...all.values()]).toEqual(numbers.map(() => ONE));
+  });
+});
+
+test("entity types that are asked for are counted, however few values a facet has", async () => {
+  const asked = { entities: ["dataset", "chart", "tag"], searchFlags: { maxAggValues: 1 } };
+  const all = await facets("searchAcrossEntities", asked);
+  const types = all.find(({ name }) => name === "_entityType")?.filterValues;
+  expect(types?.map(({ value, facetCount }) => [value, facetCount])).toEqual([
+    ["dataset", 25],
+    ["chart", 1],
+    ["tag", 0],
+  ]);
+});
