@@ -59,14 +59,20 @@ interface NamedQuery {
   readonly query: NamedValues;
 }
 
-/** As many as can be told, whichever the facet has already. */
+/**
+ * In all fields that the filter looks for them in: `tags` are those of columns, too. As many as can
+ * be told, whichever the facet has already.
+ */
 function namedQueries(
   fields: SearchFields,
   { request, limit }: { readonly request: FacetRequest; readonly limit: number },
 ): readonly NamedQuery[] {
   return [...request.wanted].flatMap(([facet, wanted]): readonly NamedQuery[] => {
-    if (fields.find(facet).length === 0 && fields.facet(facet) === undefined) return [];
-    const among = (fields.facet(facet)?.fields ?? [facet]).map((field) => [field]);
+    const rule = fields.facet(facet);
+    const among = (rule?.fields.length === 2 ? rule.fields : [facet]).map((name) =>
+      fields.find(name).map((field) => field.name),
+    );
+    if (among.some((names) => names.length === 0)) return [];
     const values = [...new Set(wanted)].slice(0, 2 * limit);
     const named = values.map((value) =>
       among.length === 1 ? [value] : split(value, FACET_SEPARATOR),
@@ -153,14 +159,16 @@ function withWanted(
   for (const name of request.wanted.keys()) {
     const displayName = fields.facet(name)?.displayName ?? name;
     const facet = all.get(name) ?? { name, displayName, values: [] };
-    const known = new Set(facet.values.map(({ value }) => value));
-    const values = Array.from(counts.get(name) ?? [], ([value, count]) => ({
-      ...{ value, count },
-      filtered: count === 0,
-    })).filter(({ value }) => !known.has(value));
+    const own = counts.get(name) ?? new Map<string, number>();
+    const known = facet.values.map((one) => ({ ...one, count: own.get(one.value) ?? one.count }));
+    const others = new Set(own.keys()).difference(new Set(known.map(({ value }) => value)));
+    const values = Array.from(others, (value) => {
+      const count = own.get(value) ?? 0;
+      return { value, count, filtered: count === 0 };
+    });
     const shown = all.has(name) ? values.slice(0, limit) : values;
     const ordered = shown.toSorted((a, b) => b.count - a.count);
-    all.set(name, { ...facet, values: [...facet.values, ...ordered] });
+    all.set(name, { ...facet, values: [...known, ...ordered] });
   }
   return [...all.values()];
 }

@@ -11,6 +11,10 @@ const named = (name: string) => ({ name, customProperties: {}, tags: [] });
 let service: RunningService;
 let written = 0;
 
+/** Of a dataset itself and of a column; of the column alone; of the dataset alone. */
+const [BOTH, INSIDE, OUTSIDE] = ["both", "inside", "outside"].map((one) => `urn:li:tag:${one}`);
+const tagged = (...tags: readonly unknown[]) => ({ tags: tags.map((tag) => ({ tag })) });
+
 beforeAll(async () => {
   service = await runningService();
   const told = numbers.flatMap((n): readonly (readonly [string, string, unknown])[] => [
@@ -36,8 +40,28 @@ beforeAll(async () => {
       },
     },
   ] as const;
+  const tags = [
+    [dataset("d3"), "globalTags", tagged(BOTH, OUTSIDE)],
+    [
+      dataset("d3"),
+      "editableSchemaMetadata",
+      {
+        editableSchemaFieldInfo: [
+          { fieldPath: "f", globalTags: tagged(BOTH, INSIDE) },
+          { fieldPath: "g", globalTags: tagged(INSIDE) },
+        ],
+      },
+    ],
+    [
+      dataset("d4"),
+      "editableSchemaMetadata",
+      { editableSchemaFieldInfo: [{ fieldPath: "f", globalTags: tagged(BOTH) }] },
+    ],
+  ] as const;
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-    proposals: [...told, chart].map(([urn, aspect, value]) => proposal(urn, aspect, value)),
+    proposals: [...told, ...tags, chart].map(([urn, aspect, value]) =>
+      proposal(urn, aspect, value),
+    ),
   });
   expect(reply).toMatchObject({ status: 200 });
   written = reply.position ?? 0;
@@ -123,6 +147,27 @@ describe("values that a filter names are counted", () => {
     ]);
     expect([...all.values()]).toEqual(numbers.map(() => ONE));
   });
+});
+
+test("values that a filter names are counted in all fields that it looks in", async () => {
+  const named = { field: "tags", values: [BOTH, INSIDE, OUTSIDE, "urn:li:tag:none"] };
+  const values = await valuesOf("tags", [named]);
+  expect(Object.fromEntries(values)).toEqual({
+    [String(BOTH)]: [2, false],
+    [String(INSIDE)]: ONE,
+    [String(OUTSIDE)]: ONE,
+    "urn:li:tag:none": NONE,
+  });
+  const columns = await valuesOf("fieldTags", [{ field: "fieldTags", values: [INSIDE, OUTSIDE] }]);
+  expect([...columns]).toEqual([
+    [INSIDE, ONE],
+    [OUTSIDE, NONE],
+  ]);
+  const plain = await valuesOf("tags", [{ field: "name", condition: "EXISTS" }]);
+  expect([...plain]).toEqual([
+    [BOTH, ONE],
+    [OUTSIDE, ONE],
+  ]);
 });
 
 test("entity types that are asked for are counted, however few values a facet has", async () => {
