@@ -5,21 +5,21 @@
  */
 import { entityTypeOf } from "../core/urn.ts";
 import { holds } from "../search/evaluate.ts";
-import type { SearchReader } from "../search/search.ts";
+import type { SearchDocument, SearchReader } from "../search/search.ts";
 import type { Reached } from "./lineage.ts";
 import type { SearchPlan } from "./search.ts";
 
 const COLUMN = "schemaField";
 const chunkMax = 1_000;
 
-/** Urns of those among the reached that are found without a document. */
+/** By urn, of those among the reached that are found without a document, what would be theirs. */
 export async function bareColumns(
   reader: Pick<SearchReader, "documents">,
   plan: SearchPlan,
   reached: readonly Reached[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, SearchDocument>> {
   const { condition, entityTypes } = plan.scope;
-  const found = new Set<string>();
+  const found = new Map<string, SearchDocument>();
   if (!entityTypes.includes(COLUMN)) return found;
   const columns = reached.map(({ urn }) => urn).filter((urn) => entityTypeOf(urn) === COLUMN);
   for (let at = 0; at < columns.length; at += chunkMax) {
@@ -28,7 +28,9 @@ export async function bareColumns(
     for (const [i, urn] of chunk.entries()) {
       if (documents[i] !== undefined) continue;
       const values = { urn: [urn], _entityType: [COLUMN], removed: [false] };
-      if (condition === undefined || holds(condition, { values })) found.add(urn);
+      if (condition === undefined || holds(condition, { values })) {
+        found.set(urn, { urn, entityType: COLUMN, values, texts: [] });
+      }
     }
   }
   return found;

@@ -9,8 +9,9 @@ import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
 import { createInTurn } from "../core/in-turn.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import type { Condition, Cursor, Scope, SearchAnswer } from "../search/search.ts";
+import type { Condition, Cursor, Scope, SearchAnswer, SearchDocument } from "../search/search.ts";
 import { bareColumns } from "./bare-columns.ts";
+import { joinedSearch } from "./joined-search.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
@@ -78,9 +79,11 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
     });
-    const bare = nearestFirst(plan) ? await bareColumns(reader, plan, among) : NONE;
+    const bare = plan.everything ? await bareColumns(reader, plan, among) : NONE;
     return { urn, plan, among, bare, partial };
   }
+
+  const joined = ({ bare }: Exploration) => joinedSearch(reader, [...bare.values()]);
 
   const count = async (scope: Scope): Promise<SearchAnswer> =>
     reader.search({ ...scope, sort: [], start: 0, count: 0, facets: [] });
@@ -91,7 +94,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   ): Promise<readonly SearchFacet[]> {
     const facets = plan.facets.read(answer.facets).filter(({ name }) => name !== DEGREE);
     if (plan.facets.queries.length === 0) return facets;
-    const all = answer.total + bare.size;
+    const all = answer.total;
     const totalOf = async (wanted: number): Promise<number> => {
       const those = among.filter(({ degree }) => degree === wanted);
       if (those.length === among.length) return all;
@@ -152,7 +155,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const exploration = await explore(request);
     const { plan, among } = exploration;
     const byDistance = nearestFirst(plan);
-    const answer = await reader.search({
+    const answer = await joined(exploration).search({
       ...within(plan, among),
       sort: plan.sort,
       start: from,
@@ -168,7 +171,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   /** What every page tells, whichever hits are on it. */
   async function told(exploration: Exploration, answer: SearchAnswer, hits: readonly SearchHit[]) {
     return {
-      total: answer.total + exploration.bare.size,
+      total: answer.total,
       hits: withPaths(exploration, hits),
       facets: await facetsOf(exploration, answer),
       position: answer.position,
@@ -184,7 +187,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const { plan, among, partial } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
-      const page = await scrollPage(reader, { ...plan, scope }, { request, asked });
+      const page = await scrollPage(joined(exploration), { ...plan, scope }, { request, asked });
       return { ...page, hits: withPaths(exploration, page.hits), partial };
     }
     const { scrollId } = asked;
@@ -192,7 +195,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const start = none ? 0 : placeOf(readScrollId(scrollId, request));
     const pageSize = countOf(asked.count);
     const queries = plan.facets.queries;
-    const answer = await reader.search({
+    const answer = await joined(exploration).search({
       ...scope,
       sort: [],
       start: 0,
@@ -239,13 +242,13 @@ interface Exploration {
   readonly plan: SearchPlan;
   readonly among: readonly Reached[];
   /** Those that are found without a document (bare-columns.ts). */
-  readonly bare: ReadonlySet<string>;
+  readonly bare: ReadonlyMap<string, SearchDocument>;
   readonly partial: boolean;
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: Exploration["bare"] = new Map();
 
-const bareIn = (reached: readonly Reached[], bare: ReadonlySet<string>): number =>
+const bareIn = (reached: readonly Reached[], bare: Exploration["bare"]): number =>
   bare.size === 0 ? 0 : reached.filter(({ urn }) => bare.has(urn)).length;
 
 const nearestFirst = (plan: SearchPlan): boolean => plan.everything && plan.sort.length === 0;

@@ -189,7 +189,10 @@ export interface SearchQuery extends Scope {
   readonly uncounted?: boolean | undefined;
 }
 
-/** A place in the order of an answer; valid for the same sort only. JSON. */
+/**
+ * A place in the order of an answer; valid for the same sort only. JSON: what sorts, as sort-key.ts
+ * has it, null without a value; then the score and the urn.
+ */
 export type Cursor = readonly (FieldValue | null)[];
 
 export interface Hit {
