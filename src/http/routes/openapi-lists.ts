@@ -19,7 +19,8 @@ const text = (name: string, about: string): Parameter => ({
   type: "string",
   about,
 });
-const long = (name: string, about: string): Parameter => ({
+/** A number in the query. */
+export const long = (name: string, about: string): Parameter => ({
   name,
   in: "query",
   type: "long",

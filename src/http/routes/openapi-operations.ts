@@ -9,6 +9,7 @@ import type { Restored, RestoreRequest } from "../../ops/operations.ts";
 import { restoredMembers } from "../../ops/restored-text.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import { urn } from "../schemas.ts";
+import { long } from "./openapi-lists.ts";
 import { task, text, tooManyJobs, unauthenticated, unavailable } from "./operation-forms.ts";
 import { indexSizesOf } from "./operations.ts";
 import { orders } from "./samples.ts";
@@ -113,12 +114,19 @@ const getIndexSizes: Endpoint = {
   },
 };
 
-const long = (name: string, about: string): Parameter => ({
-  name,
+const aspectNames: Parameter = {
+  name: "aspectNames",
   in: "query",
-  type: "long",
-  about,
-});
+  type: "strings",
+  about: "Rows of these aspects alone",
+};
+
+const createDefaultAspects: Parameter = {
+  name: "createDefaultAspects",
+  in: "query",
+  type: "boolean",
+  about: "Write default aspects that are missing. False when absent",
+};
 
 const restored: Schema = {
   type: "array",
@@ -196,18 +204,13 @@ const restoreIndices: Endpoint = {
       about: "Entities whose urn is LIKE this: `%` is any text, `_` one character",
     },
     { name: "aspectName", in: "query", type: "string", about: "Rows of this aspect alone" },
-    { name: "aspectNames", in: "query", type: "strings", about: "Rows of these aspects alone" },
+    aspectNames,
     long("start", "Rows to leave out at the beginning. 0 when absent"),
     long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),
     long("limit", "Rows in all. 0, as when absent, for no limit"),
     long("gePitEpochMs", "Rows that were made at this time or later, in epoch milliseconds"),
     long("lePitEpochMs", "Rows that were made at this time or earlier"),
-    {
-      name: "createDefaultAspects",
-      in: "query",
-      type: "boolean",
-      about: "Write default aspects that are missing. False when absent",
-    },
+    createDefaultAspects,
   ],
   example: {
     path: `${search}/restoreIndices?urnLike=urn:li:dataset:%25orders%25`,
@@ -232,14 +235,9 @@ const restoreIndicesOf: Endpoint = {
   summary: "Make what the views have of some entities anew from the log",
   about: `The body is a list of urns, at most ${urnsMax.toLocaleString("en")}. ${goesOn}`,
   parameters: [
-    { name: "aspectNames", in: "query", type: "strings", about: "Rows of these aspects alone" },
+    aspectNames,
     long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
-    {
-      name: "createDefaultAspects",
-      in: "query",
-      type: "boolean",
-      about: "Write default aspects that are missing. False when absent",
-    },
+    createDefaultAspects,
   ],
   body: { type: "array", maxItems: urnsMax, items: urn },
   example: {
