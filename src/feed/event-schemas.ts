@@ -6,6 +6,9 @@
  */
 import { readFileSync } from "node:fs";
 import { assert } from "../core/errors.ts";
+import { topics } from "./topic-names.ts";
+
+export { topics };
 
 export interface EventSchema {
   readonly id: number;
@@ -16,14 +19,6 @@ export interface EventSchema {
   /** In the registry: `<topic>-value`. */
   readonly subjects: readonly string[];
 }
-
-export const topics = {
-  versioned: "MetadataChangeLog_Versioned_v1",
-  timeseries: "MetadataChangeLog_Timeseries_v1",
-  proposals: "MetadataChangeProposal_v1",
-  failedProposals: "FailedMetadataChangeProposal_v1",
-  platformEvents: "PlatformEvent_v1",
-} as const;
 
 /** Ids from here on are given to what others register; those below are the service's own. */
 export const foreignIdsFrom = 1_000;

@@ -100,6 +100,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
     "type src/feed/topic-places.ts",
+    "src/feed/topic-names.ts",
     "type src/telemetry/logger.ts",
     "node:",
     "ajv",

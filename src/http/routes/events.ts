@@ -3,6 +3,7 @@ import type { Catalog, Meaning, ToldChange } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { EventTexts } from "../../feed/event-texts.ts";
+import { topics } from "../../feed/topic-names.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 export interface EventsOptions {
@@ -20,9 +21,9 @@ type Asked = {
 type Kind = Parameters<Catalog["pollChanges"]>[0]["kind"];
 
 const kinds: Readonly<Record<string, Kind>> = {
-  MetadataChangeLog_Versioned_v1: "versioned",
-  MetadataChangeLog_Timeseries_v1: "timeseries",
-  PlatformEvent_v1: "meanings",
+  [topics.versioned]: "versioned",
+  [topics.timeseries]: "timeseries",
+  [topics.platformEvents]: "meanings",
 };
 
 const OFFSET = /^\d{1,15}$/;

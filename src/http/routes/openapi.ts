@@ -2,6 +2,7 @@
 import type { EntityOutline } from "../docs-model.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { createModelNames } from "../openapi-forms.ts";
+import { openApiConsumers } from "./openapi-consumers.ts";
 import { entityReads } from "./openapi-entities.ts";
 import { genericRoutes } from "./openapi-generic.ts";
 import { legacyRoutes } from "./openapi-legacy.ts";
@@ -24,6 +25,7 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...modelRoutes(entities),
     ...relationshipScrolls,
     ...openApiOperations,
+    ...openApiConsumers,
     ...entityReads("v2", names),
     ...entityLists("v2", names),
     ...entityWrites("v2", names),

@@ -1,0 +1,8 @@
+/** The topics of events, as the reference calls them. */
+export const topics = {
+  versioned: "MetadataChangeLog_Versioned_v1",
+  timeseries: "MetadataChangeLog_Timeseries_v1",
+  proposals: "MetadataChangeProposal_v1",
+  failedProposals: "FailedMetadataChangeProposal_v1",
+  platformEvents: "PlatformEvent_v1",
+} as const;
