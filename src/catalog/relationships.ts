@@ -139,13 +139,16 @@ export function createRelationships(dependencies: Dependencies): Reads {
 const rememberedMax = 20_000_000;
 /** A larger page takes longer to send than to read. */
 const rememberedPageMax = 20_000;
+/** Of those who page through a hub, or ask in many ways, the latest. */
+const rememberedOfUrnMax = 16;
 
 /**
  * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
  * are remembered for as long as the view stays as it is, by what was asked, word for word.
  */
 function createRememberedPages(edition: () => number | undefined) {
-  const pages = new Map<string, Page>();
+  /** By urn: most are asked for in one way alone. */
+  const pages = new Map<string, Remembered[]>();
   let size = 0;
   let at = edition();
 
@@ -160,7 +163,7 @@ function createRememberedPages(edition: () => number | undefined) {
       forget();
       at = now;
     }
-    return pages.get(keyOf(asked));
+    return pages.get(asked.urn)?.find((one) => isSame(one.asked, asked))?.page;
   }
 
   return {
@@ -170,29 +173,38 @@ function createRememberedPages(edition: () => number | undefined) {
       const page = known(asked) ?? (await read());
       // What was read is at least as new as the view was then.
       if (now === undefined || edition() !== now || at !== now) return page;
-      const key = keyOf(asked);
-      const own = sizeOf(key, page);
+      const own = sizeOf(asked, page);
       if (own > rememberedPageMax) return page;
       if (size + own > rememberedMax) forget();
-      if (!pages.has(key)) size += own;
-      pages.set(key, page);
+      if (known(asked) !== undefined) return page;
+      const ofUrn = pages.get(asked.urn) ?? [];
+      const oldest = ofUrn.length < rememberedOfUrnMax ? undefined : ofUrn.shift();
+      if (oldest !== undefined) size -= sizeOf(oldest.asked, oldest.page);
+      ofUrn.push({ asked, page });
+      pages.set(asked.urn, ofUrn);
+      size += own;
       return page;
     },
   };
 }
 
-const sizeOf = (key: string, { relationships }: Page): number =>
+interface Remembered {
+  readonly asked: Asked;
+  readonly page: Page;
+}
+
+const sizeOf = ({ urn, types }: Asked, { relationships }: Page): number =>
   relationships.reduce(
-    (size, { urn, via = "" }) => size + urn.length + via.length + 100,
-    key.length + 100,
+    (size, { urn: other, via = "" }) => size + other.length + via.length + 100,
+    types.reduce((size, type) => size + type.length, urn.length + 200),
   );
 
-/** With the lengths of names, so that no other query has the same. */
-function keyOf({ urn, direction, types, start, count }: Asked): string {
-  let key = `${direction} ${start} ${count} `;
-  for (const type of types) key += `${type.length}:${type}`;
-  return `${key} ${urn}`;
-}
+const isSame = (one: Asked, other: Asked): boolean =>
+  one.direction === other.direction &&
+  one.start === other.start &&
+  one.count === other.count &&
+  one.types.length === other.types.length &&
+  one.types.every((type, n) => type === other.types[n]);
 
 const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];
 export const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];

@@ -33,8 +33,17 @@ export function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
 /** Routes are the table's own, so that nobody can make up new ones. */
 function routeOf(endpoint: Endpoint | undefined): string {
   if (endpoint === undefined) return "none";
-  return endpoint.kind === "action" ? `${endpoint.path}?action=${endpoint.name}` : endpoint.path;
+  if (endpoint.kind !== "action") return endpoint.path;
+  let route = actionRoutes.get(endpoint);
+  if (route === undefined) {
+    route = `${endpoint.path}?action=${endpoint.name}`;
+    actionRoutes.set(endpoint, route);
+  }
+  return route;
 }
+
+/** A text that is made anew is looked through with each request that is counted by it. */
+const actionRoutes = new WeakMap<Endpoint, string>();
 
 export function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {

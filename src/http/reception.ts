@@ -99,10 +99,10 @@ export function receive(
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
     throw refuseUnrouted(request, noted, rules);
   }
-  const { rawKey, rawQuery } = addressOf(request);
+  const { rawKey, rawQuery, action } = addressOf(request);
   refuseMoment(endpoint, rawQuery);
   // What stands before this service may have looked at another one.
-  if (rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
+  if (action !== undefined && rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
     parseQuery(rawQuery, protocol.plusIsBlank).one("action");
   }
   const declared = endpoint.parameters;

@@ -1,4 +1,7 @@
-/** Entity reads, against an echo that answers the same text without looking for it. */
+/**
+ * Entity reads, against an echo that answers the same text without looking for it. Both are asked for
+ * the same urns: that no two requests are alike costs who asks as much.
+ */
 import { createClient, encoded } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -31,6 +34,9 @@ export async function benchReads(): Promise<void> {
   const owners = Array.from({ length: entities }, (_, n) => ({
     path: `/relationships?direction=OUTGOING&types=OwnedBy&urn=${encoded(urnOf(n))}`,
   }));
+  const echoed = Array.from({ length: entities }, (_, n) => ({
+    path: `/text?urn=${encoded(urnOf(n))}`,
+  }));
   const results = {
     echo: [] as Measured[],
     entity: [] as Measured[],
@@ -38,7 +44,7 @@ export async function benchReads(): Promise<void> {
     owners: [] as Measured[],
   };
   for (let round = 0; round < rounds; round++) {
-    results.echo.push(await load({ ...common, url: echo.url, requests: [{ path: "/text" }] }));
+    results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
     results.entity.push(await load({ ...common, url: service.address, requests: paths }));
     results.aspect.push(await load({ ...common, url: service.address, requests: aspects }));
     results.owners.push(await load({ ...common, url: service.address, requests: owners }));
