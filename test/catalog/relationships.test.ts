@@ -90,6 +90,23 @@ describe("relationships", () => {
     expect(reads).toBe(5);
   });
 
+  test("of one urn are remembered in the ways that it was asked for last", async () => {
+    const { listRelationships } = open();
+    await tell(
+      ada,
+      Array.from({ length: 40 }, (_, n) => tag(n)),
+    );
+    const page = async (start: number) => {
+      const { relationships } = await listRelationships({ ...tagged, start, count: 1 });
+      expect(relationships).toEqual([{ type: "TaggedWith", urn: tag(start) }]);
+    };
+    for (let start = 0; start < 40; start++) await page(start);
+    await page(39);
+    expect(reads).toBe(40);
+    await page(0);
+    expect(reads).toBe(41);
+  });
+
   test("are not remembered when the view moved while they were read", async () => {
     const { listRelationships } = open();
     await tell(ada, [tag(1)]);
