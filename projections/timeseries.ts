@@ -22,6 +22,9 @@ const TO_HEADER = "annals-to";
 const BEFORE_HEADER = "annals-before";
 const BATCH_HEADER = "annals-batch";
 
+/** A range that ends before it begins. */
+const NOTHING = { from: 1, to: 0 };
+
 export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection<TimeseriesWrite> {
   return (change) => {
     const { urn, aspect, position, entityType, changeType } = change;
@@ -42,8 +45,10 @@ export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection
       case "DELETE": {
         const from = bound(change.headers?.[FROM_HEADER]);
         const to = bound(change.headers?.[TO_HEADER]);
-        // Any client can set headers: what is not a number bounds a range that holds nothing.
-        if (Number.isNaN(from) || Number.isNaN(to)) return [];
+        // What is not a number bounds a range that holds nothing; the view is to come past it all the same.
+        if (Number.isNaN(from) || Number.isNaN(to)) {
+          return [{ op: "remove", urn, aspect, position, ...NOTHING }];
+        }
         return [{ op: "remove", urn, aspect, position, from, to }];
       }
       case "RESTATE":

@@ -28,6 +28,7 @@ import { createGiveDefaults } from "./given-aspects.ts";
 import { createHiddenStages } from "./hidden-stages.ts";
 import { createIngestion } from "./ingest.ts";
 import type { LineageSteps } from "./lineage.ts";
+import { refuseOwnHeaders } from "./own-headers.ts";
 import { createPreparation } from "./prepare.ts";
 import { createEnvelopes } from "./read-entities.ts";
 import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
@@ -256,7 +257,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     });
 
   const catalog: Catalog = {
-    ingest: ingestion.ingest,
+    async ingest(proposals, caller) {
+      refuseOwnHeaders(proposals);
+      return ingestion.ingest(proposals, caller);
+    },
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
     delete: createDelete({
       model,

@@ -6,11 +6,12 @@ import type { AuditStamp } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
-import type { Model } from "../model/model.ts";
+import type { Entity, Model } from "../model/model.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import type { Address, Addresses } from "./address.ts";
-import type { Caller, Catalog, Proposal } from "./catalog.ts";
+import type { Caller, Catalog, Proposal, Written } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
 import type { Ingestion } from "./ingest.ts";
 
@@ -62,8 +63,12 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const rows = exists ? valuesOf(state) : 0;
     const counted = { urn, rows, timeseriesRows, position: undefined };
     if (request.dryRun) return counted;
-    // The same request may have been on its way, and is done now.
-    if (!exists) return { ...counted, ...(await answered(stream, request, caller)) };
+    if (!exists) {
+      // The same request may have been on its way, and is done now.
+      const done = await answered(stream, request, caller);
+      if (done !== undefined || timeseriesRows === 0) return { ...counted, ...done };
+      return { ...counted, position: await deleteLeft(urn, entity, request, caller) };
+    }
     const proposal: Proposal = {
       entityType: entity.name,
       entityUrn: urn,
@@ -73,6 +78,52 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     };
     const { position } = await ingestion.ingest([proposal], caller, request);
     return { ...counted, position };
+  }
+
+  /** Events of an entity that is not there: nothing else would end them. */
+  async function deleteLeft(
+    urn: string,
+    entity: Entity,
+    request: Request,
+    caller: Caller,
+  ): Promise<Position | undefined> {
+    let last: Position | undefined;
+    for (const name of entity.aspects) {
+      if (dependencies.model.aspects.get(name)?.timeseries !== true) continue;
+      const timeseriesRows = await reader.count({ urn, aspect: name });
+      if (timeseriesRows === 0) continue;
+      const { position } = await appendDelete({ urn, entity }, name, request, caller, {
+        timeseriesRows,
+      });
+      last = position;
+    }
+    return last;
+  }
+
+  async function appendDelete(
+    { urn, entity }: Pick<Address, "urn" | "entity">,
+    aspect: string,
+    request: Request,
+    caller: Caller,
+    { timeseriesRows, range = {} }: { timeseriesRows: number; range?: Record<string, string> },
+  ): Promise<Written> {
+    const created: AuditStamp = {
+      time: dependencies.now(),
+      actor: caller.actor ?? dependencies.systemActor,
+    };
+    return ingestion.append(
+      {
+        urn,
+        entityType: entity.name,
+        aspect,
+        changeType: "DELETE",
+        created,
+        system: { lastObserved: created.time, runId: NO_RUN_ID },
+        headers: { ...range, [TIMESERIES_ROWS]: String(timeseriesRows) },
+      },
+      caller,
+      request,
+    );
   }
 
   async function deleteEvents(
@@ -101,23 +152,10 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const counted = { urn, timeseriesRows, position: undefined };
     if (request.dryRun) return counted;
     if (timeseriesRows === 0) return { ...counted, ...(await answered(stream, request, caller)) };
-    const created: AuditStamp = {
-      time: dependencies.now(),
-      actor: caller.actor ?? dependencies.systemActor,
-    };
-    const { position } = await ingestion.append(
-      {
-        urn,
-        entityType: entity.name,
-        aspect,
-        changeType: "DELETE",
-        created,
-        system: { lastObserved: created.time, runId: NO_RUN_ID },
-        headers: { ...rangeHeaders(from, to), [TIMESERIES_ROWS]: String(timeseriesRows) },
-      },
-      caller,
-      request,
-    );
+    const range = rangeHeaders(from, to);
+    const { position } = await appendDelete(address, aspect, request, caller, {
+      ...{ timeseriesRows, range },
+    });
     return { ...counted, position };
   }
 
@@ -145,10 +183,7 @@ function valuesOf(state: EntityState): number {
 }
 
 /** The range of a timeseries delete, as projections/timeseries.ts reads it. */
-function rangeHeaders(
-  from: number | undefined,
-  to: number | undefined,
-): Readonly<Record<string, string>> {
+function rangeHeaders(from: number | undefined, to: number | undefined): Record<string, string> {
   return {
     ...(from !== undefined && { "annals-from": String(from) }),
     ...(to !== undefined && { "annals-to": String(to) }),

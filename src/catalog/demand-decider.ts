@@ -3,14 +3,14 @@
  * between loading the entities and handing what was decided to the log.
  */
 import type { AuditStamp, Change } from "../core/change.ts";
-import { decide } from "../core/decide.ts";
+import { decide, isEnd } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import type { Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { Append } from "../log/change-log.ts";
 import type { Addresses } from "./address.ts";
 import { appendId } from "./append-ids.ts";
-import { type Demand, eventChange } from "./demands.ts";
+import { type Demand, type EventIntent, eventChange } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import type { Preparation } from "./prepare.ts";
 
@@ -94,47 +94,59 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     entry: Entry,
     { stamp: created, key, ends, delimiterOf }: RequestTerms,
   ): Decided {
-    const { urn, entity, intents, events } = demand;
-    const end = ends.get(entityStream(urn));
+    const { urn, entity, intents } = demand;
+    const last = ends.get(entityStream(urn));
     const loaded = entry.state as EntityState;
-    const state = end === undefined ? loaded : { ...loaded, revision: end };
+    const state = last === undefined ? loaded : { ...loaded, revision: last };
     const { changes, next } = decide(state, intents, {
       entityType: entity.name,
       keyAspect: entity.keyAspect,
       created,
       systemActor,
-      toldOfExistence: events.find(({ intent }) => intent.kind !== "delete")?.intent.system,
+      tellings: demand.events.flatMap(({ intent, after = 0 }) =>
+        intent.kind === "delete" ? [] : [{ after, system: intent.system }],
+      ),
       given: () => preparation.given(entity, urn, delimiterOf),
     });
-    const appends: Append[] = [];
+    const end = intents.findLastIndex((intent) => isEnd(intent, entity.keyAspect));
+    const isGone = ({ after = Infinity }: EventIntent) => after <= end;
+    const gone = demand.events.filter(isGone);
+    const left = demand.events.filter((one) => !isGone(one));
+    const told = appendsOf(demand, left, { created, key });
+    const appends: Append[] = appendsOf(demand, gone, { created, key }).filter(
+      // A stream is appended to once: what would be gone at once is left out then.
+      ({ stream }) => told.every((other) => other.stream !== stream),
+    );
     if (changes.length > 0) {
       const stream = entityStream(urn);
       const id = appendId(key, stream);
       appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
     }
-    for (const [aspect, records] of eventRecords(demand, created)) {
-      const stream = timeseriesStream(urn, aspect);
-      const expected = demand.eventRevisions?.get(aspect) ?? "any";
-      appends.push({ stream, expected, records, id: appendId(key, stream) });
-    }
+    appends.push(...told);
     // The end of an entity is the end of its events.
     const ended = changes.some(
       ({ changeType, aspect }) => changeType === "DELETE" && aspect === entity.keyAspect,
     );
-    const timeseries = events.length > 0 || ended;
+    const timeseries = demand.events.length > 0 || ended;
     const news = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
     return { entry, next, appends, timeseries, news };
   }
 
-  function eventRecords(demand: Demand, created: AuditStamp): Map<string, Uint8Array[]> {
-    const byAspect = new Map<string, Uint8Array[]>();
-    for (const { aspect, intent } of demand.events) {
-      const record = encode(eventChange(demand, intent, created));
-      const records = byAspect.get(aspect);
-      if (records === undefined) byAspect.set(aspect, [record]);
-      else records.push(record);
-    }
-    return byAspect;
+  function appendsOf(
+    demand: Demand,
+    events: readonly EventIntent[],
+    { created, key }: { readonly created: AuditStamp; readonly key: string | undefined },
+  ): readonly Append[] {
+    const byAspect = Map.groupBy(events, ({ aspect }) => aspect);
+    return [...byAspect].map(([aspect, own]) => {
+      const stream = timeseriesStream(demand.urn, aspect);
+      return {
+        stream,
+        expected: demand.eventRevisions?.get(aspect) ?? "any",
+        records: own.map(({ intent }) => encode(eventChange(demand, intent, created))),
+        id: appendId(key, stream),
+      };
+    });
   }
 
   return { platformsOf, decideAll, decideEntity };

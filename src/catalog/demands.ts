@@ -11,6 +11,8 @@ import type { Prepared } from "./prepare.ts";
 export interface EventIntent {
   readonly aspect: string;
   readonly intent: Intent;
+  /** How many of the demand's intents came before it; absent: it has no place among them. */
+  readonly after?: number | undefined;
 }
 
 /** What a request asks of one entity. */
@@ -32,8 +34,9 @@ export function demandsOf(prepared: readonly Prepared[]): readonly Demand[] {
       demand = { urn, entity, intents: [], events: [] };
       byUrn.set(urn, demand);
     }
-    if (aspect.timeseries) demand.events.push({ aspect: aspect.name, intent });
-    else demand.intents.push(intent);
+    if (aspect.timeseries) {
+      demand.events.push({ aspect: aspect.name, intent, after: demand.intents.length });
+    } else demand.intents.push(intent);
   }
   return [...byUrn.values()];
 }

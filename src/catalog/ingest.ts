@@ -8,7 +8,7 @@
  * So is a refusal, once, where another writer has changed the entity since it was read.
  */
 import type { AuditStamp, Change } from "../core/change.ts";
-import type { Intent } from "../core/decide.ts";
+import { type Intent, isEnd } from "../core/decide.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../core/position.ts";
@@ -101,9 +101,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
     const write = async (left = demands): Promise<Ingested> => {
-      for (const one of prepared) {
-        if (one.aspect.timeseries && one.intent.kind === "delete") await refuseEmptyDelete(one);
-      }
+      await refuseEmptyDeletes(prepared);
       return decideAndAppend(left, { stamp, key });
     };
     if (key === undefined) return write();
@@ -227,9 +225,29 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     return inSlices(addressed, (one) => preparation.prepare(one, stamp, exists));
   }
 
-  async function refuseEmptyDelete({ urn, aspect, intent }: Prepared): Promise<void> {
-    if ((await dependencies.countEvents(urn, aspect.name)) > 0) return;
-    throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
+  /** Of events, which are no part of an entity's state: each delete takes what was told before it. */
+  async function refuseEmptyDeletes(prepared: readonly Prepared[]): Promise<void> {
+    const deletes = prepared.some(
+      ({ aspect, intent }) => aspect.timeseries && intent.kind === "delete",
+    );
+    if (!deletes) return;
+    /** Whether there are events, where the request itself says so; by urn and aspect. */
+    const told = new Map<string, Map<string, boolean>>();
+    const ended = new Set<string>();
+    for (const { urn, entity, aspect, intent } of prepared) {
+      if (isEnd(intent, entity.keyAspect)) {
+        told.delete(urn);
+        ended.add(urn);
+      }
+      if (!aspect.timeseries) continue;
+      const ofUrn = told.get(urn) ?? new Map<string, boolean>();
+      told.set(urn, ofUrn);
+      const own = ofUrn.get(aspect.name) ?? (ended.has(urn) ? false : undefined);
+      ofUrn.set(aspect.name, intent.kind !== "delete");
+      if (intent.kind !== "delete") continue;
+      if (own ?? (await dependencies.countEvents(urn, aspect.name)) > 0) continue;
+      throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
+    }
   }
 
   async function existingOf(urns: readonly string[]): Promise<Set<string>> {

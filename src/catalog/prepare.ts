@@ -14,8 +14,9 @@ import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/pat
 import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Aspect, Entity, Model } from "../model/model.ts";
+import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
-import { PLACE, type Proposal, type ProposedChange } from "./catalog.ts";
+import { NAMED, PLACE, type Proposal, type ProposedChange } from "./catalog.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
 export interface Prepared {
@@ -67,14 +68,20 @@ const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
   DELETE: "delete",
 };
 
+/** Put before what is said of a proposal, where there are several. */
+export const labelOf = (
+  proposal: Proposal,
+  { index, count }: { readonly index: number; readonly count: number },
+): string => (count > 1 ? `${proposal[PLACE] ?? `proposals[${index}]`}: ` : "");
+
 const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
-const STRUCTURED_PROPERTY = /urn:[A-Za-z0-9-]+:structuredProperty:[^"\\/\s]+/g;
+const STRUCTURED_PROPERTY = /^urn:[A-Za-z0-9-]+:structuredProperty:./s;
 
 export function createPreparation(dependencies: Dependencies): Preparation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
 
   function address(proposal: Proposal, place: { index: number; count: number }): Addressed {
-    const label = place.count > 1 ? `${proposal[PLACE] ?? `proposals[${place.index}]`}: ` : "";
+    const label = labelOf(proposal, place);
     return labelled(label, () => {
       const stated = model.findEntity(proposal.entityType);
       if (stated === undefined) throw unknownEntityType(model, proposal.entityType, "invalid");
@@ -150,10 +157,17 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     stamp: AuditStamp,
     exists: (urn: string) => boolean,
   ): Intent["value"] {
-    const sent = sentValue(proposal);
+    const told = sentValue(proposal);
+    const type = { kind: "named", name: aspect.record } as const;
+    const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
     if (proposal.changeType === "PATCH") {
       const patch = parsePatch(sent, patchRules, aspect.name);
       refuseUnknownFields(patch, aspect);
+      if (aspect.name === entity.keyAspect) {
+        const { key } = addresses.known(urn);
+        return (current) =>
+          labelled(label, () => keyOf(urn, aspect, applyPatch(current ?? key, patch, stamp)));
+      }
       return (current) =>
         labelled(label, () =>
           settle(aspect, applyPatch(current, patch, stamp), {
@@ -260,9 +274,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
           ? urnsNeeded(aspect.name, value as JsonObject)
           : [];
       }
-      // What a patch makes is not known yet; the definitions it can add are named in its text.
-      const text = JSON.stringify(proposal.aspect?.value ?? "");
-      return [...new Set(text.match(STRUCTURED_PROPERTY) ?? [])];
+      // What a patch makes is not known yet; the definitions it can add are named in it.
+      const { operations } = parsePatch(sentValue(proposal), patchRules, aspect.name);
+      return [...new Set(textsIn(operations))].filter((text) => STRUCTURED_PROPERTY.test(text));
     },
 
     given(entity, urn, delimiterOf) {
@@ -278,6 +292,17 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       }));
     },
   };
+}
+
+/** Every text in a JSON value, names of members too. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      yield name;
+      yield* textsIn(member);
+    }
+  }
 }
 
 interface RuleContext {

@@ -95,11 +95,9 @@ function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
 }
 
 function limitOf({ limit, latestValue }: TimeseriesQuery): number {
-  if (limit !== undefined && limit < 0) {
-    throw new CatalogError("malformed", `limit is ${limit}`, { hint: "Send 0 or more" });
-  }
   if (latestValue) return 1;
-  return Math.min(limit ?? eventsMax, eventsMax);
+  // As in the reference, a negative one is none.
+  return limit === undefined || limit < 0 ? eventsMax : Math.min(limit, eventsMax);
 }
 
 function ascendingOf({ sort }: TimeseriesQuery): boolean {

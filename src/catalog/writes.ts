@@ -25,6 +25,9 @@ export const proposalsMax = 20_000;
 /** In no proposal that a client sends, and in no key of a request. */
 export const PLACE: unique symbol = Symbol("place");
 
+/** Also in no proposal of a client: records of the value name themselves (model/type-names.ts). */
+export const NAMED: unique symbol = Symbol("named");
+
 /** A proposal as clients send it, its aspect value still as they wrote it. */
 export interface Proposal {
   readonly entityType: string;
@@ -41,6 +44,7 @@ export interface Proposal {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where its sender finds it in the request; `proposals[<index>]` when absent. */
   readonly [PLACE]?: string | undefined;
+  readonly [NAMED]?: true | undefined;
 }
 
 /** A legacy snapshot: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}}. */

@@ -62,10 +62,16 @@ export interface DecisionContext {
   readonly created: AuditStamp;
   /** The system's own actor; its writes carry no aspectCreated/aspectModified. */
   readonly systemActor: string;
-  /** Something else was told of the entity (a timeseries event), so that it comes to be anyway. */
-  readonly toldOfExistence?: Partial<SystemMetadata> | undefined;
+  /** What else was told of the entity (timeseries events), so that it comes to be anyway. */
+  readonly tellings?: readonly Telling[] | undefined;
   /** Key aspect and defaults of the entity, asked for only when it comes to be. */
   readonly given: () => readonly GivenAspect[];
+}
+
+export interface Telling {
+  /** How many of the intents came before it. */
+  readonly after: number;
+  readonly system: Partial<SystemMetadata>;
 }
 
 export interface Decision {
@@ -81,10 +87,38 @@ export function decide(
   context: DecisionContext,
 ): Decision {
   const draft = createDraft(state, context);
-  for (const intent of intents) decideOne(draft, intent, context);
-  giveMissing(draft, intents, context);
+  const lives = livesIn(intents, context);
+  for (const [n, { from, to }] of lives.entries()) {
+    const own = intents.slice(from, to);
+    for (const intent of own) decideOne(draft, intent, context);
+    giveMissing(draft, { intents: own, told: toldIn(context, from, to) }, context);
+    const end = n < lives.length - 1 ? intents[to] : undefined;
+    if (end !== undefined) decideOne(draft, end, context);
+  }
   return draft.finish();
 }
+
+/** Whether the intent ends the entity: what was told before it, ends with it. */
+export const isEnd = (
+  { kind, aspect }: Pick<Intent, "kind" | "aspect">,
+  keyAspect: string,
+): boolean => kind === "delete" && aspect === keyAspect;
+
+/** Stretches of the intents, between which are those that end the entity. */
+function livesIn(
+  intents: readonly Intent[],
+  { keyAspect }: DecisionContext,
+): readonly { readonly from: number; readonly to: number }[] {
+  const ends = intents.flatMap((intent, n) => (isEnd(intent, keyAspect) ? [n] : []));
+  return [...ends, intents.length].map((to, n) => ({ from: (ends[n - 1] ?? -1) + 1, to }));
+}
+
+const toldIn = (
+  { tellings = [] }: DecisionContext,
+  from: number,
+  to: number,
+): Partial<SystemMetadata> | undefined =>
+  tellings.find(({ after }) => after >= from && after <= to)?.system;
 
 /** The state being decided on, and the changes so far. */
 interface Draft {
@@ -138,11 +172,17 @@ function sameValue(current: AspectState, settled: Settled): boolean {
   return equal(JSON.parse(current.value), settled.value);
 }
 
-function giveMissing(draft: Draft, intents: readonly Intent[], context: DecisionContext): void {
-  const last = intents.at(-1);
-  const deleted = last?.kind === "delete" && last.aspect === context.keyAspect;
-  // A request that ends with the entity's deletion leaves it deleted.
-  const told = deleted ? undefined : (last?.system ?? context.toldOfExistence);
+/** An entity of which something was told, since its end if it had one, comes to be. */
+function giveMissing(
+  draft: Draft,
+  life: {
+    readonly intents: readonly Intent[];
+    readonly told: Partial<SystemMetadata> | undefined;
+  },
+  context: DecisionContext,
+): void {
+  const { intents } = life;
+  const told = intents.at(-1)?.system ?? life.told;
   if (draft.entityExists() || told === undefined) return;
   for (const { aspect, settled, schemaVersion } of context.given()) {
     if (draft.aspect(aspect) !== undefined) continue;

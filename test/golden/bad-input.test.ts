@@ -548,14 +548,6 @@ const reads: readonly Read[] = [
     /starship/,
   ],
   [
-    "a negative limit",
-    "POST",
-    "/aspects?action=getTimeseriesAspectValues",
-    { urn: DATASET, entity: "dataset", aspect: "datasetProfile", limit: -1 },
-    400,
-    /-1/,
-  ],
-  [
     "a versioned aspect as a timeseries",
     "POST",
     "/aspects?action=getTimeseriesAspectValues",

@@ -159,7 +159,6 @@ describe("/aspects", () => {
   });
 
   test.each([
-    [{ limit: -1 }, "/limit :: -1 is below 0"],
     [{ limit: "5" }, '/limit :: "5" cannot be coerced to Long'],
     [{ limit: 1.5 }, "/limit :: 1.5 cannot be coerced to Long"],
     [{ startTimeMillis: null }, "/startTimeMillis :: null cannot be coerced to Long"],

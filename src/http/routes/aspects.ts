@@ -116,7 +116,10 @@ const getTimeseriesAspectValues: Endpoint = {
       aspect: { type: "string", description: "Name of the timeseries aspect" },
       startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
       endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
-      limit: { type: "integer", minimum: 0, description: "10,000 when absent, which is the most" },
+      limit: {
+        type: "integer",
+        description: "10,000 when absent or negative, which is the most",
+      },
       latestValue: { type: "boolean", description: "Only the latest: as `limit` 1" },
       filter: schemas.filter,
       sort: schemas.sort,
@@ -147,7 +150,7 @@ const getTimeseriesAspectValues: Endpoint = {
   errors: [
     {
       code: "malformed",
-      when: "a parameter is missing or mistyped, `limit` is negative, or a filter names a field that the aspect has not",
+      when: "a parameter is missing or mistyped, or a filter names a field that the aspect has not",
     },
     { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
     ...momentErrors,

@@ -196,9 +196,9 @@ export async function findMembers(
     if (asked.length === 0 || !entity.exists) return entity;
     const aspects = await Promise.all(
       asked.map(async ({ name, version }) => {
-        const latest = entity.aspects.find((aspect) => aspect.name === name);
-        return version === 0 || latest === undefined
-          ? latest
+        // What was written once is version n for ever, also when it has no value now.
+        return version === 0
+          ? entity.aspects.find((aspect) => aspect.name === name)
           : catalog.findAspect(entity.urn, name, version);
       }),
     );

@@ -1,5 +1,5 @@
 /** OpenAPI doors: the older forms that scripts and the Java emitter still send. */
-import { PLACE, type Proposal } from "../../catalog/catalog.ts";
+import { NAMED, PLACE, type Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -102,6 +102,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       changeType,
       aspectName,
       [PLACE]: `[${i}]`,
+      [NAMED]: true,
       aspect: { value, contentType: "application/json" },
     };
   }

@@ -78,6 +78,22 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
+  /** Timeseries aspects among the named ones that have events. */
+  async function seriesOf(
+    urn: string,
+    entityType: string,
+    asked: readonly string[] | undefined,
+    { catalog }: Backing,
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const aspectName of new Set(asked)) {
+      if (!names.isTimeseries(entityType, aspectName)) continue;
+      const { timeseriesRows } = await catalog.delete({ urn, aspectName, dryRun: true }, {});
+      if (timeseriesRows > 0) found.push(aspectName);
+    }
+    return found;
+  }
+
   return [
     {
       ...change,
@@ -127,7 +143,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           name: "aspects",
           in: "query",
           type: "strings",
-          about: "Only these aspects, of which those that are not there are passed over",
+          about:
+            "Only these aspects, of which those that are not there are passed over; the key aspect stands for the whole entity",
         },
         {
           name: "clear",
@@ -146,13 +163,17 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           return answerTo(position, backing);
         }
         if (ask.caller.idempotencyKey !== undefined) throw partsUnderKey();
-        const [found] = await backing.catalog.findEntities(
-          [urn],
-          clear ? undefined : named.map((name) => names.aspect(entityType, name)),
-        );
+        const asked = clear ? undefined : named.map((name) => names.aspect(entityType, name));
+        const [found] = await backing.catalog.findEntities([urn], asked);
         const key = names.keyOf(entityType);
-        const gone = (found?.aspects ?? []).filter(({ name }) => !clear || name !== key);
-        const proposals = gone.map(({ name: aspectName }) => ({
+        const there = (found?.aspects ?? []).map(({ name }) => name);
+        const series = await seriesOf(urn, entityType, asked, backing);
+        // The key stands for the whole entity: with it, all the others go.
+        const gone =
+          !clear && key !== undefined && there.includes(key)
+            ? [key]
+            : [...there.filter((name) => !clear || name !== key), ...series];
+        const proposals = gone.map((aspectName) => ({
           entityType,
           entityUrn: urn,
           changeType: "DELETE" as const,
@@ -220,13 +241,16 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           patch: { type: "array", items: { type: "object" } },
           arrayPrimaryKeys: { type: ["object", "null"] },
           forceGenericPatch: { type: ["boolean", "null"] },
+          ...patchMembers,
         },
       },
       reply: forms.aspectOut,
       example: { path: `${sample}/status`, body: { patch }, reply: notRemoved },
       handle(ask, backing) {
-        const told = Object.entries(ask.body as Schema).filter(([, value]) => value !== null);
-        return one({ ...ask, body: { value: Object.fromEntries(told) } }, backing, "PATCH");
+        const { headers, systemMetadata, ...sent } = ask.body as Schema;
+        const told = Object.entries(sent).filter(([, value]) => value !== null);
+        const body = { value: Object.fromEntries(told), headers, systemMetadata };
+        return one({ ...ask, body }, backing, "PATCH");
       },
     },
     {
@@ -254,6 +278,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   ];
 }
 
+const { value: _, ...patchMembers } = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
 const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
 
 /** Writes; waits until searches show it where that is asked for. */
