@@ -10,18 +10,22 @@ import { embedded } from "./config/kinds.ts";
 import { variableOf } from "./config/settings.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
 import { withoutPassword } from "./core/server-address.ts";
+import { fileOf, requireCertificates } from "./places.ts";
+import { giveFile, refusedFile } from "./projector/sqlite/refused-file.ts";
 import { placeAt, placeOf, type ViewName, viewNames } from "./stores.ts";
 
 type Checked = Awaited<StoreCheck["checking"]>;
 
 export function checkStores(config: Config): readonly StoreCheck[] {
+  requireCertificates(config);
   const stores = ["log", ...viewNames] as const;
   const servers = stores
     .filter((store) => config[store] !== embedded)
     .map((store) =>
       checkOf(store, withoutPassword(config[store]), () => checkStore(config, store)),
     );
-  const directory = checkOf("directory", config.data, async () => checkDirectory(config.data));
+  const own = stores.filter((store) => config[store] === embedded);
+  const directory = checkOf("directory", config.data, async () => checkDirectory(config, own));
   const kafka =
     config.kafka === ""
       ? []
@@ -69,7 +73,10 @@ async function checkKafkaAt(config: Config): Promise<Checked> {
   return checkKafka(placeAt(config, config.kafka));
 }
 
-function checkDirectory(data: string): Checked {
+function checkDirectory(
+  { data }: Pick<Config, "data">,
+  own: readonly ("log" | ViewName)[],
+): Checked {
   const place = existsSync(data) ? data : dirname(data);
   try {
     accessSync(place, constants.R_OK | constants.W_OK);
@@ -78,5 +85,9 @@ function checkDirectory(data: string): Checked {
   }
   const findings: string[] = [];
   if (!statSync(place).isDirectory()) findings.push(`"${place}" is no directory`);
+  for (const store of own) {
+    const refused = refusedFile(fileOf({ data }, store), "written");
+    if (refused !== undefined) findings.push(`${refused}. ${giveFile}`);
+  }
   return { version: "", findings };
 }

@@ -193,7 +193,7 @@ async function requireGrown(
 }
 
 /** What this command does to a directory, a service that has it does itself. */
-function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
+export function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
   try {
     return lockData(config);
   } catch (error) {

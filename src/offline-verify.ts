@@ -8,17 +8,17 @@ import { configuredModel } from "./configured-model.ts";
 import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
-import { rebuild } from "./offline-rebuild.ts";
+import { lockOrSay, rebuild } from "./offline-rebuild.ts";
 import { noSuchView } from "./ops/no-such-view.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import type { Grade } from "./projector/verify/verification.ts";
 import type { Verified } from "./projector/verify/verified-state.ts";
 import {
-  lockData,
   openLog,
   openViews,
   requireLog,
+  requireViews,
   type StoresConfig,
   storesConfig,
   type ViewName,
@@ -36,6 +36,7 @@ export const verify: Operations["verify"] = async (config, options) => {
   requireLog(config);
   const names = viewsOf(options.views);
   const stores = await locked(config, (log) => storesOf(config, log));
+  requireViews(stores, names);
   const look = (grade: Grade) =>
     locked(config, () =>
       verifyStoredViews(stores, {
@@ -84,7 +85,7 @@ async function storesOf(config: Config, log: ChangeLog): Promise<StoresConfig> {
 
 /** One process at a time has the directory. */
 async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): Promise<T> {
-  const lock = lockData(config);
+  const lock = lockOrSay(config, "verify");
   try {
     // For writing: what a view cannot take is noted in it.
     const log = await openLog(config);

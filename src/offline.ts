@@ -24,20 +24,24 @@ export async function* readLog(
   const log = await openLogReader(config);
   try {
     let left = query.limit;
+    /** Records that tell of no change (jobs, say): not printed, and so not counted. */
+    let passedOver = 0;
     let place: number | "end" = startOf(query);
     while (left > 0) {
-      const options = { limit: Math.min(left, logPageMax), backward: query.backward };
+      const options = { limit: Math.min(left + passedOver, logPageMax), backward: query.backward };
       const page =
         query.stream === undefined
           ? await log.readAll(place as Position | "end", options)
           : await log.readStream(query.stream, place as Revision | "end", options);
       const last = page.at(-1);
       if (last === undefined) return;
-      yield page.flatMap((record) => {
+      const changes = page.flatMap((record) => {
         const change = decodeRecord(record);
         return change === undefined ? [] : [{ ...record, change }];
       });
-      left -= page.length;
+      yield changes.slice(0, left);
+      left -= changes.length;
+      passedOver += page.length - changes.length;
       if (query.stream === undefined) place = last.position;
       else place = last.revision + (query.backward ? -1 : 1);
       if (place < 0) return;

@@ -53,6 +53,13 @@ export function placeAt(
   return { url, name, certificates: file === "" ? undefined : certificatesIn(file) };
 }
 
+/** Throws `invalid` for a file that is named and cannot be read, also where no server is. */
+export function requireCertificates({
+  storeCertificatesFile: file,
+}: Pick<Places, "storeCertificatesFile">): void {
+  if (file !== "") certificatesIn(file);
+}
+
 function certificatesIn(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -3,7 +3,7 @@
  * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
  * data, so that the model is loaded once in a process.
  */
-import { existsSync, rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../projections/graph.ts";
@@ -32,6 +32,7 @@ import {
   type Places,
   placeAt,
   placeKeys,
+  requireCertificates,
   sharedLog,
   sharedView,
   type ViewName,
@@ -42,6 +43,7 @@ import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
 import { fileInPlace, nextEdition, putNextInPlace, replace } from "./projector/sqlite/editions.ts";
+import { requireWritable } from "./projector/sqlite/sqlite-view.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
@@ -63,6 +65,7 @@ export async function storesConfig(
   rules: ViewRules,
   log: ChangeLog,
 ): Promise<StoresConfig> {
+  requireCertificates(config);
   const places = Object.fromEntries(placeKeys.map((key) => [key, config[key]])) as Places;
   return { ...places, rules, origin: await originOf(log) };
 }
@@ -106,12 +109,29 @@ export const annotatedViews: ReadonlySet<string> = new Set(["graph", "search"]);
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
 
-/** Throws `invalid` where no service has written yet. */
+/** Throws `invalid` where no service has written yet, and where nobody may look whether one has. */
 export function requireLog(config: Pick<Config, "data" | "log">): void {
-  if (sharedLog(config) || existsSync(fileOf(config, "log"))) return;
+  if (sharedLog(config)) return;
+  const file = fileOf(config, "log");
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CatalogError("invalid", `"${file}" may not be read (${code})`, {
+      hint: "Run this as the user that the data directory belongs to, or name another one with --data",
+      cause,
+    });
+  }
   throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
     hint: "Name the data directory of a service with --data",
   });
+}
+
+/** Throws `invalid` for a view of the data directory that is there and may not be written. */
+export function requireViews(config: Places, names: readonly ViewName[]): void {
+  for (const name of names) {
+    if (!sharedView(config, name)) requireWritable(name, fileOf(config, name));
+  }
 }
 
 /** The log for appending; the directory must be there. */

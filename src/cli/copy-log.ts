@@ -1,4 +1,7 @@
-/** `annals copy-log`: copies the log into another store. The service must not be running. */
+/**
+ * `annals copy-log`: copies the log into another store. No service may have a data directory that it
+ * reads or writes; nodes that write to a log in a server may go on while that is copied.
+ */
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";

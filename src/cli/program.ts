@@ -153,11 +153,12 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     });
 
   settingsCommand(program, "log")
-    .description("print records of the log as JSON lines; the service may run")
+    .description("print changes of the log as JSON lines; the service may run")
     .addOption(new Option("--from <position>", "after this position").argParser(wholeNumber))
-    .addOption(limit("--limit <records>", "at most so many records", undefined))
+    .addOption(limit("--limit <records>", "print at most so many", undefined))
     .option("--stream <name>", "of one stream only, like entity-urn:li:corpuser:jdoe")
     .option("--backward", "the newest first, from --from or the end of the log", false)
+    .addHelpText("after", logHelp)
     .action(async ({ from, limit, stream, backward, ...flags }: LogFlags) => {
       const query = {
         from: from === undefined ? undefined : position(from),
@@ -169,8 +170,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     });
 
   settingsCommand(program, "copy-log")
-    .description("copy the log into another store; the service must not run")
+    .description(
+      "copy the log into another store; no service may run on a data directory that is read or written",
+    )
     .requiredOption("--to <place>", copyHelp)
+    .addHelpText("after", copyMoreHelp)
     .action(async ({ to, ...flags }: Flags & { readonly to: string }) => {
       finish(await copyLog(configOf(flags), to, { operations, terminal }));
     });
@@ -247,6 +251,14 @@ interface LogFlags extends Flags {
   readonly stream?: string;
   readonly backward: boolean;
 }
+
+const copyMoreHelp = `
+A log in a server may be copied while nodes write to it: name another --data than theirs. Copied again,
+what came since is added. Nobody may write to the log that is copied to.`;
+
+const logHelp = `
+What the log holds beside the changes of entities is left out, and not counted by --limit: jobs, the
+audit trail, records that views could not take, schemas. So positions have gaps here.`;
 
 const copyHelp =
   "a data directory, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)";

@@ -140,7 +140,8 @@ export const settings = {
   }),
   modelExtension: setting(directories, "", {
     shownDefault: "none",
-    about: "Directories of models that add entities and aspects; the flag may be repeated",
+    about:
+      "Directories of models that add entities and aspects; the flag may be repeated, in the variable they are separated by : (on Windows by ;)",
     commands: modelled,
   }),
   urnNamespace: setting(

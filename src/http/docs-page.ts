@@ -122,12 +122,14 @@ const introduction = `<section id="basics"><h2>Basics</h2>
 </ul></section>`;
 
 const codes: Readonly<Record<ErrorCode, string>> = {
-  malformed: "The form is wrong: the body, a parameter, a urn that does not parse.",
+  malformed:
+    "The form is wrong: the body, a parameter, a urn that does not parse or is too long. 405: the path does not have this method.",
   unauthenticated: "It is not known who asks.",
   forbidden: "Who asks may not do this.",
   not_found: "There is no such thing.",
-  conflict: "Others were faster, again and again. Send it again.",
-  too_large: "The body or a value is larger than allowed.",
+  conflict:
+    "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",
+  too_large: "The body, a list in it or a value is larger than allowed.",
   invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
   rate_limited: "Too much at once. Wait as long as Retry-After says.",
   internal: "A fault of the service. Its log says more under the request id of the message.",
@@ -259,15 +261,15 @@ function renderErrors(errors: readonly ErrorCase[]): string {
 /** The example as a shell takes it. */
 export function callOf({ method, example, access }: Endpoint, base = `http://${HOST}`): string {
   const url = quoted(`${base}${example.path}`);
-  if (method === "GET") return `curl ${url}`;
-  if (method === "HEAD") return `curl -I ${url}`;
-  if (method === "DELETE") return `curl -X DELETE ${url}`;
+  const shown = `-H "Authorization: Bearer $(cat data/operator.token)"`;
+  const showing = access === "operator" ? ` \\\n  ${shown}` : "";
+  if (method === "GET") return `curl ${url}${showing}`;
+  if (method === "HEAD") return `curl -I ${url}${showing}`;
+  if (method === "DELETE") return `curl -X DELETE ${url}${showing}`;
   const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
-  const token =
-    access === "operator" ? `-H "Authorization: Bearer $(cat data/operator.token)" \\\n  ` : "";
   const actor =
     example.actor === undefined ? "" : `-H ${quoted(`X-Service-Actor: ${example.actor}`)} \\\n  `;
-  return `curl -X ${method} ${url} \\\n  ${token}${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
+  return `curl -X ${method} ${url}${showing} \\\n  ${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,10 +1,12 @@
 /** The real command on settings that cannot be: exit codes as `--help` tells them, hints that help. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../support/client.ts";
+import { type PlainUser, plainUser } from "../support/faults.ts";
+import { operatorOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Ended, start } from "./run-program.ts";
@@ -36,6 +38,18 @@ describe("a setting that cannot be ends with 2", () => {
       code: 2,
       stderr: expect.stringContaining(`model directory "${model}" cannot be read`),
     });
+  });
+
+  test("certificates that are not there, also where nothing asks for them", async () => {
+    const file = join(directory.path, "no-certificates");
+    for (const command of ["serve", "check"]) {
+      const args = [command, "--data", data, "--store-certificates-file", file];
+      const { code, stderr } = await annals(...args);
+      expect({ command, code, stderr }).toEqual({
+        ...{ command, code: 2 },
+        stderr: `annals: the file "${file}" cannot be read. Name a file with certificates in --store-certificates-file\n`,
+      });
+    }
   });
 
   test("a host that is not this machine's", async () => {
@@ -90,6 +104,93 @@ describe("a setting that cannot be ends with 2", () => {
   });
 });
 
+describe("a file that this user may not use ends with 2", () => {
+  const possible = plainUser(main);
+  const user = possible as PlainUser;
+  // Why not is said by the one test that is left.
+  const tried = "skipped" in possible ? test.skip : test;
+  test("where there is another user to try it as", ({ skip }) => {
+    if ("skipped" in possible) skip(possible.skipped);
+  });
+
+  const plainEnvironment = { ANNALS_LOG_LEVEL: "warn", ANNALS_PORT: "0" };
+  const asUser = (...args: readonly string[]): Promise<Ended> =>
+    start(process.execPath, [main, ...args], plainEnvironment, user.identity).ended;
+  /** A directory of that user's with a file of a mode of its own, in a place that it gets to. */
+  function directoryWith(name: string, mode: number): string {
+    chmodSync(directory.path, 0o711);
+    const own = join(directory.path, `${name}-${mode.toString(8)}`);
+    cpSync(data, own, { recursive: true });
+    user.give(own);
+    chmodSync(join(own, name), mode);
+    return own;
+  }
+
+  tried("a log that may only be read", async () => {
+    const own = directoryWith("log.sqlite", 0o444);
+    const file = join(own, "log.sqlite");
+    for (const command of ["serve", "verify", "rebuild"]) {
+      const { code, stderr } = await asUser(command, "--data", own);
+      expect({ command, code, stderr }).toEqual({
+        ...{ command, code: 2 },
+        stderr: `annals: cannot open log "${file}": "${file}" may not be written (EACCES). Give it to the user that the service runs as, with mode 600, or run this as its owner\n`,
+      });
+    }
+    expect((await asUser("log", "--data", own)).code).toBe(0);
+    const { code, stdout } = await asUser("check", "--data", own);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/to be mended\n {2}- ".*log\.sqlite" may not be written/),
+    });
+  });
+
+  tried("a log that may not even be read", async () => {
+    const own = directoryWith("log.sqlite", 0);
+    for (const command of ["serve", "verify", "rebuild"]) {
+      const { code, stderr } = await asUser(command, "--data", own);
+      expect({ command, code, stderr }).toEqual({
+        ...{ command, code: 2 },
+        stderr: expect.stringContaining('log.sqlite" may not be written (EACCES)'),
+      });
+    }
+    const { code, stderr } = await asUser("log", "--data", own);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('log.sqlite" may not be read (EACCES)'),
+    });
+  });
+
+  tried("a view, which is rebuilt all the same", async () => {
+    for (const mode of [0o444, 0]) {
+      const own = directoryWith("search.sqlite", mode);
+      for (const command of ["serve", "verify"]) {
+        const { code, stderr } = await asUser(command, "--data", own);
+        expect({ command, code, stderr }).toEqual({
+          ...{ command, code: 2 },
+          stderr: expect.stringMatching(
+            /the view "search" could not be opened: ".*search\.sqlite" may not be written \(EACCES\)\. Give it to .*or remove/,
+          ),
+        });
+      }
+      expect((await asUser("check", "--data", own)).stdout).toContain("search.sqlite");
+      expect(await asUser("rebuild", "search", "--data", own)).toMatchObject({ code: 0 });
+      expect(await asUser("verify", "--data", own)).toMatchObject({ code: 0 });
+    }
+  });
+
+  tried("a directory that others may not look into", async () => {
+    const own = directoryWith(".", 0);
+    for (const command of ["log", "verify", "rebuild"]) {
+      const { code, stderr } = await asUser(command, "--data", own);
+      expect({ command, code, stderr }).toEqual({
+        ...{ command, code: 2 },
+        stderr: expect.stringMatching(/log\.sqlite" may not be read \(EACCES\)\. .*belongs to/),
+      });
+    }
+    chmodSync(own, 0o700);
+  });
+});
+
 describe("what may go another time ends with 1", () => {
   test("a port that is taken", async () => {
     const other = createServer();
@@ -106,12 +207,46 @@ describe("what may go another time ends with 1", () => {
   test("a data directory that another process has", async () => {
     const service = await startService(data);
     const { code, stderr } = await serve("--data", data);
+    const verified = await annals("verify", "--data", data);
     await service.stop();
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining("in use by another process"),
     });
+    expect(verified).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("verify --server <its address>"),
+    });
   });
+});
+
+test("a limit counts what is printed, not the jobs and the like that are passed over", async () => {
+  const own = join(directory.path, "own-log");
+  const service = await startService(own);
+  const client = createClient(service.address);
+  for (const name of ["one", "two"]) {
+    const reply = await client.upsert(`urn:li:tag:${name}`, "tagProperties", { name });
+    expect(reply.status).toBe(200);
+  }
+  const operator = operatorOf({ client, directory: own });
+  for (let n = 0; n < 3; n++) {
+    await operator.ended(await operator.value("verify"));
+  }
+  await service.stop();
+  const printed = async (...args: readonly string[]) => {
+    const { code, stdout } = await annals("log", "--data", own, ...args);
+    expect(code).toBe(0);
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+  const all = await printed();
+  const newest = all.toReversed();
+  expect(await printed("--backward", "--limit", "1")).toEqual(newest.slice(0, 1));
+  expect(await printed("--backward", "--limit", "3")).toEqual(newest.slice(0, 3));
+  expect(await printed("--limit", `${all.length}`)).toEqual(all);
+  expect(await printed("--limit", "2")).toEqual(all.slice(0, 2));
 });
 
 test("a service for all that asks for no tokens says so, and its real address", async () => {

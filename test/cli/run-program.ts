@@ -40,10 +40,12 @@ export function start(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = {},
+  identity: { readonly uid?: number; readonly gid?: number } = {},
 ): Running {
   const child = spawn(command, args, {
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
+    ...identity,
   });
   let stdout = "";
   let stderr = "";

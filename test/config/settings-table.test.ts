@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { settingKeys, variableOf } from "../../src/config/settings.ts";
 import { settingsMarkdown, settingsSection } from "../../src/config/settings-table.ts";
@@ -19,4 +20,17 @@ test("a document's table is what stands between its markers", () => {
 test("the README holds the table (npm run -s annals -- settings --markdown)", () => {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   expect(settingsSection(readme)).toBe(settingsMarkdown());
+});
+
+test("pages name no variable with the catalog's prefix that is no setting: it stops the start", () => {
+  const cwd = fileURLToPath(new URL("../../", import.meta.url));
+  const pages = globSync(["README.md", "{avro,docker,projections,src}/**/*.{md,yaml}"], { cwd });
+  expect(pages.length).toBeGreaterThan(5);
+  const known = new Set(settingKeys.map(variableOf));
+  const named = pages.flatMap((page) =>
+    (readFileSync(`${cwd}${page}`, "utf8").match(/\bANNALS_[A-Z_]*[A-Z]\b/g) ?? []).map(
+      (variable) => ({ page, variable }),
+    ),
+  );
+  expect(named.filter(({ variable }) => !known.has(variable))).toEqual([]);
 });

@@ -114,6 +114,15 @@ describe("the documentation page", () => {
     expect(text).toContain("X-Service-Actor");
   });
 
+  test("shows the operator's token in every call that needs it", () => {
+    const needing = table.endpoints.filter(({ access }) => access === "operator");
+    expect(new Set(needing.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
+    const showing = table.endpoints.filter((endpoint) =>
+      callOf(endpoint).includes("Authorization"),
+    );
+    expect(showing.map(({ name }) => name)).toEqual(needing.map(({ name }) => name));
+  });
+
   test("gives calls that a shell reads as they are meant", () => {
     const [endpoint] = table.endpoints;
     if (endpoint === undefined) throw new Error("the table is empty");

@@ -5,9 +5,11 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -79,6 +81,34 @@ function hasRoomFor(file: number, block: Buffer): boolean {
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") return false;
     throw error;
   }
+}
+
+/** What nobody but root may do is done as this user. */
+export interface PlainUser {
+  /** What a process is spawned with; empty where it is a plain user that runs the tests. */
+  readonly identity: { readonly uid?: number; readonly gid?: number };
+  /** A directory, and what is in it, are this user's. */
+  give(directory: string): void;
+}
+
+const NOBODY = 65_534;
+
+/** Root may read and write whatever its mode is. */
+export function plainUser(program: string): Possible<PlainUser> {
+  if (process.getuid?.() !== 0) return { identity: {}, give: () => {} };
+  const identity = { uid: NOBODY, gid: NOBODY };
+  try {
+    execFileSync(process.execPath, [program, "--version"], { ...identity, stdio: "ignore" });
+  } catch (error) {
+    return { skipped: `the project is not for other users: ${(error as Error).message}` };
+  }
+  return {
+    identity,
+    give(directory) {
+      const files = readdirSync(directory).map((name) => join(directory, name));
+      for (const file of [directory, ...files]) chownSync(file, NOBODY, NOBODY);
+    },
+  };
 }
 
 /** From now on no file of that process grows past so many bytes; undefined: as large as it likes. */

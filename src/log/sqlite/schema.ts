@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
+import { giveFile, refusedFile, type Wanted } from "../../projector/sqlite/refused-file.ts";
 
 /** "AnLg": tells a log from any other SQLite file. */
 const APPLICATION_ID = 0x416e4c67;
@@ -47,7 +48,8 @@ const READER_CACHE_KIB = 4 * 1024;
 
 /**
  * A connection that reads, to a file that is there and is a log this release knows. `create` makes
- * the file first if need be.
+ * the file first if need be, and sees that it may be written. Throws `invalid` where it may not be
+ * read, or written with `create`, and `unavailable` otherwise.
  */
 export function openForReading(file: string, options: { create: boolean }): DatabaseSync {
   if (!options.create && !existsSync(file)) {
@@ -65,7 +67,7 @@ export function openForReading(file: string, options: { create: boolean }): Data
     return database;
   } catch (cause) {
     database?.close();
-    throw cannotOpen(file, cause);
+    throw cannotOpen(file, cause, options.create ? "written" : "read");
   } finally {
     // Only now: closing a file's last connection would first copy its whole WAL.
     setup?.close();
@@ -86,7 +88,7 @@ export function openForWriting(file: string): DatabaseSync {
     `);
     return database;
   } catch (cause) {
-    throw cannotOpen(file, cause);
+    throw cannotOpen(file, cause, "written");
   }
 }
 
@@ -103,6 +105,7 @@ function createOrCheck(file: string): DatabaseSync {
     checkFormat(database, file);
     if (logId(database) === undefined) giveId(database);
     if (!hasChecksums(database)) giveChecksums(database);
+    checkWritable(database);
     return database;
   } catch (error) {
     database.close();
@@ -137,6 +140,13 @@ function giveChecksums(database: DatabaseSync): void {
   database.exec("COMMIT");
 }
 
+/**
+ * SQLite opens a file that may only be read, and would not say so before the first append. A
+ * transaction alone would not show it: of such a file even an immediate one only reads.
+ */
+const checkWritable = (database: DatabaseSync): void =>
+  database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; ROLLBACK`);
+
 const isEmpty = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
 
@@ -160,10 +170,20 @@ function pragma(database: DatabaseSync, name: "application_id" | "user_version")
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 
-function cannotOpen(file: string, cause: unknown): CatalogError {
+const SQLITE_READONLY = 8;
+/** The low byte of an extended code is the code that it extends. */
+const isReadOnly = (cause: unknown): boolean =>
+  (((cause as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_READONLY;
+
+function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError {
   if (cause instanceof CatalogError) return cause;
-  return new CatalogError("unavailable", `cannot open log "${file}": ${saidBy(cause)}`, {
-    hint: "Look whether the directory exists, is writable and has room",
+  const refused = refusedFile(file, wanted);
+  const unfit = refused !== undefined || isReadOnly(cause);
+  const why = refused ?? saidBy(cause);
+  return new CatalogError(unfit ? "invalid" : "unavailable", `cannot open log "${file}": ${why}`, {
+    hint: refused === undefined ? lookAtDirectory : `${giveFile}, or run this as its owner`,
     cause,
   });
 }
+
+const lookAtDirectory = "Look whether the directory exists, is writable and has room";

@@ -15,11 +15,12 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
+import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
 import {
   checkTables,
@@ -82,6 +83,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     rmSync(leftover, { force: true });
   }
   if (file.next && !file.bulk) requireFile(schema, path);
+  if (!file.bulk) requireWritable(schema.view, path);
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
@@ -148,6 +150,12 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   };
 }
 
+/** Throws `invalid` for a view that is there and may not be written: another try would end the same. */
+export function requireWritable(view: string, path: string): void {
+  const refused = refusedFile(path, "written");
+  if (refused !== undefined) throw notOpened("invalid", view, path, refused);
+}
+
 /** Opens a view for reading only, at any time after the writer has made the file. */
 export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
   for (;;) {
@@ -173,8 +181,15 @@ function requireFile(schema: ViewSchema, path: string): void {
   });
 }
 
+const notOpened = (code: ErrorCode, view: string, path: string, why: string): CatalogError =>
+  new CatalogError(code, `the view "${view}" could not be opened: ${why}`, {
+    hint: `${giveFile}; or remove "${path}", also with -wal and -shm behind its name, and the view is grown again`,
+  });
+
 function openReader(schema: ViewSchema, path: string): DatabaseSync {
   requireFile(schema, path);
+  const refused = refusedFile(path, "read");
+  if (refused !== undefined) throw notOpened("unavailable", schema.view, path, refused);
   return translated(schema, "opened", () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
@@ -301,13 +316,14 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
 /** The generation of a view that is to be replaced; 0 when there is none that can be read. */
 function generationOf(path: string): number {
   if (!existsSync(path)) return 0;
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  let db: DatabaseSync | undefined;
   try {
+    db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     return Number(db.prepare("SELECT generation FROM view").get()?.generation);
   } catch {
-    // Whatever the file is, it is being replaced.
+    // Whatever the file is, and whoever owns it, it is being replaced.
     return 0;
   } finally {
-    db.close();
+    db?.close();
   }
 }
