@@ -31,8 +31,8 @@ interface Stamp {
   readonly actor: string;
 }
 
-/** Values that copy operations make, over a whole patch: repeated copies double each time. */
-const valuesCopiedMax = 1_000_000;
+/** What copy operations make, over a whole patch: repeated copies double each time. */
+const copiedMax = { values: 1_000_000, characters: 64_000_000 };
 
 /**
  * Reads a patch from JSON text or from the parsed value: a list of operations, or `{patch: [...],
@@ -65,7 +65,7 @@ export function applyPatch(
     patch.arrays,
     (path) => filled(Object.hasOwn(patch.born, path) ? patch.born[path] : {}, stamp),
   );
-  const budget = { left: valuesCopiedMax };
+  const budget = { ...copiedMax };
   for (const [index, operation] of patch.operations.entries()) {
     try {
       perform(document, operation, budget);
@@ -150,13 +150,12 @@ function filled(born: JsonObject = {}, stamp: Stamp): Record<string, unknown> {
 }
 
 interface Budget {
-  left: number;
+  values: number;
+  characters: number;
 }
 
 function copied(value: unknown, budget?: Budget, depth = 0): unknown {
-  if (budget !== undefined && budget.left-- <= 0) {
-    throw new CatalogError("too_large", `the patch copies more than ${valuesCopiedMax} values`);
-  }
+  if (budget !== undefined) spend(budget, typeof value === "string" ? value.length : 0);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= depthMax) {
     throw new CatalogError("invalid", `the value nests deeper than ${depthMax}`);
@@ -164,7 +163,18 @@ function copied(value: unknown, budget?: Budget, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((member) => copied(member, budget, depth + 1));
   const copy: Record<string, unknown> = {};
   for (const [name, inner] of Object.entries(value)) {
+    if (budget !== undefined) budget.characters -= name.length;
     setOwn(copy, name, copied(inner, budget, depth + 1));
   }
   return copy;
+}
+
+/** A value, and the characters of a text. */
+function spend(budget: Budget, characters: number): void {
+  budget.values -= 1;
+  budget.characters -= characters;
+  for (const what of ["values", "characters"] as const) {
+    if (budget[what] >= 0) continue;
+    throw new CatalogError("too_large", `the patch copies more than ${copiedMax[what]} ${what}`);
+  }
 }

@@ -617,7 +617,21 @@ describe("patches that cannot be applied", () => {
 
   test("copies that double without end", () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: "copy", from: "", path: `/c${i}` }));
-    expect(refusal(() => patched("anything", current, copies)).code).toBe("too_large");
+    const error = refusal(() => patched("anything", current, copies));
+    expect(error.code).toBe("too_large");
+    expect(error.message).toContain("copies more than 1000000 values");
+  });
+
+  test("copies of a long text that are more than an answer could hold", () => {
+    const text = "x".repeat(1_000_000);
+    const copies = Array.from({ length: 600 }, (_, i) => ({
+      op: "copy",
+      from: "/c",
+      path: `/c${i}`,
+    }));
+    const error = refusal(() => patched("anything", { c: text }, copies));
+    expect(error).toMatchObject({ code: "too_large" });
+    expect(error.message).toContain("copies more than 64000000 characters");
   });
 
   test("moves that nest without end", () => {
