@@ -97,6 +97,7 @@ const seesAll: Sight = {
   condition: { kind: "every", every: [] },
   perhaps: undefined,
   sees: () => true,
+  seesAlways: () => true,
 };
 
 export const seesNothing: Sight = {
@@ -104,6 +105,7 @@ export const seesNothing: Sight = {
   condition: { kind: "any", any: [] },
   perhaps: undefined,
   sees: () => false,
+  seesAlways: () => false,
 };
 
 /** Those of the policies that may show the user anything: what sightOf needs of them. */
@@ -128,7 +130,7 @@ export function sightOf(
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
     perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
-    sees: seenBy(rules, principal),
+    ...seenBy(rules, principal),
   };
 }
 
@@ -136,7 +138,7 @@ export function sightOf(
 const typesMax = 1_000;
 
 /** Mostly the type decides; only where rules ask for more is the entity itself looked into. */
-function seenBy(rules: readonly Rule[], principal: Principal): Sight["sees"] {
+function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees" | "seesAlways"> {
   const byType = new Map<string, boolean | readonly Rule[]>();
   function rulesFor(type: string): boolean | readonly Rule[] {
     let left = byType.get(type);
@@ -159,13 +161,21 @@ function seenBy(rules: readonly Rule[], principal: Principal): Sight["sees"] {
     }
     return verdict;
   }
-  return (state) => {
-    const type = entityTypeOf(state.urn);
-    const left = rulesFor(type);
-    if (left === true || state.urn === principal.urn) return true;
-    return left === false ? false : looked(state, type, left);
+  return {
+    seesAlways: (urn) => rulesFor(entityTypeOf(urn)) === true || urn === principal.urn,
+    sees(state) {
+      const type = entityTypeOf(state.urn);
+      const left = rulesFor(type);
+      if (left === true || state.urn === principal.urn) return true;
+      // Of one that was deleted nobody can say any more what rules ask for.
+      return left === false || isDead(state) ? false : looked(state, type, left);
+    },
   };
 }
+
+/** It was there, and nothing of it is left. */
+const isDead = ({ aspects }: EntityState): boolean =>
+  aspects.size > 0 && aspects.values().every(({ removed }) => removed);
 
 /** What has to be asked of entities of a type: true if all of them are seen, false if none is. */
 function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rule[] {

@@ -48,10 +48,15 @@ const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[]
 /** Any of these, each alone. */
 const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
 
-function demandFor({ changeType, aspectName = "" }: Proposal, entityType: string): Demand {
+/** `isThere`: the entity is; an aspect that it has not is a part of it then like any other. */
+function demandFor(
+  { changeType, aspectName = "" }: Proposal,
+  entityType: string,
+  isThere: boolean,
+): Demand {
   const managing = ofKey(managers, entityType);
   if (changeType === "DELETE") return any("DELETE_ENTITY", ...managing);
-  if (changeType === "CREATE" || changeType === "CREATE_ENTITY") {
+  if (changeType === "CREATE_ENTITY" || (changeType === "CREATE" && !isThere)) {
     return any("CREATE_ENTITY", "EDIT_ENTITY", ...managing);
   }
   return any("EDIT_ENTITY", ...ofKey(aspectPrivileges, aspectName), ...managing);
@@ -112,40 +117,54 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     }
   }
 
-  /** Tags that come or go. */
-  async function changedTags(urn: string, proposal: Proposal): Promise<readonly string[]> {
-    const { aspectName = "" } = proposal;
-    const tagsIn = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
-    if (tagsIn === undefined) return [];
-    const before = (await entities.find(urn))?.[aspectName];
-    const after = toldBy(proposal, jsonObject(before) ? before : undefined);
-    const known = tagsIn(before as Stored | undefined);
-    const changed = [...known.symmetricDifference(tagsIn(after))];
+  /** Tags that come or go by the last of the proposals about an aspect, after those before it. */
+  async function changedTags(urn: string, aspectName: string, told: Told): Promise<string[]> {
+    const placesOf = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
+    if (placesOf === undefined) return [];
+    if (!told.begun) {
+      const stored = (await entities.find(urn))?.[aspectName];
+      told.value = jsonObject(stored) ? stored : undefined;
+      told.begun = true;
+    }
+    let before = told.value;
+    for (const one of told.left.splice(0)) {
+      before = told.value;
+      told.value = toldBy(one, before);
+    }
+    const tagsIn = (value: Stored | undefined) => tagsOf(placesOf(value), namespace);
+    const changed = [...tagsIn(before).symmetricDifference(tagsIn(told.value))];
     return [...new Set(changed.map((one) => one.slice(one.lastIndexOf(SEPARATOR) + 1)))];
   }
 
-  /** Undefined for a delete, and for what the catalog refuses. */
+  /**
+   * Undefined for a delete, and for what the catalog refuses. Throws where a patch does not go with what
+   * there is now: what there will be when it is written might be another.
+   */
   function toldBy({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
-    try {
-      const told = typeof aspect?.value === "string" ? JSON.parse(aspect.value) : aspect?.value;
-      if (changeType === "PATCH") {
-        const patch = parsePatch(told, patchRules, aspectName);
-        return applyPatch(before, patch, { time: 0, actor: systemActor });
-      }
-      return changeType !== "DELETE" && jsonObject(told) ? told : undefined;
-    } catch {
-      return undefined;
+    const told = parsed(aspect?.value);
+    if (changeType === "PATCH") {
+      const patch = parsePatch(told, patchRules, aspectName);
+      return applyPatch(before, patch, { time: 0, actor: systemActor });
     }
+    return changeType !== "DELETE" && jsonObject(told) ? told : undefined;
   }
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
     const grounds = await groundsOf(caller);
-    for (const proposal of grounds === undefined ? [] : proposals) {
+    if (grounds === undefined) return catalog.ingest(proposals, caller);
+    /** By entity and aspect, so far. */
+    const asked = new Map<string, Told>();
+    for (const proposal of proposals) {
       const urn = urnOf(proposal);
       if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
-      const demand = demandFor(proposal, entityTypeOf(urn));
-      const parts = () => changedTags(urn, proposal);
-      await admit(grounds as Grounds, urn, demand, parts);
+      const isThere = proposal.changeType === "CREATE" && (await entities.find(urn)) !== undefined;
+      const demand = demandFor(proposal, entityTypeOf(urn), isThere);
+      const { aspectName = "" } = proposal;
+      const place = `${aspectName} ${urn}`;
+      const told = asked.get(place) ?? { begun: false, value: undefined, left: [] };
+      asked.set(place, told);
+      told.left.push(proposal);
+      await admit(grounds, urn, demand, () => changedTags(urn, aspectName, told));
     }
     return catalog.ingest(proposals, caller);
   };
@@ -179,23 +198,54 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
 /** In no urn and no path. */
 const SEPARATOR = "\u0000";
 
-/** By aspect: each tag after where it hangs. */
-const tagged: Readonly<Record<string, (value: Stored | undefined) => ReadonlySet<string>>> = {
-  globalTags: (value) => tagsOf("", value),
-  schemaMetadata: (value) => tagsOfFields(value?.fields),
-  editableSchemaMetadata: (value) => tagsOfFields(value?.editableSchemaFieldInfo),
-};
-
-function tagsOf(at: string, value: unknown): ReadonlySet<string> {
-  const tags = jsonObject(value) && Array.isArray(value.tags) ? value.tags : [];
-  return new Set(tags.map((one) => at + SEPARATOR + String(jsonObject(one) ? one.tag : one)));
+/** What a request tells of an aspect. */
+interface Told {
+  /** The value is known, as it is after all but what is left. */
+  begun: boolean;
+  value: Stored | undefined;
+  readonly left: Proposal[];
 }
 
-function tagsOfFields(fields: unknown): ReadonlySet<string> {
+/** What tags hang at, and where that is. */
+type Tagged = readonly [at: string, tags: unknown];
+
+/** By aspect: all that has tags in it. */
+const tagged: Readonly<Record<string, (value: Stored | undefined) => readonly Tagged[]>> = {
+  globalTags: (value) => [["", value]],
+  schemaMetadata: (value) => fieldsIn(value?.fields),
+  editableSchemaMetadata: (value) => fieldsIn(value?.editableSchemaFieldInfo),
+  businessAttributeInfo: (value) => [[String(value?.fieldPath), value?.globalTags]],
+  inputFields: (value) =>
+    membersOf(value?.fields).flatMap(({ schemaFieldUrn, schemaField }) =>
+      jsonObject(schemaField) ? [[String(schemaFieldUrn), schemaField.globalTags] as const] : [],
+    ),
+};
+
+const fieldsIn = (fields: unknown): readonly Tagged[] =>
+  membersOf(fields).map(({ fieldPath, globalTags }) => [String(fieldPath), globalTags]);
+
+const membersOf = (value: unknown): readonly Stored[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+/** Each tag after where it hangs, as the catalog writes it. */
+function tagsOf(all: readonly Tagged[], namespace: string): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const field of Array.isArray(fields) ? fields : []) {
-    if (!jsonObject(field)) continue;
-    for (const one of tagsOf(String(field.fieldPath), field.globalTags)) found.add(one);
+  for (const [at, value] of all) {
+    const tags = jsonObject(value) && Array.isArray(value.tags) ? value.tags : [];
+    for (const one of tags) {
+      const tag = String(jsonObject(one) ? one.tag : one);
+      found.add(at + SEPARATOR + withNamespace(tag, namespace));
+    }
   }
   return found;
+}
+
+/** Undefined for text that is not JSON: the catalog refuses it. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -25,6 +25,7 @@ import type { Moment } from "./entity-reads.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { createPastSeries } from "./past-series.ts";
 import { readable } from "./run-ledger.ts";
+import type { ReadPorts } from "./seen-ports.ts";
 import { changesOf } from "./stream-changes.ts";
 
 export interface PastPorts {
@@ -56,6 +57,7 @@ interface Present {
    * as removed, is hidden, and was so at any time. Undefined: everything is seen.
    */
   readonly seen?: ((urns: readonly string[]) => Promise<readonly EntityState[]>) | undefined;
+  readonly hiddenUpTo?: ReadPorts["hiddenUpTo"];
 }
 
 /** Of one stream, at a time; the first looks for a time are shorter. */
@@ -96,6 +98,7 @@ export async function openPast(
   async function fold(urn: string, now: EntityState | undefined): Promise<EntityState> {
     if (now?.aspects.size === 0) return unknownEntity(urn);
     if (records > (tools.recordsMax ?? recordsMax)) throw tooMany(records);
+    const since = (await present.hiddenUpTo?.(urn)) ?? START;
     const end = await endIn([entityStream(urn)]);
     const entity = foldEntity(urn, keyAspectOf);
     let first: Revision | undefined;
@@ -104,6 +107,7 @@ export async function openPast(
       first ??= change.revision;
       if (change.position > end) break;
       records++;
+      if (change.position <= since) continue;
       entity.add(change);
       ends.set(urn, change.position);
     }
@@ -156,7 +160,9 @@ export async function openPast(
       endIn,
       async isHidden(urn) {
         const [state] = (await present.seen?.([urn])) ?? [];
-        return state?.aspects.size === 0;
+        if (state?.aspects.size === 0) return true;
+        const since = (await present.hiddenUpTo?.(urn)) ?? START;
+        return since > START && (await endIn([entityStream(urn)])) <= since;
       },
     }),
   };

@@ -21,6 +21,8 @@ export interface DeletedRows {
   rowsOf(death: PlacedChange, series: Iterable<string>): AsyncIterable<PlacedChange>;
   /** Where an entity was last deleted for good; START for never. */
   lastDeath(urn: string): Promise<Position>;
+  /** The number of the first value that an aspect was told since then; undefined: it was told none. */
+  firstVersion(urn: string, aspect: string): Promise<number | undefined>;
 }
 
 const PAGE_MAX = 500;
@@ -82,6 +84,16 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
         const step = await life.next();
         if (step.done === true) return step.value;
       }
+    },
+
+    async firstVersion(urn, aspect) {
+      let first: number | undefined;
+      for await (const change of lifeBefore(urn, "end")) {
+        if (change.aspect === aspect && change.changeType === "UPSERT") {
+          first = Number(change.system.version);
+        }
+      }
+      return first;
     },
   };
 }

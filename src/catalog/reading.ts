@@ -5,13 +5,16 @@
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
+import { START } from "../core/position.ts";
 import { patternWithNamespace } from "../core/urn.ts";
+import type { LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import { openPast, type PastTools } from "./as-of.ts";
 import type { Catalog, EntityReads, ToldChange, ToldChanges } from "./catalog.ts";
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
+import { createDeletedRows } from "./deleted-rows.ts";
 import { createFinds } from "./find-entities.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
 import { inSlices } from "./in-slices.ts";
@@ -20,10 +23,11 @@ import { createPoll } from "./poll.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
+import { readable } from "./run-ledger.ts";
 import { createRelationshipScroll } from "./scroll-relationships.ts";
 import type { SearchFields } from "./search-fields.ts";
 import { createSearches } from "./searches.ts";
-import { type ReadPorts, seenPorts } from "./seen-ports.ts";
+import { type Lives, type ReadPorts, seenPorts } from "./seen-ports.ts";
 import type { Eyes } from "./sight.ts";
 import { createTimeline } from "./timeline.ts";
 import { unknownAspect } from "./unknown-aspect.ts";
@@ -119,7 +123,7 @@ function createEntityReading(
 /** `everything`: the ports hide nothing. */
 function createReadsAsOf(
   tools: ReadingTools,
-  { states, aspects }: ReadPorts,
+  { states, aspects, hiddenUpTo }: ReadPorts,
   everything: boolean,
 ): Catalog["asOf"] {
   const { log, model, parts, reached, inTurn, now } = tools;
@@ -138,7 +142,8 @@ function createReadsAsOf(
     return states.read(urns);
   };
   return async (moment) => {
-    const ports = await openPast(past, { aspects, seen: everything ? undefined : seen }, moment);
+    const present = { aspects, hiddenUpTo, seen: everything ? undefined : seen };
+    const ports = await openPast(past, present, moment);
     const reads = createEntityReading(tools, ports, async () => {});
     return { ...reads, shown: ports.shown };
   };
@@ -204,7 +209,10 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       caughtUp: caughtUp("graph"),
       relationshipTypes: namesOf(parts.references),
     }),
-    ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),
+    ...createTimeline({
+      ...{ log: tools.log, decode: parts.decode, addresses, states },
+      hiddenUpTo: ports.hiddenUpTo,
+    }),
     ...changes,
     pollChanges: createPoll({ ...polling(tools), changes }),
 
@@ -241,9 +249,19 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   };
 }
 
-export function portsThrough({ withheld, look }: Eyes, ports: ReadPorts): ReadPorts {
+export function portsThrough(
+  { withheld, look }: Eyes,
+  ports: ReadPorts,
+  lives?: Lives | undefined,
+): ReadPorts {
   const open = withheld === undefined ? ports : withheldPorts(ports, withheld);
-  return look === undefined ? open : seenPorts(open, look);
+  return look === undefined ? open : seenPorts(open, look, lives);
+}
+
+function livesOf({ log, parts, model }: ReadingTools): Lives {
+  const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
+  const decode = (record: LogRecord) => readable(parts.decode, record);
+  return { keyAspectOf, ...createDeletedRows({ log, decode, keyAspectOf }) };
 }
 
 /** The same for somebody who may not see everything: what is withheld, and what a look hides. */
@@ -254,23 +272,27 @@ export function createSeenReading(
 ): Reading {
   // What neighbours there are depends on policies, too: none are remembered.
   const edition = look === undefined ? tools.edition : undefined;
-  const seenPortsOf = portsThrough({ withheld, look }, ports);
+  const seenPortsOf = portsThrough({ withheld, look }, ports, livesOf(tools));
   const reading = createReading({ ...tools, edition }, seenPortsOf, false);
 
   async function seen<T extends ToldChanges>(told: T): Promise<T> {
     if (told.changes.length === 0) return told;
     const sight = await look?.();
     const urns = [...new Set(told.changes.map(({ change }) => change.urn))];
-    const hidden = new Set<string>();
+    /** Up to where, for good where it is not seen at all. */
+    const hidden = new Map<string, number>();
     if (sight !== undefined && !sight.everything) {
       for (const state of await ports.states.read(urns)) {
-        if (!sight.sees(state)) hidden.add(state.urn);
+        const { urn } = state;
+        const upTo = sight.sees(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
+        hidden.set(urn, upTo ?? START);
       }
     }
     const changes: ToldChange[] = [];
     for (const one of told.changes) {
       const may = withheld === undefined || (await tellable(one.change, withheld));
-      if (may && !hidden.has(one.change.urn)) changes.push(one);
+      const { urn, position } = one.change;
+      if (may && position > (hidden.get(urn) ?? START)) changes.push(one);
     }
     return { ...told, changes };
   }

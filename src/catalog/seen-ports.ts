@@ -9,6 +9,8 @@
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import { holds } from "../search/evaluate.ts";
 import {
@@ -19,6 +21,7 @@ import {
   type SearchReader,
 } from "../search/search.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { DeletedRows } from "./deleted-rows.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
 import type { Look, Sight } from "./sight.ts";
@@ -29,6 +32,16 @@ export interface ReadPorts {
   readonly timeseries: Pick<TimeseriesReader, "list">;
   readonly graph: Pick<GraphReader, "neighbours" | "follow" | "stamps">;
   readonly search: Pick<SearchReader, "search" | "folders" | "documents">;
+  /**
+   * Up to where what was told of an entity is not shown: what it was before it was deleted, and came
+   * to be anew, says nothing of who might have seen it. Absent: all is shown.
+   */
+  readonly hiddenUpTo?: ((urn: string) => Promise<Position>) | undefined;
+}
+
+/** What seenPorts needs to know of the ends of entities. */
+export interface Lives extends Pick<DeletedRows, "lastDeath" | "firstVersion"> {
+  readonly keyAspectOf: (entityType: string) => string | undefined;
 }
 
 /** Entities that are asked about one by one for a search, and how many at a time. */
@@ -37,7 +50,8 @@ const perhapsPage = 1_000;
 /** Neighbours of an entity that are looked at; what lies beyond is not told. */
 const neighboursMax = 10_000;
 
-export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
+/** Without `lives` nothing is told of the past. */
+export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefined): ReadPorts {
   const { states, timeseries } = ports;
   const search = seenSearch(ports, look);
 
@@ -46,6 +60,15 @@ export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
     if (sight.everything) return new Set(distinct);
     const found = await states.read(distinct);
     return new Set(found.filter((state) => sight.sees(state)).map(({ urn }) => urn));
+  }
+
+  async function hiddenUpTo(urn: string): Promise<Position> {
+    const sight = await look();
+    if (lives === undefined || sight.everything || sight.seesAlways(urn)) return START;
+    const [state] = await states.read([urn]);
+    const key = state?.aspects.get(lives.keyAspectOf(entityTypeOf(urn)) ?? "");
+    // A key has another version only where its entity came to be once more.
+    return key === undefined || key.version < 2 ? START : lives.lastDeath(urn);
   }
 
   const scopeOf = (entityType: string): Scope => ({
@@ -71,7 +94,12 @@ export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
     aspects: {
       async findValue(urn, aspect, version) {
         const visible = (await seen(await look(), [urn])).has(urn);
-        return visible ? ports.aspects.findValue(urn, aspect, version) : undefined;
+        if (!visible) return undefined;
+        if ((await hiddenUpTo(urn)) > START) {
+          const first = await lives?.firstVersion(urn, aspect);
+          if (first === undefined || version < first) return undefined;
+        }
+        return ports.aspects.findValue(urn, aspect, version);
       },
       async listUrns(entityType, page) {
         if ((await look()).everything) return ports.aspects.listUrns(entityType, page);
@@ -108,6 +136,7 @@ export function seenPorts(ports: ReadPorts, look: Look): ReadPorts {
 
     graph: seenGraph(ports.graph, look, seen),
     search,
+    hiddenUpTo,
   };
 }
 

@@ -16,8 +16,10 @@ export interface Sight {
    * can say. Undefined: none.
    */
   readonly perhaps: Condition | undefined;
-  /** By the newest state; of an entity that is not there, by its urn. */
+  /** By the newest state; of an entity that never was there, by its urn. */
   sees(state: EntityState): boolean;
+  /** Whether it sees the entity whatever there is of it: what it was before it was deleted, too. */
+  seesAlways(urn: string): boolean;
 }
 
 /** Asked for each read: policies may have changed. At once where it is known. */

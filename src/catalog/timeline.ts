@@ -10,6 +10,7 @@ import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonDiff } from "../core/json-diff.ts";
 import { nearest } from "../core/nearest.ts";
+import { START } from "../core/position.ts";
 import {
   type SemanticChange,
   type SemanticChangeType,
@@ -21,6 +22,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, ChangeTransaction } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
+import type { ReadPorts } from "./seen-ports.ts";
 import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {
@@ -28,6 +30,7 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly states: Pick<EntityStates, "read">;
+  readonly hiddenUpTo?: ReadPorts["hiddenUpTo"];
 }
 
 /** Of one answer: the newest, and of those as many as their events and differences leave room for. */
@@ -53,6 +56,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       const [state] = await states.read([urn]);
       // Nothing is known of it, or nothing may be.
       if (state === undefined || state.aspects.size === 0) return [];
+      const hiddenUpTo = (await dependencies.hiddenUpTo?.(urn)) ?? START;
       const newest = createNewest();
       const values = new Map<string, Record<string, unknown>>();
       const count = createCount();
@@ -62,7 +66,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
           await turn();
           since = performance.now();
         }
-        if (change.changeType === "RESTATE") continue;
+        if (change.changeType === "RESTATE" || change.position <= hiddenUpTo) continue;
         const { aspect, value, created, system } = change;
         const before = values.get(aspect);
         const after = value === undefined ? undefined : JSON.parse(value);

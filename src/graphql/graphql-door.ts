@@ -49,6 +49,14 @@ interface Options extends Omit<Surroundings, "entityTypes" | "moving"> {
   readonly onFault: (fault: unknown) => void;
 }
 
+/**
+ * Of an answer, in which the same texts may be told many times over. With each of them escaped it is
+ * still no longer than a text may be.
+ */
+const answerCharactersMax = 64 * 1024 * 1024;
+/** Of what is no text, about. */
+const MEMBER_CHARACTERS = 4;
+
 interface Payload {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
@@ -68,17 +76,13 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
     });
 
   function shown(payload: Payload): string {
-    try {
-      return textOf(payload);
-    } catch (error) {
-      // Longer than any text may be. What the request wrote is written.
-      if (!(error instanceof RangeError)) throw error;
-      const originalError = new CatalogError("too_large", "the answer is too long for one text", {
-        hint: "Ask for less, and for each thing once",
-        cause: error,
-      });
-      return textOf({ errors: [new GraphQLError(originalError.message, { originalError })] });
-    }
+    if (!isLonger(payload.data, answerCharactersMax)) return textOf(payload);
+    // What the request wrote is written.
+    const why = `the answer would have more than ${answerCharactersMax} characters`;
+    const originalError = new CatalogError("too_large", why, {
+      hint: "Ask for less, and for each thing once",
+    });
+    return textOf({ errors: [new GraphQLError(why, { originalError })] });
   }
 
   return {
@@ -132,6 +136,19 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
       throw new Error("assertion failed: nothing of the schema is streamed");
     },
   };
+}
+
+/** Whether the texts in a value have more characters; it is looked into until they have. */
+function isLonger(value: unknown, most: number): boolean {
+  let left = most;
+  const open = [value];
+  while (open.length > 0 && left >= 0) {
+    const next = open.pop();
+    left -= typeof next === "string" ? next.length : MEMBER_CHARACTERS;
+    if (typeof next !== "object" || next === null) continue;
+    for (const member of Object.values(next)) open.push(member);
+  }
+  return left < 0;
 }
 
 const has = ({ definitions }: DocumentNode, operation: "mutation" | "subscription"): boolean =>

@@ -176,4 +176,78 @@ describe("constraints of policies", () => {
     expect((await put("Open")).status).toBe(403);
     expect((await put("Secret")).status).toBe(200);
   });
+
+  const constrained = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,c.${name},PROD)`;
+  const batch = (...proposals: readonly object[]) =>
+    send("mina", "/aspects?action=ingestProposalBatch", { proposals });
+  const generic = (urn: string, operations: readonly object[]) =>
+    proposal(
+      urn,
+      "globalTags",
+      { patch: operations, forceGenericPatch: true },
+      { changeType: "PATCH" },
+    );
+
+  test.each(["urn:foo:tag:Secret", "urn:LI:tag:Secret"])("hold for %s", async (tag) => {
+    const urn = constrained("spelt");
+    expect((await write("mina", urn, "globalTags", { tags: [{ tag }] })).status).toBe(403);
+    const patch = [{ op: "add", path: `/tags/${tag}`, value: { tag } }];
+    expect((await write("mina", urn, "globalTags", patch, "PATCH")).status).toBe(403);
+  });
+
+  test("hold for each proposal after those before it", async () => {
+    const urn = constrained("batches");
+    await told(urn, "globalTags", tags("ok"));
+    const added = await batch(
+      proposal(urn, "globalTags", tags("ok", "ok2")),
+      generic(urn, [
+        { op: "test", path: "/tags/1/tag", value: "urn:li:tag:ok2" },
+        { op: "add", path: "/tags/-", value: tags("Secret").tags[0] },
+      ]),
+    );
+    expect(added.status).toBe(403);
+    await told(urn, "globalTags", tags("ok", "Secret"));
+    const removed = await batch(
+      proposal(urn, "globalTags", tags("Secret", "ok")),
+      generic(urn, [{ op: "remove", path: "/tags/0" }]),
+    );
+    expect(removed.status).toBe(403);
+    const wrong = generic(urn, [{ op: "test", path: "/tags/0/tag", value: "urn:li:tag:other" }]);
+    expect((await batch(wrong)).status).toBe(422);
+    const allowed = await batch(
+      proposal(urn, "globalTags", tags("Secret", "ok")),
+      generic(urn, [{ op: "remove", path: "/tags/1" }]),
+    );
+    expect(allowed.status).toBe(200);
+  });
+
+  test("hold for the columns of what a chart reads", async () => {
+    const schemaFieldUrn = `urn:li:schemaField:(${BEDS},a)`;
+    const field = (name: string) => ({
+      ...{ fieldPath: "a", nativeDataType: "int", globalTags: tags(name) },
+      type: { type: { "com.linkedin.schema.NumberType": {} } },
+    });
+    const put = (name: string) =>
+      write("mina", "urn:li:chart:(looker,c)", "inputFields", {
+        fields: [{ schemaFieldUrn, schemaField: field(name) }],
+      });
+    expect((await put("Secret")).status).toBe(403);
+    expect((await put("Open")).status).toBe(200);
+  });
+});
+
+test("Create Entity brings into being, and takes over nothing that is there", async () => {
+  await policy("creators", {
+    actors: { users: [user("otto")] },
+    privileges: ["CREATE_ENTITY"],
+    resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
+  });
+  const mine = { owners: [{ owner: user("otto"), type: "DATAOWNER" }] };
+  const ownership = { ...mine, lastModified: { time: 1, actor: user("otto") } };
+  const there = dataset("there");
+  await told(there, "datasetProperties", { name: "there" });
+  expect((await write("otto", there, "ownership", ownership, "CREATE")).status).toBe(403);
+  expect((await write("otto", there, "ownership", ownership, "CREATE_ENTITY")).status).toBe(422);
+  const fresh = dataset("fresh");
+  expect((await write("otto", fresh, "ownership", ownership, "CREATE")).status).toBe(200);
 });

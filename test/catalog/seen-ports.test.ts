@@ -21,6 +21,7 @@ const sight: Sight = {
   condition: of(open),
   perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
   sees: ({ urn }) => urn !== hidden,
+  seesAlways: () => false,
 };
 const ports: ReadPorts = {
   states: {
