@@ -161,17 +161,29 @@ function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees
     }
     return verdict;
   }
+  const ofNames = rules.filter(
+    ({ policy, owned }) =>
+      !owned && criteriaOfPolicy(policy).every(({ field }) => NAMES.has(criterionField(field))),
+  );
+  function seesAlways(urn: string): boolean {
+    const resource = { owners: [], fields: { TYPE: [entityTypeOf(urn)], URN: [urn] } };
+    return urn === principal.urn || ofNames.some(({ policy }) => inScope(policy, resource));
+  }
   return {
-    seesAlways: (urn) => rulesFor(entityTypeOf(urn)) === true || urn === principal.urn,
+    seesAlways,
     sees(state) {
       const type = entityTypeOf(state.urn);
       const left = rulesFor(type);
       if (left === true || state.urn === principal.urn) return true;
-      // Of one that was deleted nobody can say any more what rules ask for.
-      return left === false || isDead(state) ? false : looked(state, type, left);
+      if (left === false) return false;
+      // Of one that was deleted nobody can say any more what other rules ask for.
+      return isDead(state) ? seesAlways(state.urn) : looked(state, type, left);
     },
   };
 }
+
+/** What criteria ask for that an entity has as long as it has its urn. */
+const NAMES: ReadonlySet<string> = new Set(["TYPE", "URN"]);
 
 /** It was there, and nothing of it is left. */
 const isDead = ({ aspects }: EntityState): boolean =>

@@ -10,6 +10,7 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 const SECRET = "quincunx";
 const mallory = "urn:li:corpuser:mallory";
 const typer = "urn:li:corpuser:typer";
+const namer = "urn:li:corpuser:namer";
 const table = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,past.${name},PROD)`;
 
 let service: GuardedService;
@@ -38,13 +39,14 @@ const notSecret = { field: "DOMAIN", condition: "NOT_EQUALS", values: ["urn:li:d
 
 beforeAll(async () => {
   service = await guardedService({ readAuthorization: "on" });
-  for (const actorUrn of [mallory, typer]) {
+  for (const actorUrn of [mallory, typer, namer]) {
     const { token } = await makeToken(service.client, { actorUrn }, service.operator);
     bearers[actorUrn] = asBearer(token);
   }
   const all = "urn:li:dataHubPolicy:view-entity-page-all";
   await write(all, "dataHubPolicyInfo", policy("INACTIVE", undefined, []));
-  const rules = { mallory: [datasets, notSecret], typer: [datasets] };
+  const named = { field: "URN", condition: "STARTS_WITH", values: [table("").slice(0, -6)] };
+  const rules = { mallory: [datasets, notSecret], typer: [datasets], namer: [named] };
   for (const [name, criteria] of Object.entries(rules)) {
     const own = policy("ACTIVE", `urn:li:corpuser:${name}`, criteria);
     await write(`urn:li:dataHubPolicy:${name}`, "dataHubPolicyInfo", own);
@@ -102,9 +104,9 @@ describe.each(["gone", "anew"])("%s", (name) => {
     expect(await values(typer)).toHaveLength(1);
   });
 
-  test("who sees whatever is of the type sees what was", async () => {
+  test.each([typer, namer])("%s, who sees it whatever it is, sees what was", async (who) => {
     for (const [what, path] of reads.slice(0, 5)) {
-      expect(await told(path(table(name)), typer), what).toContain(SECRET);
+      expect(await told(path(table(name)), who), what).toContain(SECRET);
     }
   });
 });
