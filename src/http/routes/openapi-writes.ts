@@ -83,12 +83,13 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     urn: string,
     entityType: string,
     asked: readonly string[] | undefined,
+    { caller }: Ask,
     { catalog }: Backing,
   ): Promise<readonly string[]> {
     const found: string[] = [];
     for (const aspectName of new Set(asked)) {
       if (!names.isTimeseries(entityType, aspectName)) continue;
-      const { timeseriesRows } = await catalog.delete({ urn, aspectName, dryRun: true }, {});
+      const { timeseriesRows } = await catalog.delete({ urn, aspectName, dryRun: true }, caller);
       if (timeseriesRows > 0) found.push(aspectName);
     }
     return found;
@@ -167,7 +168,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         const [found] = await backing.catalog.findEntities([urn], asked);
         const key = names.keyOf(entityType);
         const there = (found?.aspects ?? []).map(({ name }) => name);
-        const series = await seriesOf(urn, entityType, asked, backing);
+        const series = await seriesOf(urn, entityType, asked, ask, backing);
         // The key stands for the whole entity: with it, all the others go.
         const gone =
           !clear && key !== undefined && there.includes(key)
