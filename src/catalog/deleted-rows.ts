@@ -1,7 +1,9 @@
 /** What goes with an entity when it is deleted for good: all that was told of it until then. */
 import type { PlacedChange } from "../core/change.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 
 interface Dependencies {
@@ -19,8 +21,8 @@ export interface DeletedRows {
    * was, and events of the named timeseries aspects.
    */
   rowsOf(death: PlacedChange, series: Iterable<string>): AsyncIterable<PlacedChange>;
-  /** Where an entity was last deleted for good; START for never. */
-  lastDeath(urn: string): Promise<Position>;
+  /** Where an entity, as it is now, was last deleted for good; START for never. */
+  lastDeath(state: EntityState): Promise<Position>;
   /** The number of the first value that an aspect was told since then; undefined: it was told none. */
   firstVersion(urn: string, aspect: string): Promise<number | undefined>;
 }
@@ -78,7 +80,10 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
       }
     },
 
-    async lastDeath(urn) {
+    async lastDeath({ urn, aspects }) {
+      const key = aspects.get(keyAspectOf(entityTypeOf(urn)) ?? "");
+      // A key has another version only where its entity came to be once more.
+      if (key === undefined || key.version < 2) return START;
       const life = lifeBefore(urn, "end");
       for (;;) {
         const step = await life.next();

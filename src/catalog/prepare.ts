@@ -4,7 +4,7 @@
  * request that it was.
  */
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
-import type { Conditions, GivenAspect, Intent, Settled } from "../core/decide.ts";
+import type { GivenAspect, Intent, Settled } from "../core/decide.ts";
 import { defaultAspects } from "../core/default-aspects.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -17,6 +17,7 @@ import type { Aspect, Entity, Model } from "../model/model.ts";
 import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
 import { NAMED, PLACE, type Proposal, type ProposedChange } from "./catalog.ts";
+import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
 export interface Prepared {
@@ -135,9 +136,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         );
       }
       const conditions = conditionsOf(proposal);
-      if (aspect.timeseries && conditions !== NO_CONDITIONS) {
-        throw unconditional(proposal, `the timeseries aspect "${aspect.name}"`);
-      }
+      if (aspect.timeseries) refuseConditions(proposal, `the timeseries aspect "${aspect.name}"`);
       const intent: Intent = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
@@ -337,71 +336,4 @@ function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   if (told === undefined) return {};
   const { lastObserved, runId, pipelineName, registryName, registryVersion, properties } = told;
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
-}
-
-const CONDITIONS = {
-  versionMatch: "If-Version-Match",
-  modifiedSince: "If-Modified-Since",
-  unmodifiedSince: "If-Unmodified-Since",
-  noneMatch: "If-None-Match",
-} as const;
-
-const NO_CONDITIONS: Conditions = {};
-
-/** Conditional headers of a proposal, names in any letter case. */
-function conditionsOf({ headers, changeType }: Proposal): Conditions {
-  if (headers === undefined) return NO_CONDITIONS;
-  const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
-  const told = (name: string) => byName.get(name.toLowerCase());
-  if (!Object.values(CONDITIONS).some((name) => told(name) !== undefined)) return NO_CONDITIONS;
-  return {
-    versionMatch: version(told(CONDITIONS.versionMatch)),
-    modifiedSince: instant(CONDITIONS.modifiedSince, told(CONDITIONS.modifiedSince)),
-    unmodifiedSince: instant(CONDITIONS.unmodifiedSince, told(CONDITIONS.unmodifiedSince)),
-    noneMatch: noneMatch(told(CONDITIONS.noneMatch), changeType),
-  };
-}
-
-function unconditional({ headers = {} }: Proposal, what: string): CatalogError {
-  const known = Object.values(CONDITIONS).map((name) => name.toLowerCase());
-  const name = Object.keys(headers).find((header) => known.includes(header.toLowerCase()));
-  return new CatalogError("invalid", `header ${name} does not go with ${what}`, {
-    hint: "Each of its values is an event of its own; leave the condition out",
-  });
-}
-
-function noneMatch(text: string | undefined, changeType: ProposedChange): boolean {
-  if (text === undefined) return false;
-  if (text.trim() !== "*") {
-    throw new CatalogError("malformed", `header If-None-Match is "${text}"`, {
-      hint: "Send *, which passes over a CREATE of what is there",
-    });
-  }
-  if (changeType === "CREATE" || changeType === "CREATE_ENTITY") return true;
-  throw new CatalogError("invalid", `header If-None-Match does not go with ${changeType}`, {
-    hint: "Send CREATE to write only what is not there, or If-Version-Match: -1 to be refused otherwise",
-  });
-}
-
-function version(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^(-1|\d{1,15})$/.test(text.trim())) return Number(text);
-  throw new CatalogError("malformed", `header If-Version-Match is "${text}"`, {
-    hint: "Send the expected version, or -1 when the aspect must not exist",
-  });
-}
-
-const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
-/** Sun, 06 Nov 1994 08:49:37 GMT, as HTTP writes dates in headers. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
-
-function instant(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const trimmed = text.trim();
-  const known = ISO_INSTANT.test(trimmed) || HTTP_DATE.test(trimmed);
-  const time = known ? Date.parse(trimmed) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new CatalogError("malformed", `header ${name} is "${text}"`, {
-    hint: "Send an ISO-8601 instant, for example 2026-01-31T12:00:00Z",
-  });
 }

@@ -7,7 +7,6 @@ import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { START } from "../core/position.ts";
 import { patternWithNamespace } from "../core/urn.ts";
-import type { LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import { openPast, type PastTools } from "./as-of.ts";
@@ -258,11 +257,12 @@ export function portsThrough(
   return look === undefined ? open : seenPorts(open, look, lives);
 }
 
-function livesOf({ log, parts, model }: ReadingTools): Lives {
-  const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
-  const decode = (record: LogRecord) => readable(parts.decode, record);
-  return { keyAspectOf, ...createDeletedRows({ log, decode, keyAspectOf }) };
-}
+const livesOf = ({ log, parts, model }: ReadingTools): Lives =>
+  createDeletedRows({
+    log,
+    decode: (record) => readable(parts.decode, record),
+    keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
+  });
 
 /** The same for somebody who may not see everything: what is withheld, and what a look hides. */
 export function createSeenReading(

@@ -52,11 +52,9 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     const byUrn = new Map(found.map((state) => [state.urn, state]));
     const there = changes.filter((change) => isLiving(byUrn.get(change.urn), keyAspectOf(change)));
     const deaths = new Map<string, Position>();
-    for (const change of there) {
-      const key = byUrn.get(change.urn)?.aspects.get(keyAspectOf(change) ?? "");
-      // A key has another version only where its entity came to be once more.
-      if (key === undefined || key.version < 2 || deaths.has(change.urn)) continue;
-      deaths.set(change.urn, await lastDeath(change.urn));
+    for (const { urn } of there) {
+      const state = byUrn.get(urn);
+      if (state !== undefined && !deaths.has(urn)) deaths.set(urn, await lastDeath(state));
     }
     return there.filter(({ urn, position }) => position > (deaths.get(urn) ?? START));
   }

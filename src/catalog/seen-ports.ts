@@ -10,7 +10,6 @@ import type { AspectReader } from "../aspects/aspect-table.ts";
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
-import { entityTypeOf } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import { holds } from "../search/evaluate.ts";
 import {
@@ -40,9 +39,7 @@ export interface ReadPorts {
 }
 
 /** What seenPorts needs to know of the ends of entities. */
-export interface Lives extends Pick<DeletedRows, "lastDeath" | "firstVersion"> {
-  readonly keyAspectOf: (entityType: string) => string | undefined;
-}
+export type Lives = Pick<DeletedRows, "lastDeath" | "firstVersion">;
 
 /** Entities that are asked about one by one for a search, and how many at a time. */
 export const perhapsMax = 100_000;
@@ -66,9 +63,7 @@ export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefine
     const sight = await look();
     if (lives === undefined || sight.everything || sight.seesAlways(urn)) return START;
     const [state] = await states.read([urn]);
-    const key = state?.aspects.get(lives.keyAspectOf(entityTypeOf(urn)) ?? "");
-    // A key has another version only where its entity came to be once more.
-    return key === undefined || key.version < 2 ? START : lives.lastDeath(urn);
+    return state === undefined ? START : lives.lastDeath(state);
   }
 
   const scopeOf = (entityType: string): Scope => ({

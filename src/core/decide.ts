@@ -87,14 +87,15 @@ export function decide(
   context: DecisionContext,
 ): Decision {
   const draft = createDraft(state, context);
-  const lives = livesIn(intents, context);
-  for (const [n, { from, to }] of lives.entries()) {
-    const own = intents.slice(from, to);
-    for (const intent of own) decideOne(draft, intent, context);
-    giveMissing(draft, { intents: own, told: toldIn(context, from, to) }, context);
-    const end = n < lives.length - 1 ? intents[to] : undefined;
-    if (end !== undefined) decideOne(draft, end, context);
+  let from = 0;
+  for (const [n, intent] of intents.entries()) {
+    if (isEnd(intent, context.keyAspect)) {
+      giveMissing(draft, lifeOf(intents, from, n, context), context);
+      from = n + 1;
+    }
+    decideOne(draft, intent, context);
   }
+  giveMissing(draft, lifeOf(intents, from, intents.length, context), context);
   return draft.finish();
 }
 
@@ -104,21 +105,22 @@ export const isEnd = (
   keyAspect: string,
 ): boolean => kind === "delete" && aspect === keyAspect;
 
-/** Stretches of the intents, between which are those that end the entity. */
-function livesIn(
-  intents: readonly Intent[],
-  { keyAspect }: DecisionContext,
-): readonly { readonly from: number; readonly to: number }[] {
-  const ends = intents.flatMap((intent, n) => (isEnd(intent, keyAspect) ? [n] : []));
-  return [...ends, intents.length].map((to, n) => ({ from: (ends[n - 1] ?? -1) + 1, to }));
+/** What is told of an entity up to one of its ends, or to the last intent. */
+interface Life {
+  readonly intents: readonly Intent[];
+  /** With the first event. */
+  readonly told: Partial<SystemMetadata> | undefined;
 }
 
-const toldIn = (
-  { tellings = [] }: DecisionContext,
+const lifeOf = (
+  intents: readonly Intent[],
   from: number,
   to: number,
-): Partial<SystemMetadata> | undefined =>
-  tellings.find(({ after }) => after >= from && after <= to)?.system;
+  { tellings = [] }: DecisionContext,
+): Life => ({
+  intents: intents.slice(from, to),
+  told: tellings.find(({ after }) => after >= from && after <= to)?.system,
+});
 
 /** The state being decided on, and the changes so far. */
 interface Draft {
@@ -173,14 +175,7 @@ function sameValue(current: AspectState, settled: Settled): boolean {
 }
 
 /** An entity of which something was told, since its end if it had one, comes to be. */
-function giveMissing(
-  draft: Draft,
-  life: {
-    readonly intents: readonly Intent[];
-    readonly told: Partial<SystemMetadata> | undefined;
-  },
-  context: DecisionContext,
-): void {
+function giveMissing(draft: Draft, life: Life, context: DecisionContext): void {
   const { intents } = life;
   const told = intents.at(-1)?.system ?? life.told;
   if (draft.entityExists() || told === undefined) return;
