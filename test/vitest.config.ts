@@ -9,13 +9,16 @@ import { memoryDirectory } from "./support/memory-directory.ts";
 const root = new URL("..", import.meta.url).pathname;
 const equal = `${root}test/support/no-niceness.cjs`;
 const patience = 120_000;
+/** Nodes and servers of a cluster that are killed and grow their views anew: a third of all the work. */
+const withCluster = process.env.TEST_CLUSTER === "yes";
 // Who says where what is temporary goes is heeded.
 const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
 if (memory !== undefined) process.env.TMPDIR = memory;
 
 /** What takes longest begins first, so that it is not waited for at the end. */
 const longest: readonly RegExp[] = [
-  /\/e2e\/(cluster|rebuild|store-|verify(-servers)?\.)/,
+  /\/cluster\//,
+  /\/e2e\/(rebuild|verify\.)/,
   /\/(adapter|e2e)\//,
   /\/(projector\/.*(servers|elasticsearch)|auth\/(attacks|kafka|nodes)|graphql\/moving|support\/)/,
   /\/(catalog\/(as-of|rollback)|cli\/(operator|program|refused))/,
@@ -35,6 +38,7 @@ export default defineConfig({
   root,
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: withCluster ? [] : ["test/cluster/**"],
     globalSetup: ["test/support/servers/shared-stores.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: patience,

@@ -113,12 +113,19 @@ describe("a file that this user may not use ends with 2", () => {
     if ("skipped" in possible) skip(possible.skipped);
   });
 
-  const plainEnvironment = { ANNALS_LOG_LEVEL: "warn", ANNALS_PORT: "0" };
-  const asUser = (...args: readonly string[]): Promise<Ended> =>
-    start(process.execPath, [main, ...args], plainEnvironment, user.identity).ended;
+  /** Sources that were compiled before, of that user's own: nobody reads another's. */
+  const compiled = () => join(directory.path, "compiled");
+  beforeAll(() => {
+    chmodSync(directory.path, 0o711);
+    mkdirSync(compiled());
+    if (!("skipped" in possible)) user.give(compiled());
+  });
+  const asUser = (...args: readonly string[]): Promise<Ended> => {
+    const own = { ANNALS_LOG_LEVEL: "warn", ANNALS_PORT: "0", NODE_COMPILE_CACHE: compiled() };
+    return start(process.execPath, [main, ...args], own, user.identity).ended;
+  };
   /** A directory of that user's with a file of a mode of its own, in a place that it gets to. */
   function directoryWith(name: string, mode: number): string {
-    chmodSync(directory.path, 0o711);
     const own = join(directory.path, `${name}-${mode.toString(8)}`);
     cpSync(data, own, { recursive: true });
     user.give(own);

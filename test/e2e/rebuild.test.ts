@@ -86,7 +86,7 @@ function load(started: Started, from: number) {
       }
       before = now;
       reads++;
-      await pause(20);
+      await pause(60);
     }
   })();
   // Told by stop.

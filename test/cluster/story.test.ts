@@ -23,7 +23,7 @@ const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const roles = ["api", "api", "projector,feed", "projector,feed"] as const;
 const writers = 4;
 /** Of a writer, on average. */
-const pauseMs = 100;
+const pauseMs = 300;
 
 const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(
   clusterStores.map((name) => ownStore(name)),

@@ -5,9 +5,9 @@
  */
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { datasetProposals, shownCounts } from "../e2e/shown-counts.ts";
 import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";
 import { operatorOf } from "../support/operator.ts";
-import { datasetProposals, shownCounts } from "./shown-counts.ts";
 
 const extension = fileURLToPath(new URL("../data/model/extension", import.meta.url));
 const stores = await reachCluster(["postgres", "neo4j", "elasticsearch"]);
@@ -34,7 +34,7 @@ async function ended(node: ClusterNode, id: string) {
     if (job.state === "failed") throw new Error(`job ${id} failed: ${job.error}`);
     if (job.state !== "running") return job;
     if (Date.now() > until) throw new Error(`job ${id} goes on: ${JSON.stringify(job)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
 
@@ -82,7 +82,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
         now.forEach((count, n) => void expect(count).toBeGreaterThanOrEqual(least[n] ?? 0));
         least = now;
         reads++;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 200));
       }
     })();
     reading.catch(() => {});
