@@ -8,6 +8,7 @@
 export type ErrorCode =
   | "malformed" // the form of a request: body, parameters, a urn that does not parse
   | "invalid" // the content of a request: unknown aspect, a value that does not fit, a failed condition
+  | "mismatched" // two lists of a request that belong together differ in length
   | "unauthenticated"
   | "forbidden"
   | "not_found"

@@ -13,6 +13,7 @@ interface Extension {
 const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   malformed: { code: 400, type: "BAD_REQUEST" },
   invalid: { code: 400, type: "BAD_REQUEST" },
+  mismatched: { code: 400, type: "BAD_REQUEST" },
   too_large: { code: 400, type: "BAD_REQUEST" },
   unauthenticated: { code: 403, type: "UNAUTHORIZED" },
   forbidden: { code: 403, type: "UNAUTHORIZED" },

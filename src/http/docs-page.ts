@@ -129,6 +129,7 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   not_found: "There is no such thing.",
   conflict:
     "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",
+  mismatched: "Two lists that belong together differ in length.",
   too_large: "The body, a list in it or a value is larger than allowed.",
   invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
   rate_limited: "Too much at once. Wait as long as Retry-After says.",

@@ -11,6 +11,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  mismatched: 412,
   too_large: 413,
   invalid: 422,
   rate_limited: 429,

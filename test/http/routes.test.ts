@@ -254,8 +254,8 @@ describe("/entities", () => {
     });
     expect(reply.json()).toEqual(
       refusal(
-        400,
-        "malformed",
+        412,
+        "mismatched",
         expect.stringContaining("systemMetadata has 1 members for 2 entities"),
       ),
     );

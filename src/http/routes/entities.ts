@@ -102,7 +102,10 @@ const batchIngest: Endpoint = {
   prepare: openSystemMetadata,
   writes: true,
   example: { path: "/entities?action=batchIngest", body: { entities: [ordersSnapshot] } },
-  errors: writeErrors,
+  errors: [
+    ...writeErrors,
+    { code: "mismatched", when: "system metadata is given for more or fewer entities" },
+  ],
   async handle(ask, { catalog }) {
     const { entities, systemMetadata } = ask.body as {
       entities: readonly SnapshotProposal[];
@@ -110,7 +113,7 @@ const batchIngest: Endpoint = {
     };
     if (systemMetadata !== undefined && systemMetadata.length !== entities.length) {
       throw new CatalogError(
-        "malformed",
+        "mismatched",
         `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
         { hint: "Give one for each entity, in their order, or none at all" },
       );
