@@ -15,7 +15,8 @@ import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { rate, report } from "./report.ts";
+import { plainRowsIn } from "./plain-rows.ts";
+import { rate, ratio, report } from "./report.ts";
 import { ownershipOf, profileOf, propertiesOf, urnOf } from "./sample.ts";
 
 const sizes = [100_000, 1_000_000];
@@ -34,6 +35,7 @@ export async function benchRegrow(): Promise<void> {
     using directory = temporaryDirectory("annals-bench");
     const config = readConfig({ data: directory.path }, {});
     await fill(await openLog(config), size);
+    const plain = size === warmSize ? 0 : await plainRowsIn(config);
     for (const { name, views, target } of editions) {
       const begun = performance.now();
       await rebuild(config, { views, onProgress: () => {}, logger: createLogger("silent") });
@@ -41,7 +43,8 @@ export async function benchRegrow(): Promise<void> {
       const seconds = (performance.now() - begun) / 1_000;
       costs.get(name)?.push(seconds / size);
       const what = `regrow ${name} from ${size.toLocaleString("en")} records`;
-      report(what, `${rate(size / seconds)} (target ${target.toLocaleString("en")})`);
+      const reached = `${rate(size / seconds)} (target ${target.toLocaleString("en")})`;
+      report(what, `${reached}, ${ratio(size / seconds / plain)} of plain rows`);
     }
     if (size === sizes.at(-1)) await benchStart(directory.path, size);
   }
