@@ -34,7 +34,7 @@ export { openLogReader };
 export const spareThreads = (): number => Math.min(3, availableParallelism() - 1);
 
 /** Until a thread is as fast as this one, this one has gone through so much of a log. */
-const worthThreads = 300_000;
+const worthThreads = 50_000;
 
 /** For threads: where verifyStoredViews is. */
 export const verifyModule = { module: import.meta.url };
