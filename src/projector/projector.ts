@@ -141,6 +141,8 @@ const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMa
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
+/** Of a batch: a costly view that is less behind is near. Half of what writers can bring leaves it a third. */
+const NEAR_PART = 3 / 4;
 
 /**
  * Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the
@@ -299,7 +301,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       const behind = costly && end !== undefined ? end - after : undefined;
       const limit = sharing.recordsOf(batchMax, behind);
       const page = await log.readAll(after, { limit });
-      const near = behind !== undefined && behind < sharing.recordsOf(batchMax);
+      const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
       if (page.length === limit && !near) sharing.full();
       batch = decodeBatch(cut(page, end), decode, after);
       if (page.length === 0) {

@@ -46,14 +46,15 @@ const CONTENDED_TIMES = 1.15;
 const FREE_TURNS = 4;
 /**
  * Of cores: to follow what writers bring is no more than that, or they are too many. Where they have
- * two cores, half of what they can bring at most takes 0.6 to 0.9: there it must not give way.
+ * two cores, half of what they can bring at most takes 0.6 to 0.9: there it must not give way, and all
+ * that they can bring takes 0.95 while it does not.
  */
-const FOLLOWED_MAX = 1;
+const FOLLOWED_MAX = 0.9;
 /**
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
  * some turns: a store puts work off and does it at once now and then.
  */
-const EARLIER = { costly: 0.9, others: 0.98, written: 0.8, beside: 0.95 };
+const EARLIER = { costly: 0.9, others: 0.98, written: 0.7, beside: 0.95 };
 /**
  * Writers who do not bring so many times as much while the core is left to them do not want it: after so
  * long it is taken from them again, for so long.
