@@ -195,6 +195,18 @@ describe("a costly view", () => {
     expect(order.slice(12).every((one) => one === "slow")).toBe(true);
   });
 
+  test("takes what others have read before, and reads itself what they read long ago", async () => {
+    const log = createArrayLog(100);
+    const quick = createRecordingView("quick");
+    const slow = costly(createRecordingView("slow"));
+    quick.at = position(50);
+    await start(log, [quick, slow], { batchMax: 10 });
+    await reaches(slow, 100);
+    expect(slow.got).toEqual(range(1, 100));
+    const firsts = log.pages.map(([first]) => first).toSorted((a, b) => a - b);
+    expect(firsts).toEqual([1, 11, 21, 31, 41, 51, 61, 71, 81, 91]);
+  });
+
   test("has a record at once that others have, too", async () => {
     const log = createArrayLog(1);
     const quick = createRecordingView("quick");
