@@ -27,8 +27,8 @@ function open() {
   };
 }
 
-test("a crowd leaves three fifths of a core while others write", () => {
-  expect(open().leftInASecond({ waiting: 64, writes: true })).toBeCloseTo(0.6, 1);
+test("a crowd leaves three quarters of a core while others write", () => {
+  expect(open().leftInASecond({ waiting: 64, writes: true })).toBeCloseTo(0.75, 1);
 });
 
 test("a few questions have all of it", () => {

@@ -1,7 +1,7 @@
 /**
  * How many who search share the cores with those who write. One question after another would take a
  * core for as long as the crowd asks; so while it does, and something is written, the thread that
- * answers leaves the core for more than half of the time. A few questions never wait for that.
+ * answers leaves the core for three quarters of the time. A few questions never wait for that.
  */
 import { threadMs } from "../../projector/thread-ms.ts";
 
@@ -22,7 +22,7 @@ export interface CrowdClocks {
 const CROWD_MIN = 8;
 /** What it computes at once, and how long it leaves the core then. */
 const AT_ONCE_MS = 10;
-const LEFT_MS = 15;
+const LEFT_MS = 30;
 /** Who wrote so long ago has ended. */
 const WRITTEN_MS = 1_000;
 
