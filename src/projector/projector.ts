@@ -50,17 +50,17 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { lastOf, type Position, position } from "../core/position.ts";
+import { lastOf, type Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
-import { type Batch, type Decode, decodeBatch } from "./batch.ts";
+import type { Batch, Decode } from "./batch.ts";
+import { createBatchReader } from "./batch-reader.ts";
 import { feedView } from "./feeding.ts";
 import { createFailing, type Follower, openFollower, type RetryMs } from "./follower.ts";
-import { cut, endOf, groupsOf, isWithin, partition } from "./groups.ts";
+import { endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createMending } from "./mending.ts";
 import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
-import { createRecent } from "./recent.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
@@ -165,7 +165,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   /** When more of what was put off is to be done (performance.now). */
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
-  const recent = createRecent();
+  const batches = createBatchReader({ log, decode, followers });
   const replacing = createReplacing({
     followers,
     editions: parts.editions,
@@ -302,7 +302,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     try {
       const behind = costly && end !== undefined ? end - after : undefined;
       const limit = sharing.recordsOf(batchMax, behind);
-      const read = await readBatch(after, { limit, end, costly });
+      const read = await batches.read(after, { limit, end, costly });
       const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
       if (read.full && !near) sharing.full();
       batch = read.batch;
@@ -329,25 +329,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     sharing.took(batch.items.length, costly);
     told();
     return own.some(({ position }) => position > after);
-  }
-
-  /** `full`: there was as much as was asked for, or more. `atHead`: the log has nothing there. */
-  async function readBatch(
-    after: Position,
-    { limit, end, costly }: { limit: number; end: Position | undefined; costly: boolean },
-  ): Promise<{ batch: Batch<PlacedChange>; full: boolean; atHead: boolean }> {
-    const known = costly ? recent.from(after, { limit, end }) : undefined;
-    if (known !== undefined) {
-      return { batch: known, full: known.items.length === limit, atHead: false };
-    }
-    const page = await log.readAll(after, { limit });
-    const batch = decodeBatch(cut(page, end), decode, after);
-    if (!costly) {
-      const later = followers.filter(({ view }) => view.costly === true);
-      const needed = Math.min(...later.map(({ position }) => position));
-      if (later.length > 0) recent.add(after, batch, position(needed));
-    }
-    return { batch, full: page.length === limit, atHead: page.length === 0 };
   }
 
   const settled = async (some: readonly Follower[]): Promise<void> => {

@@ -1,0 +1,59 @@
+/**
+ * Batches for groups of views, from the log. Costly views come to what the others have had a moment
+ * before: they are given what was read for those (recent.ts), while it is kept.
+ */
+import type { PlacedChange } from "../core/change.ts";
+import { type Position, position } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { type Batch, type Decode, decodeBatch } from "./batch.ts";
+import type { Follower } from "./follower.ts";
+import { cut } from "./groups.ts";
+import { createRecent } from "./recent.ts";
+
+export interface ReadBatch {
+  readonly batch: Batch<PlacedChange>;
+  /** There was as much as was asked for: there may be more. */
+  readonly full: boolean;
+  /** The log has nothing there. */
+  readonly atHead: boolean;
+}
+
+export interface BatchReader {
+  /** What follows on a position: so many records at most, none past `end`. Rejects as the log does. */
+  read(
+    after: Position,
+    options: {
+      readonly limit: number;
+      readonly end: Position | undefined;
+      readonly costly: boolean;
+    },
+  ): Promise<ReadBatch>;
+}
+
+export function createBatchReader({
+  log,
+  decode,
+  followers,
+}: {
+  readonly log: Pick<ChangeLog, "readAll">;
+  readonly decode: Decode;
+  readonly followers: readonly Follower[];
+}): BatchReader {
+  const recent = createRecent();
+  return {
+    async read(after, { limit, end, costly }) {
+      const known = costly ? recent.from(after, { limit, end }) : undefined;
+      if (known !== undefined) {
+        return { batch: known, full: known.items.length === limit, atHead: false };
+      }
+      const page = await log.readAll(after, { limit });
+      const batch = decodeBatch(cut(page, end), decode, after);
+      if (!costly) {
+        const later = followers.filter(({ view }) => view.costly === true);
+        const needed = position(Math.min(...later.map((follower) => follower.position)));
+        if (later.length > 0) recent.add(after, batch, needed);
+      }
+      return { batch, full: page.length === limit, atHead: page.length === 0 };
+    },
+  };
+}
