@@ -5,6 +5,7 @@
  */
 import type { FieldValue } from "../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
+import { type ColumnTexts, createColumnTexts } from "./column-texts.ts";
 import { merged } from "./merged.ts";
 
 export type ValueNumber = number;
@@ -13,6 +14,8 @@ export interface Column {
   /** By their numbers; some may not be in use any more. */
   readonly values: readonly FieldValue[];
   numberOf(value: FieldValue): ValueNumber | undefined;
+  /** The values as texts, to look for something in all of them. */
+  texts(): ColumnTexts;
   /** Calls back for each value of a document, each once. */
   each(doc: number, tell: (value: ValueNumber) => void): void;
   has(doc: number): boolean;
@@ -63,6 +66,7 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
   const keys: SortKey[] = [];
   let order: ValueOrder | undefined;
   let sorted: Uint32Array = new Uint32Array();
+  let texts: ColumnTexts | undefined;
   load();
   const firstListsEnd = listsEnd;
 
@@ -119,6 +123,10 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
   return {
     values,
     numberOf: (value) => known.get(value),
+    texts() {
+      texts ??= createColumnTexts(values);
+      return texts;
+    },
     each(doc, tell) {
       const code = codes[doc] ?? 0;
       if (code > 0) tell(code - 1);
@@ -178,7 +186,8 @@ export function createColumn({ values: first, docs, numbers }: Pairs, docsMax: n
       }
       return order;
     },
-    bytes: () => 4 * (codes.length + lists.length) + BYTES_PER_VALUE * values.length,
+    bytes: () =>
+      4 * (codes.length + lists.length) + BYTES_PER_VALUE * values.length + (texts?.bytes() ?? 0),
     worn: () =>
       values.length > 2 * first.length + WORN_MIN || listsEnd > 2 * firstListsEnd + WORN_MIN,
   };

@@ -127,6 +127,10 @@ export function createConditions(sources: ConditionSources): Conditions {
       return (doc) => column.some(doc, marked);
     }
     if (docs.length * FEWER_TIMES < column.values.length) return bySight(condition, column);
+    if (condition.kind === "like") {
+      yield* column.texts().mark(condition, marked);
+      return (doc) => column.some(doc, marked);
+    }
     for (const [number, value] of column.values.entries()) {
       if (fulfils(condition, value)) marked[number] = 1;
       if (number % VALUES_PART === VALUES_PART - 1) yield;
