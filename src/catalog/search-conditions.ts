@@ -126,25 +126,27 @@ type TextAsked = Extract<Asked, { texts: readonly string[] }>;
 function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextAsked): Condition {
   const { name, separator } = field;
   const lower = texts.map((text) => text.trim().toLowerCase());
+  // A value may have blanks at its ends, and who asks for it may have typed too many.
+  const whole = () => [...new Set([...texts.map((text) => text.toLowerCase()), ...lower])];
   const like = (
     way: "equals" | "contains" | "starts" | "ends",
     of: readonly string[],
   ): Condition => (of.length === 0 ? NOTHING : { kind: "like", field: name, how: way, texts: of });
-  if (how === "ignoringCase") return like("equals", lower);
+  if (how === "ignoringCase") return like("equals", whole());
   if (kind === "path" && (how === "equals" || how === "is")) {
     const below = texts.map((text): Condition => within(name, `${text}${separator}`));
     return anyOf([{ kind: "equal", field: name, values: texts }, ...below]);
   }
   if (how === "equals") return { kind: "equal", field: name, values: texts };
   if (how !== "is" && how !== "begins") return like(how, lower);
-  if (kind !== "urn") return like(how === "is" ? "equals" : "starts", lower);
+  if (kind !== "urn") return how === "is" ? like("equals", whole()) : like("starts", lower);
   // The last part of a urn is what people call it: tags:pii, platform:hive.
-  const whole = texts.filter((text) => text.startsWith("urn:"));
+  const urns = texts.filter((text) => text.startsWith("urn:"));
   const parts = lower.filter((text) => !text.startsWith("urn:"));
   const lastParts = parts.map((text) => `:${text}`);
   if (how === "is") {
     return anyOf([
-      { kind: "equal", field: name, values: whole },
+      { kind: "equal", field: name, values: urns },
       like("equals", parts),
       like("ends", lastParts),
     ]);

@@ -17,7 +17,8 @@ import {
   parseSearchQuery,
   type QueryTree,
   type QueryWord,
-  unquotedQuestion,
+  type WholeQuestion,
+  wholeQuestion,
 } from "../core/search-query.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Expression, WordChoice } from "../search/search.ts";
@@ -80,12 +81,10 @@ export function createQueryReader(dependencies: Dependencies): (input: string) =
     const terms = createCount();
     const reading = { ...dependencies, named, terms };
     const expression = expressionOf(tree, reading);
-    const unquoted = unquotedQuestion(input, tree);
+    const whole = wholeQuestion(input, tree, isField);
+    const asWhole = whole && ofWhole(whole, reading);
     return {
-      expression:
-        unquoted === undefined
-          ? expression
-          : { kind: "or", any: [expressionOf(unquoted, reading), expression] },
+      expression: asWhole === undefined ? expression : { kind: "or", any: [asWhole, expression] },
       everything: tree.kind === "all",
       fields: named,
     };
@@ -208,6 +207,16 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
       { weight: weights.beginning, when: { kind: "whole", text, prefix: true } },
     ],
   };
+}
+
+/** Undefined where the text is no value of the field's kind. */
+function ofWhole({ field, text }: WholeQuestion, reading: Reading): Expression | undefined {
+  const { fields, namespace, named } = reading;
+  const asked: Asked = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
+  const condition = conditionOn(fields.find(field), asked, fields);
+  if ("misfit" in condition) return undefined;
+  named.add(plainField(field));
+  return { kind: "condition", condition };
 }
 
 /** A value that is none of the field's kind is words, as all else that is no question. */

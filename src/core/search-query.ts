@@ -7,8 +7,8 @@
  *   *, *:*                   everything; so does nothing at all
  *   tags:urn:li:tag:pii      a field's value, as it is: commas, colons and brackets of urns are its own
  *   tags:urn\:li\:tag\:pii   the same, as users of search engines write it
- *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several. One that is not quoted is
- *                            looked for as well (unquotedQuestion), if there is nothing else
+ *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several. All that stands behind the
+ *                            first colon is looked for as it is, as well (wholeQuestion)
  *   title:Sales*             a value that begins so; *sales, *ale* end and contain
  *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
  *   tags:*, _exists_:tags    there is a value
@@ -69,7 +69,7 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
       { hint: "Ask for less at once; filters take long lists of values" },
     );
   }
-  const text = input.replace(MARKER, "").replace(/^[\s:]+/, "");
+  const text = withoutMarker(input);
   if (text.trim() === "") return { kind: "all" };
   const builder = createQueryBuilder();
   let at = 0;
@@ -77,25 +77,58 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
   return builder.finish() ?? { kind: "words", text, words: [{ text, open: false }] };
 }
 
-/**
- * `title:Tides of the north` as people mean it who do not quote: all that follows is the value. Undefined
- * for what is more than one question about a field and a run of words behind it.
- */
-export function unquotedQuestion(input: string, tree: QueryTree): QueryTree | undefined {
-  if (tree.kind !== "and" || tree.all.length !== 2) return undefined;
-  const [question, run] = tree.all;
-  if (question?.kind !== "field" || question.value.kind !== "text") return undefined;
-  if (run?.kind !== "words" || question.value.how !== "equals") return undefined;
-  const { text } = question.value;
-  const value = input.slice(input.indexOf(":") + 1).trim();
-  if (!value.startsWith(text) || value.slice(text.length).trim() !== run.text.trim()) {
-    return undefined;
-  }
-  return { ...question, value: { ...question.value, text: value, typed: input } };
+/** A field, and a value of it. */
+export interface WholeQuestion {
+  readonly field: string;
+  /** As it was typed, blanks at its ends, too. */
+  readonly text: string;
 }
+
+/**
+ * `title:Tides of the north (draft` as people mean it who neither quote nor escape: all that follows
+ * the colon is the value, letter for letter. Undefined where the query does not begin with a field,
+ * asks several questions about fields, or was read so anyway.
+ */
+export function wholeQuestion(
+  input: string,
+  tree: QueryTree,
+  isField: (name: string) => boolean,
+): WholeQuestion | undefined {
+  const query = withoutMarker(input);
+  const named = (matchAt(KEYED_FIELD, query, 0) ?? matchAt(FIELD, query, 0))?.trimEnd();
+  const field = named?.slice(0, -1).replace(/\\(.)/g, "$1");
+  if (named === undefined || field === undefined || !isField(field)) return undefined;
+  const text = query.slice(named.length);
+  const [question, another] = questionsIn(tree);
+  if (another !== undefined) return undefined;
+  if (tree.kind === "field" && question !== undefined && isPlain(question, text)) return undefined;
+  return { field, text };
+}
+
+function questionsIn(tree: QueryTree): readonly FieldQuestion[] {
+  switch (tree.kind) {
+    case "field":
+      return [tree.value];
+    case "and":
+      return tree.all.flatMap(questionsIn);
+    case "or":
+      return tree.any.flatMap(questionsIn);
+    case "not":
+      return questionsIn(tree.not);
+    default:
+      return [];
+  }
+}
+
+/** Whether the question asks for that text anyway, or for what begins or ends so. */
+const isPlain = (question: FieldQuestion, text: string): boolean =>
+  question.kind === "exists" ||
+  (question.kind === "text" && (question.how !== "equals" || question.text === text));
 
 /** How clients of the reference ask for its other mode; here there is one for all. */
 const MARKER = /^\s*\\?\/q\s+/;
+
+const withoutMarker = (input: string): string => input.replace(MARKER, "").replace(/^[\s:]+/, "");
 
 /** Tells the builder of the part that begins there; returns where the next one does. */
 function readPart(
