@@ -1,6 +1,7 @@
 /** What is asked of searches, and what they answer: part of what a door may ask (catalog.ts). */
 import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
+import type { SliceOptions } from "../core/slice-options.ts";
 
 export interface SortCriterion {
   readonly field: string;
@@ -27,6 +28,8 @@ export interface SearchFlags {
   readonly explain?: boolean | undefined;
   /** Of lineage: what is found in the place of what belongs to it (lineage-grouping.ts). */
   readonly groupingSpec?: GroupingSpec | undefined;
+  /** The part of all hits that is asked for. */
+  readonly sliceOptions?: SliceOptions | undefined;
 }
 
 export interface GroupingSpec {

@@ -6,6 +6,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
+import { isLaterSlice } from "../core/slice-options.ts";
 import {
   type Condition,
   type Cursor,
@@ -17,7 +18,7 @@ import {
 } from "../search/search.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
-import { anyOf, everyOf } from "./search-conditions.ts";
+import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
 import type { ReadQuery, SearchWords } from "./search-expression.ts";
 import { type FacetPlan, planFacets } from "./search-facets.ts";
 import type { SearchFields } from "./search-fields.ts";
@@ -230,6 +231,7 @@ export async function hiding(
   },
 ): Promise<Condition | undefined> {
   const { entityTypes, query, filter, flags } = request;
+  if (isLaterSlice(flags.sliceOptions)) return NOTHING;
   const names = (field: string) => filter.fields.has(field) || query?.fields.has(field) === true;
   const hidden: Condition[] = [];
   if (flags.includeSoftDeleted !== true && !names("removed")) {

@@ -24,6 +24,12 @@ export const searchFlags: Schema = {
     },
     explain: flag("Tell of each hit how its score came to be"),
     fulltext: flag("Accepted: there is one way of searching"),
+    sliceOptions: {
+      type: "object",
+      description: "Where several read side by side: the slice with the id 0 has everything",
+      required: ["id", "max"],
+      properties: { id: integer("From 0"), max: integer("How many slices there are") },
+    },
     groupingSpec: {
       type: "object",
       description:

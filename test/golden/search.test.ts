@@ -564,6 +564,26 @@ describe("hostile requests", () => {
     expect(none.body.value.numEntities).toBe(3);
   });
 
+  test("are read in slices, of which the first has everything", async () => {
+    const scrolled = (sliceOptions: unknown) =>
+      act("scrollAcrossEntities", { input: "*", count: 5, searchFlags: { sliceOptions } });
+    const totals = [0, 1].map(
+      async (id) => (await scrolled({ id, max: 2 })).body.value.numEntities,
+    );
+    const [first, second] = await Promise.all(totals);
+    expect(first).toBeGreaterThan(2);
+    expect(second).toBe(0);
+    for (const odd of [
+      true,
+      { id: -1, max: 2 },
+      { id: 2, max: 2 },
+      { id: 0 },
+      { id: [], max: 1 },
+    ]) {
+      expect(await scrolled(odd)).toMatchObject({ status: 400, body: { code: "malformed" } });
+    }
+  });
+
   test("have odd pages", async () => {
     for (const count of [0, 1e15]) expect(await search({ count })).toMatchObject({ status: 200 });
     expect((await search({ count: 100_000 })).body.value.pageSize).toBe(5_000);

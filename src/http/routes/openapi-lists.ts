@@ -2,6 +2,7 @@
 import type { SearchFacet, SearchRequest, SortCriterion } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Criterion, Filter } from "../../core/filter.ts";
+import { isLaterSlice, type SliceOptions } from "../../core/slice-options.ts";
 import type { Answer, Backing, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import { entitiesText, type ModelNames, namedAspects, type Version } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
@@ -228,7 +229,8 @@ interface Around {
 async function page(request: SearchRequest, around: Around): Promise<Answer> {
   const { asked, aspects, version, backing } = around;
   const member = version === "v3" ? "entities" : "results";
-  if (isLaterSlice(asked)) return { json: JSON.stringify({ [member]: [], totalCount: 0 }) };
+  if (isLaterSlice(sliceOf(asked)))
+    return { json: JSON.stringify({ [member]: [], totalCount: 0 }) };
   const { sort = [], sortCriteria = sort, systemMetadata = false } = asked;
   const order = orderOf(asked);
   const fields = sortCriteria.flatMap((one) => one.split(",")).map((field) => ({ field, order }));
@@ -267,14 +269,12 @@ const facetsText = (facets: readonly SearchFacet[]): string =>
     })),
   );
 
-/** All slices together have everything once: the first does. Throws `malformed`. */
-export function isLaterSlice({ sliceId, sliceMax }: Pick<Asked, "sliceId" | "sliceMax">): boolean {
-  if (sliceId === undefined) return false;
-  if (sliceId >= 0 && sliceId < (sliceMax ?? Number.POSITIVE_INFINITY)) return sliceId > 0;
-  throw new CatalogError("malformed", `sliceId is ${sliceId} of ${sliceMax ?? "no"} slices`, {
-    hint: "Send 0 or more, and less than sliceMax",
-  });
-}
+/** The slice that a request asks for. */
+export const sliceOf = ({
+  sliceId: id,
+  sliceMax: max,
+}: Pick<Asked, "sliceId" | "sliceMax">): SliceOptions | undefined =>
+  id === undefined ? undefined : { id, max };
 
 function orderOf({ sortOrder = "ASCENDING" }: Pick<Asked, "sortOrder">): SortCriterion["order"] {
   if (sortOrder === "ASCENDING" || sortOrder === "DESCENDING") return sortOrder;

@@ -1,17 +1,12 @@
 /** OpenAPI doors: edges of the graph, page after page, whatever their ends. */
 import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { isLaterSlice } from "../../core/slice-options.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Answer, Ask, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
-import {
-  filterOf,
-  isLaterSlice,
-  type OpenApiFilter,
-  openApiFilter,
-  paging,
-} from "./openapi-lists.ts";
+import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
 import { orders, ordersKey } from "./samples.ts";
 
 const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
@@ -100,7 +95,7 @@ async function scrolled(
   },
 ): Promise<Answer> {
   const { asked, catalog, shown = resultOf } = around;
-  if (isLaterSlice(asked)) return { json: '{"results":[]}' };
+  if (isLaterSlice(sliceOf(asked))) return { json: '{"results":[]}' };
   const { scrollId, relationships } = await catalog.scrollRelationships(query);
   return { json: JSON.stringify({ scrollId, results: relationships.map(shown) }) };
 }
