@@ -126,12 +126,15 @@ export function createSearchFields(rules: SearchFieldRules): SearchFields {
       [...(byType.get(entityType)?.values() ?? [])].some(({ suggested }) => suggested),
     hasField: (entityType, field) => byType.get(entityType)?.has(field) ?? false,
     facetsOf: (entityTypes) =>
-      rules.facets.filter(({ fields: [first, second] }) =>
-        entityTypes.some((type) => {
-          const own = byType.get(type)?.get(second ?? first);
-          return second === undefined ? own?.facet !== undefined : own !== undefined;
-        }),
-      ),
+      rules.facets.flatMap((rule) => {
+        const [first, second] = rule.fields;
+        const own = entityTypes.flatMap((type) => byType.get(type)?.get(second ?? first) ?? []);
+        if (second !== undefined) return own.length === 0 ? [] : [rule];
+        const shown = new Set(own.flatMap(({ facet }) => facet ?? []));
+        // Types may show a field of one name by different ones.
+        const [displayName = ""] = shown;
+        return shown.size === 0 ? [] : [shown.size === 1 ? { ...rule, displayName } : rule];
+      }),
     facet: (name) => facets.get(plainField(name)),
   };
 }

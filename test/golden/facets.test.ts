@@ -101,6 +101,15 @@ async function valuesOf(name: string, criteria: readonly object[], more: object 
 const ONE = [1, false];
 const NONE = [0, true];
 
+test("a facet is shown by the name that the types asked for show it by", async () => {
+  const route = { method: "GET", path: "/orders" };
+  const told = await service.client.upsert("urn:li:api:orders", "restApiProperties", route);
+  written = told.position ?? 0;
+  const searchFlags = { filterNonLatestVersions: false };
+  const shown = await facets("search", { entity: "api", searchFlags });
+  expect(shown).toContainEqual(expect.objectContaining({ name: "path", displayName: "Route" }));
+});
+
 describe("values that a filter names are counted", () => {
   test("when they are more than a facet has", async () => {
     const values = await valuesOf("owners", [
