@@ -15,7 +15,7 @@ export interface RowQueries {
   count(position: Position): number | undefined;
   /** One page of urns after a place, and the place where the next one begins. */
   urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
-  faults(): readonly string[];
+  faults(deep: boolean): readonly string[];
   /** Called before each read: what is remembered may have changed. */
   begin?(): void;
 }
@@ -102,9 +102,20 @@ export function openSqliteViewRows(
         await turn();
       } while (after !== undefined);
     },
-    faults: () => read(() => queries.faults()),
+    faults: (deep) => read(() => [...queries.faults(deep), ...(deep ? fileFaults(db) : [])]),
     async close() {
       if (db.isOpen) db.close();
     },
   };
+}
+
+const FILE_FAULTS_MAX = 10;
+
+/** What SQLite finds wrong in the pages of the file, and FTS5 in its own. */
+function fileFaults(db: DatabaseSync): readonly string[] {
+  const found = db.prepare(`PRAGMA quick_check(${FILE_FAULTS_MAX})`).all();
+  return found
+    .map(({ quick_check }) => String(quick_check))
+    .filter((one) => one !== "ok")
+    .map((one) => `the file is damaged: ${one}`);
 }

@@ -150,7 +150,7 @@ async function verifyTouched(
     const found = findings.of(name);
     // Rows that are missing or too many are known; any other number has to be looked into.
     if (rows !== undefined && rows !== should + found.unexpected - found.missing) continue;
-    findings.addFaults(name, await view.rows.faults());
+    findings.addFaults(name, await view.rows.faults(false));
     const sums = told?.sums?.slice();
     if (sums !== undefined) subtractSums(sums, then?.sums ?? noSums());
     if (sums !== undefined) addSums(sums, here?.sums ?? noSums());
@@ -187,7 +187,7 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
     const { name } = view;
     const should = toldOf(name);
     const { missing, unexpected } = findings.of(name);
-    const faults = [...(await view.rows.faults())];
+    const faults = [...(await view.rows.faults(true))];
     const stood = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
     if (stood) faults.push(...(await strayRows(parts, view, { count, position })));

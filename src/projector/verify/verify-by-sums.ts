@@ -223,7 +223,7 @@ async function endOf(
   const { name } = view;
   const { position } = summed;
   const { missing, unexpected } = findings.of(name);
-  const faults = [...(await view.rows.faults())];
+  const faults = [...(await view.rows.faults(then === undefined))];
   const count = summed.rows - (rows - missing + unexpected);
   const stood = (await view.rows.position()) === position;
   if (stood) faults.push(...(await strayRows(parts, view, { count, position })));

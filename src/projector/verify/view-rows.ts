@@ -60,8 +60,11 @@ export interface ViewRows {
    * entity: then each is compared, and nothing is missed.
    */
   sums?(leftOut: (position: Position) => Promise<ReadonlySet<string>>): Promise<HeldSums>;
-  /** What is wrong with the store that no row shows: sentences without a full stop. */
-  faults(): Promise<readonly string[]>;
+  /**
+   * What is wrong with the store that no row shows: sentences without a full stop. `deep`: all that the
+   * store can find in its own files, too, which takes as long as reading them.
+   */
+  faults(deep: boolean): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

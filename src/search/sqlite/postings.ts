@@ -36,10 +36,15 @@ type Listed = readonly [docs: string | null];
 /** Among so few documents, anything is found in less time than a long list is read in. */
 const FEW_WITHIN = 2_000;
 
-export function createPostings(db: DatabaseSync): Postings {
+/** Tokens, and where each is, as tables of the connection: `temp.token` and `temp.posting`. */
+export function openVocabulary(db: DatabaseSync): void {
   db.exec(`
-    CREATE VIRTUAL TABLE temp.token USING fts5vocab ('main', 'term', 'row');
-    CREATE VIRTUAL TABLE temp.posting USING fts5vocab ('main', 'term', 'instance');`);
+    CREATE VIRTUAL TABLE IF NOT EXISTS temp.token USING fts5vocab ('main', 'term', 'row');
+    CREATE VIRTUAL TABLE IF NOT EXISTS temp.posting USING fts5vocab ('main', 'term', 'instance');`);
+}
+
+export function createPostings(db: DatabaseSync): Postings {
+  openVocabulary(db);
   const { arrays } = preparingOn(db);
   const all = arrays<Listed>("SELECT group_concat(rowid) FROM term WHERE term MATCH ?");
   const few = arrays<Listed>(

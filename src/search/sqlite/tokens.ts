@@ -36,6 +36,19 @@ const markOf = (kind: KindNumber, form: 0 | 1 | 2 | 3): string =>
 export const wordToken = (kind: KindNumber, word: string): string =>
   markOf(kind, 0) + escaped(cut(word, wordUnitsMax));
 
+/** The kind of a text's token; undefined for the token of a value. */
+export function kindOfToken(token: string): KindNumber | undefined {
+  const mark = token.charCodeAt(0) - FIRST_MARK;
+  return mark < 0 ? undefined : Math.floor(mark / MARKS_PER_KIND);
+}
+
+/** The first token that a text of the kind may have. */
+export const firstOfKind = (kind: KindNumber): string => markOf(kind, 0);
+
+/** The field of a value's token. */
+export const fieldOfToken = (token: string): FieldNumber =>
+  Number.parseInt(token.slice(1, token.indexOf("=")), 36);
+
 /** The tokens of words one after the other; none for none. */
 export function wordTokens(kind: KindNumber, words: readonly string[]): string {
   if (words.length === 0) return "";
