@@ -57,8 +57,23 @@ export function operatorTokenOf({
   return tokenIn(file, "Name the data directory of the service with --data");
 }
 
-/** The token that a file holds. Throws `invalid`. */
+/**
+ * The token that a file holds. Throws `invalid` where it holds anything else, which is never told: it
+ * may be a secret all the same.
+ */
 export function tokenIn(file: string, hint: string): string {
+  const text = contentOf(file, hint);
+  if (text === "") throw new CatalogError("invalid", `the token file "${file}" is empty`, { hint });
+  if (TOKEN.test(text)) return text;
+  throw new CatalogError("invalid", `the file "${file}" does not hold one token alone`, {
+    hint: `A token is one line of letters, digits and signs without blanks: write nothing else into the file. ${hint}`,
+  });
+}
+
+/** What a header takes after "Bearer ". */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+function contentOf(file: string, hint: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {

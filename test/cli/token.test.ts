@@ -107,6 +107,40 @@ test("the operator's token is read from its file without the end of the line", (
   expect(readFileSync(file, "utf8")).toBe(`${tokenIn(file, "")}\n`);
 });
 
+const secret = "eyJhbGciOi.secret";
+test.each([
+  ["two lines", `token abc acts for urn:li:corpuser:datahub\n${secret}\n`],
+  ["what no header takes", `${secret}\u2026`],
+  ["two lines that end as on Windows", `${secret}\r\n${secret}`],
+])("a file with %s is no token, and nothing of it is told", (_, content) => {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, "mixed.token");
+  writeFileSync(file, content);
+  const refused = failureOf(() => tokenIn(file, "Name another file with --token-file"));
+  expect(refused).toMatchObject({
+    code: "invalid",
+    text: `the file "${file}" does not hold one token alone. A token is one line of letters, digits and signs without blanks: write nothing else into the file. Name another file with --token-file`,
+  });
+});
+
+test("an empty file is told as that", () => {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, "empty.token");
+  writeFileSync(file, " \n");
+  expect(failureOf(() => tokenIn(file, "Name another file with --token-file"))).toMatchObject({
+    code: "invalid",
+    text: `the token file "${file}" is empty. Name another file with --token-file`,
+  });
+});
+
+function failureOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}
+
 test("the first start tells where the root user's token lies, no start tells what it is", async () => {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
