@@ -127,7 +127,10 @@ describe("the file", () => {
     await expect(open()).rejects.toEqual(unavailable(/is not a log/));
     rmSync(file);
     writeFileSync(file, "Once upon a time there was a file that was no database. ".repeat(100));
-    await expect(open()).rejects.toEqual(unavailable(/cannot open log .*not a database/));
+    await expect(open()).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringMatching(/the log ".*" is damaged: file is not a database/),
+    });
   });
 
   test("is not made by a reader, nor without its directory", async () => {

@@ -77,6 +77,22 @@ test("a log that is damaged where the views need it ends the start, and says so"
   expect(performance.now() - started).toBeLessThan(60_000);
 });
 
+test.each([
+  ["whose beginning was overwritten", (content: Buffer) => content.fill(0x41, 0, 4_096)],
+  ["whose beginning is empty", (content: Buffer) => content.fill(0, 0, 4_096)],
+  ["of which a part is missing", (content: Buffer) => content.subarray(0, 8_192)],
+])("a log %s ends the start, which names the way out", async (_, spoilt) => {
+  using directory = temporaryDirectory("annals-damaged");
+  fill(directory.path);
+  const file = join(directory.path, "log.sqlite");
+  writeFileSync(file, spoilt(readFileSync(file)));
+  await expect(open(directory.path)).rejects.toMatchObject({
+    code: "invalid",
+    message: expect.stringMatching(/^the log ".*log\.sqlite" is damaged: /),
+    hint: "Put a backup of the log back, as the README tells under Operations",
+  });
+});
+
 const garbage = (file: string) => writeFileSync(file, "no database at all\n".repeat(1_000));
 const firstTable = (table: string) => (file: string) => {
   const root = rootOf(file, table);

@@ -48,8 +48,8 @@ const READER_CACHE_KIB = 4 * 1024;
 
 /**
  * A connection that reads, to a file that is there and is a log this release knows. `create` makes
- * the file first if need be, and sees that it may be written. Throws `invalid` where it may not be
- * read, or written with `create`, and `unavailable` otherwise.
+ * the file first if need be, and sees that it may be written. Throws `invalid` where it is damaged or
+ * may not be read, or written with `create`, and `unavailable` otherwise.
  */
 export function openForReading(file: string, options: { create: boolean }): DatabaseSync {
   if (!options.create && !existsSync(file)) {
@@ -171,15 +171,22 @@ function pragma(database: DatabaseSync, name: "application_id" | "user_version")
 }
 
 const SQLITE_READONLY = 8;
+/** Told of a file whose pages, or whose beginning, are not what SQLite wrote. */
+const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 /** The low byte of an extended code is the code that it extends. */
-const isReadOnly = (cause: unknown): boolean =>
-  (((cause as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_READONLY;
+const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errcode ?? 0) & 0xff;
 
 function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError {
   if (cause instanceof CatalogError) return cause;
   const refused = refusedFile(file, wanted);
-  const unfit = refused !== undefined || isReadOnly(cause);
   const why = refused ?? saidBy(cause);
+  if (refused === undefined && DAMAGED.has(codeOf(cause))) {
+    return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
+      hint: "Put a backup of the log back, as the README tells under Operations",
+      cause,
+    });
+  }
+  const unfit = refused !== undefined || codeOf(cause) === SQLITE_READONLY;
   return new CatalogError(unfit ? "invalid" : "unavailable", `cannot open log "${file}": ${why}`, {
     hint: refused === undefined ? lookAtDirectory : `${giveFile}, or run this as its owner`,
     cause,

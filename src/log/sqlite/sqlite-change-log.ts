@@ -32,7 +32,7 @@ const TAIL_PAGE = 1_000;
 
 /**
  * Throws CatalogError `unavailable` when the file cannot be opened or is of a later release, and
- * `invalid` when it may not be read, or be written unless `readOnly`.
+ * `invalid` when it is damaged or may not be read, or be written unless `readOnly`.
  */
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
   const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
