@@ -2,16 +2,14 @@
  * What `annals check` asks: each store that is configured, by its adapter. What cannot be reached is
  * told as a finding, so that all that is wrong is told at once.
  */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { checkDirectory } from "./check-directory.ts";
 import type { StoreCheck } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
 import { variableOf } from "./config/settings.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
 import { withoutPassword } from "./core/server-address.ts";
-import { fileOf, requireCertificates } from "./places.ts";
-import { giveFile, refusedFile } from "./projector/sqlite/refused-file.ts";
+import { requireCertificates } from "./places.ts";
 import { placeAt, placeOf, type ViewName, viewNames } from "./stores.ts";
 
 type Checked = Awaited<StoreCheck["checking"]>;
@@ -25,7 +23,7 @@ export function checkStores(config: Config): readonly StoreCheck[] {
       checkOf(store, withoutPassword(config[store]), () => checkStore(config, store)),
     );
   const own = stores.filter((store) => config[store] === embedded);
-  const directory = checkOf("directory", config.data, async () => checkDirectory(config, own));
+  const directory = checkOf("directory", config.data, () => checkDirectory(config, own));
   const kafka =
     config.kafka === ""
       ? []
@@ -71,23 +69,4 @@ const askerOf = (view: ViewName) => ({ view, setting: variableOf(view) });
 async function checkKafkaAt(config: Config): Promise<Checked> {
   const { checkKafka } = await import("./feed/kafka/check.ts");
   return checkKafka(placeAt(config, config.kafka));
-}
-
-function checkDirectory(
-  { data }: Pick<Config, "data">,
-  own: readonly ("log" | ViewName)[],
-): Checked {
-  const place = existsSync(data) ? data : dirname(data);
-  try {
-    accessSync(place, constants.R_OK | constants.W_OK);
-  } catch (error) {
-    return { version: "", findings: [`It cannot be written: ${(error as Error).message}`] };
-  }
-  const findings: string[] = [];
-  if (!statSync(place).isDirectory()) findings.push(`"${place}" is no directory`);
-  for (const store of own) {
-    const refused = refusedFile(fileOf({ data }, store), "written");
-    if (refused !== undefined) findings.push(`${refused}. ${giveFile}`);
-  }
-  return { version: "", findings };
 }

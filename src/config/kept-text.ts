@@ -36,7 +36,7 @@ export function keepText(file: string, make: () => string): { text: string; made
     return { text, made: true };
   } catch (cause) {
     throw new CatalogError("invalid", `cannot read or make the file "${file}"`, {
-      hint: `${(cause as Error).message}. Look whether its directory may be written`,
+      hint: `${(cause as Error).message}. Look whether this user may read it, and write its directory`,
       cause,
     });
   }

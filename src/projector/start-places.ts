@@ -36,15 +36,18 @@ export function checkAhead(
 ): void {
   const ahead = followers.find(({ position }) => position > head);
   if (ahead === undefined) return;
-  const { view, position } = ahead;
-  throw new CatalogError(
+  throw endsBefore(ahead.view.name, ahead.position, head);
+}
+
+/** Of a log that ends before a view. */
+export const endsBefore = (view: string, position: Position, head: Position): CatalogError =>
+  new CatalogError(
     "unavailable",
-    `the view "${view.name}" is at position ${position}, but the log ends at ${head}`,
+    `the view "${view}" is at position ${position}, but the log ends at ${head}`,
     {
       hint: `The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: ${ownCommand("rebuild")}`,
     },
   );
-}
 
 /** A process of the model that made a view goes on feeding it; without one, it is taken over. */
 export const beginsWatching = ({ shared, ofAnotherModel }: View): boolean =>

@@ -1,5 +1,13 @@
 /** The real command on settings that cannot be: exit codes as `--help` tells them, hints that help. */
-import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -185,6 +193,30 @@ describe("a file that this user may not use ends with 2", () => {
     }
   });
 
+  tried("any other file of the directory, which serve and check name", async () => {
+    const stores = /^(log|aspects|timeseries|graph|search)\.sqlite/;
+    const others = readdirSync(data).filter((name) => !stores.test(name));
+    expect(others).toEqual(
+      expect.arrayContaining(["lock.pid", "lock.sqlite", "node.id", "operator.token"]),
+    );
+    for (const name of new Set([...others, "signing.key", "verify.sqlite"])) {
+      // Some are made when they are first needed.
+      const made = join(data, name);
+      if (!existsSync(made)) writeFileSync(made, "");
+      const own = directoryWith(name, 0);
+      const served = await asUser("serve", "--data", own, "--auth", "on");
+      expect({ name, ...served }).toMatchObject({
+        ...{ name, code: 2 },
+        stderr: expect.stringContaining(join(own, name)),
+      });
+      const checked = await asUser("check", "--data", own);
+      expect({ name, ...checked }).toMatchObject({
+        ...{ name, code: 1 },
+        stdout: expect.stringContaining(`  - "${join(own, name)}" may not be `),
+      });
+    }
+  });
+
   tried("a directory that others may not look into", async () => {
     const own = directoryWith(".", 0);
     for (const command of ["log", "verify", "rebuild"]) {
@@ -195,6 +227,50 @@ describe("a file that this user may not use ends with 2", () => {
       });
     }
     chmodSync(own, 0o700);
+  });
+});
+
+describe("check says why a start would be refused", () => {
+  /** A copy of the data, with nothing but the truth in its files. */
+  function copyOf(name: string): string {
+    const own = join(directory.path, name);
+    cpSync(data, own, { recursive: true });
+    return own;
+  }
+
+  test("a log that ends before its views", async () => {
+    const own = copyOf("log-lost");
+    rmSync(join(own, "log.sqlite"));
+    const refusal =
+      /the view "\w+" is at position \d+, but the log ends at 0\. The log was lost or replaced/;
+    expect((await annals("check", "--data", own)).stdout).toMatch(refusal);
+    expect((await serve("--data", own)).stderr).toMatch(refusal);
+    expect(await annals("check", "--data", own)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(refusal),
+    });
+  });
+
+  test("a log that is damaged", async () => {
+    const own = copyOf("log-damaged");
+    writeFileSync(join(own, "log.sqlite"), "no database at all\n".repeat(1_000));
+    const refusal = /the log ".*log\.sqlite" is damaged: .*Put a backup of the log back/;
+    expect(await annals("check", "--data", own)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(refusal),
+    });
+    expect(await serve("--data", own)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(refusal),
+    });
+  });
+
+  test("nothing, where it would not be, also beside a service that runs", async () => {
+    const own = copyOf("well");
+    expect(await annals("check", "--data", own)).toMatchObject({ code: 0 });
+    const service = await startService(own);
+    expect(await annals("check", "--data", own)).toMatchObject({ code: 0 });
+    await service.stop();
   });
 });
 

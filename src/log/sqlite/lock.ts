@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
+import { giveFile, refusedFile } from "../../projector/sqlite/refused-file.ts";
 
 export interface DirectoryLock {
   release(): void;
@@ -28,7 +29,7 @@ export function lockDirectory(directory: string): DirectoryLock {
     writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
   } catch (cause) {
     database?.close();
-    throw refusal(directory, holder, cause);
+    throw refusal(directory, { file, holder }, cause);
   }
   return { release: () => database.close() };
 }
@@ -54,9 +55,24 @@ function makeWithParents(directory: string): void {
 /** SQLITE_BUSY and SQLITE_LOCKED: someone holds it. */
 const HELD = new Set([5, 6]);
 
-function refusal(directory: string, holder: string, cause: unknown): CatalogError {
+function refusal(
+  directory: string,
+  { file, holder }: { readonly file: string; readonly holder: string },
+  cause: unknown,
+): CatalogError {
   const code = (cause as { errcode?: number }).errcode ?? 0;
   if (!HELD.has(code & 0xff)) {
+    const refused = refusedFile(file, "written") ?? refusedFile(holder, "written");
+    if (refused !== undefined) {
+      return new CatalogError(
+        "invalid",
+        `cannot use the data directory "${directory}": ${refused}`,
+        {
+          hint: `${giveFile}, or run this as its owner`,
+          cause,
+        },
+      );
+    }
     return new CatalogError("invalid", `cannot use the data directory "${directory}"`, {
       hint: `${String((cause as Error).message)}. Check that it may be written, or name another one with --data`,
       cause,

@@ -12,6 +12,7 @@ import {
   type VerifiedState,
 } from "../verify/verified-state.ts";
 import { preparingOn } from "./prepared.ts";
+import { giveFile, refusedFile } from "./refused-file.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Of the table, before sums were remembered. */
@@ -65,6 +66,10 @@ export function openSqliteVerifiedState(
     const columns = db.prepare("SELECT count(*) AS columns FROM pragma_table_info('verified')");
     if (Number(columns.get()?.columns) === COLUMNS_BEFORE) for (const sql of ADDED) db.exec(sql);
   } catch (cause) {
+    const refused = refusedFile(path, "written");
+    if (refused !== undefined) {
+      throw new CatalogError("invalid", refused, { hint: `${giveFile}, or delete it`, cause });
+    }
     const reason = saidBy(cause);
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
       hint: "Delete the file: the next verification makes it again",

@@ -1,4 +1,5 @@
 /** Whether a SQLite file has the tables of a view as this release makes them. */
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
@@ -98,3 +99,21 @@ function isTold(db: DatabaseSync, head: Position | undefined): boolean {
 
 export const readPosition = (db: DatabaseSync): Position =>
   position(Number(db.prepare("SELECT position FROM view").get()?.position));
+
+/** Of a view that is not opened otherwise. Undefined for what is not there or cannot be read: it begins anew. */
+export function findPosition(path: string): Position | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX });
+    try {
+      return readPosition(db);
+    } finally {
+      db.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** The writer of a view holds no lock longer than it takes to commit. */
+const BUSY_MS_MAX = 5_000;

@@ -1,0 +1,88 @@
+/**
+ * What `annals check` looks at in the data directory: whether a start would be refused for what is in
+ * it. A service may run on it: its files are opened for reading only.
+ */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "./config/config.ts";
+import { CatalogError, saidBy } from "./core/errors.ts";
+import { type Position, START } from "./core/position.ts";
+import { fileOf, sharedLog, type ViewName, viewNames } from "./places.ts";
+import { giveFile, refusedFile, type Wanted } from "./projector/sqlite/refused-file.ts";
+import { findPosition } from "./projector/sqlite/view-tables.ts";
+import { endsBefore } from "./projector/start-places.ts";
+import { openLogReader } from "./stores.ts";
+
+type Store = "log" | ViewName;
+
+/** `own`: the stores that are in the directory. */
+export async function checkDirectory(
+  config: Config,
+  own: readonly Store[],
+): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
+  const place = existsSync(config.data) ? config.data : dirname(config.data);
+  try {
+    accessSync(place, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    return { version: "", findings: [`It cannot be written: ${saidBy(error)}`] };
+  }
+  if (!statSync(place).isDirectory()) {
+    return { version: "", findings: [`"${place}" is no directory`] };
+  }
+  const refused = refusedFiles(config, own);
+  // Of files that this user may not use nothing else can be told.
+  if (refused.length > 0 || sharedLog(config)) return { version: "", findings: refused };
+  return { version: "", findings: await checkAhead(config, own) };
+}
+
+function refusedFiles(config: Config, own: readonly Store[]): readonly string[] {
+  const wanted: readonly (readonly [string, Wanted])[] = [
+    ...own.map((store) => [fileOf(config, store), "written"] as const),
+    ...others(config),
+  ];
+  return wanted.flatMap(([file, use]) => {
+    const refused = refusedFile(file, use);
+    return refused === undefined ? [] : [`${refused}. ${giveFile}`];
+  });
+}
+
+/** What a start uses beside the stores. */
+function others(config: Config): readonly (readonly [string, Wanted])[] {
+  const { data, operatorTokenFile, signingKeyFile } = config;
+  const at = (name: string) => join(data, name);
+  return [
+    [at("lock.sqlite"), "written"],
+    [at("lock.pid"), "written"],
+    [at("verify.sqlite"), "written"],
+    [at("node.id"), "read"],
+    [operatorTokenFile || at("operator.token"), "read"],
+    [signingKeyFile || at("signing.key"), "read"],
+  ];
+}
+
+/** Views are asked first: of a service that runs, the log may only be further by then. */
+async function checkAhead(config: Config, own: readonly Store[]): Promise<readonly string[]> {
+  const places = viewNames
+    .filter((view) => own.includes(view))
+    .map((view) => ({ view, position: findPosition(fileOf(config, view)) }));
+  try {
+    const head = await headOf(config);
+    const ahead = places.find(({ position }) => position !== undefined && position > head);
+    if (ahead?.position === undefined) return [];
+    return [endsBefore(ahead.view, ahead.position, head).text];
+  } catch (error) {
+    if (error instanceof CatalogError) return [error.text];
+    throw error;
+  }
+}
+
+/** A start makes the log where there is none. */
+async function headOf(config: Config): Promise<Position> {
+  if (!existsSync(fileOf(config, "log"))) return START;
+  const log = await openLogReader(config);
+  try {
+    return await log.head();
+  } finally {
+    await log.close();
+  }
+}
