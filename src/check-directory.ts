@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
 import { type Position, START } from "./core/position.ts";
-import { fileOf, sharedLog, type ViewName, viewNames } from "./places.ts";
+import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "./places.ts";
 import { giveFile, refusedFile, type Wanted } from "./projector/sqlite/refused-file.ts";
 import { findPosition } from "./projector/sqlite/view-tables.ts";
 import { endsBefore } from "./projector/start-places.ts";
@@ -64,12 +64,14 @@ function others(config: Config): readonly (readonly [string, Wanted])[] {
 async function checkAhead(config: Config, own: readonly Store[]): Promise<readonly string[]> {
   const places = viewNames
     .filter((view) => own.includes(view))
-    .map((view) => ({ view, position: findPosition(fileOf(config, view)) }));
+    .flatMap((view) => {
+      const position = findPosition(fileOf(config, view));
+      return position === undefined ? [] : [{ view, position }];
+    });
   try {
     const head = await headOf(config);
-    const ahead = places.find(({ position }) => position !== undefined && position > head);
-    if (ahead?.position === undefined) return [];
-    return [endsBefore(ahead.view, ahead.position, head).text];
+    const ahead = places.find(({ position }) => position > head);
+    return ahead === undefined ? [] : [endsBefore(ahead, head, dataFlag(config)).text];
   } catch (error) {
     if (error instanceof CatalogError) return [error.text];
     throw error;

@@ -15,6 +15,7 @@ import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { noSuchView } from "./ops/no-such-view.ts";
+import { dataFlag } from "./places.ts";
 import { noteParking, openParking, type Parked, readParking } from "./projector/parking.ts";
 import { regrow } from "./projector/regrow.ts";
 import { startRegrower } from "./projector/regrower.ts";
@@ -199,7 +200,7 @@ export function lockOrSay(config: Config, command: string): ReturnType<typeof lo
   } catch (error) {
     if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
     throw new CatalogError("unavailable", error.message, {
-      hint: `Stop that one first, or let it do the work: ${ownCommand(`${command} --server <its address>`)}`,
+      hint: `Stop that one first, or let it do the work: ${ownCommand(`${command}${dataFlag(config)} --server <its address>`)}`,
       cause: error,
     });
   }

@@ -1,8 +1,9 @@
 /** Where the stores are, as the settings say. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";
+import { defaultOf } from "./config/settings.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { ServerPlace } from "./projector/view-origin.ts";
 
@@ -29,6 +30,12 @@ export type ViewName = (typeof viewNames)[number];
 
 export const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
+
+/** What a command that a message names needs to find the same data directory; empty for the default one. */
+export function dataFlag({ data }: Pick<Config, "data">): string {
+  if (data === resolve(defaultOf("data"))) return "";
+  return ` --data ${/^[\w./@:+-]+$/.test(data) ? data : JSON.stringify(data)}`;
+}
 
 /** Where a view is that is in the data directory. */
 export const viewFile = (config: Pick<Config, "data">, view: ViewName): string =>

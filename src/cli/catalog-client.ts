@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
-import { connectionCause, noAnswer } from "./no-answer.ts";
+import { connectionCause, noAnswer, speaksNoTls } from "./no-answer.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {
@@ -130,7 +130,7 @@ async function attempt(
       signal.throwIfAborted();
       cause = error;
     }
-    if (tried + 1 === triesMax) break;
+    if (tried + 1 === triesMax || speaksNoTls(cause)) break;
     if (tried === 0) onWait?.(connectionCause(cause));
     // Some disorder, so that many clients do not come back in step.
     await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal }).catch(() =>

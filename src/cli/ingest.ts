@@ -8,7 +8,7 @@ import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
 import { describeFailure, type ExitCode, exitCodes } from "./failure.ts";
 import { findInputs, type Input, readInput } from "./inputs.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
-import { type RunIdOf, type Submission, toSubmission } from "./submission.ts";
+import { type RunIdOf, type Submission, shapes, toSubmission } from "./submission.ts";
 import type { Bar, Terminal } from "./terminal.ts";
 
 export interface IngestOptions {
@@ -112,16 +112,48 @@ async function sendAll(inputs: readonly Input[], run: Run, terminal: Terminal): 
 
 async function sendInput(input: Input, run: Run, onBytes: (bytes: number) => void): Promise<void> {
   const { signal, lanes, runIdOf, fail } = run;
+  const opening = createOpening((number, fault) => fail(`${input.name}: record ${number}`, fault));
   for await (const { number, text, fault } of readInput(input, { signal, onBytes })) {
     signal.throwIfAborted();
     if (fault !== undefined) {
+      opening.end();
       fail(`${input.name}: after record ${number}`, fault);
       continue;
     }
     const submission = toSubmission(text, runIdOf);
-    if ("fault" in submission) fail(`${input.name}: record ${number}`, submission.fault);
-    else await lanes.add({ ...submission, input: input.name, number });
+    if (!("fault" in submission)) {
+      opening.end();
+      await lanes.add({ ...submission, input: input.name, number });
+    } else if (!opening.takes(number, text, submission.fault)) {
+      fail(input.name, noRecords);
+      return;
+    }
   }
+  opening.end();
+}
+
+/** So many texts at the beginning of a file, none of which looks like a record, and it is none of records. */
+const openingMax = 5;
+
+const noRecords = `it is no file of records: none of its first ${openingMax} begins with {. ${shapes}`;
+
+/** Keeps what is wrong with the first texts of a file until it shows whether it is one of records. */
+function createOpening(tell: (number: number, fault: string) => void) {
+  const kept: (readonly [number, string])[] = [];
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+    for (const [number, fault] of kept.splice(0)) tell(number, fault);
+  };
+  return {
+    end,
+    /** False for a file that is none of records. */
+    takes(number: number, text: string, fault: string): boolean {
+      kept.push([number, fault]);
+      if (ended || text.startsWith("{")) end();
+      return kept.length < openingMax;
+    },
+  };
 }
 
 async function deliver(

@@ -3,9 +3,20 @@ import { CatalogError } from "../core/errors.ts";
 
 export const noAnswer = (server: string, cause: unknown): CatalogError =>
   new CatalogError("unavailable", `${server} did not answer (${connectionCause(cause)})`, {
-    hint: "Start the service with `npm start`, or name the address it printed with --server",
+    hint: speaksNoTls(cause)
+      ? `It seems to speak no TLS: try --server ${server.replace(/^https:/, "http:")}`
+      : "Start the service with `npm start`, or name the address it printed with --server",
     cause,
   });
+
+/** What answers https in plain text is no TLS to OpenSSL; another try would end the same. */
+export const speaksNoTls = (cause: unknown): boolean => PLAIN_ANSWERS.has(connectionCause(cause));
+
+const PLAIN_ANSWERS: ReadonlySet<string> = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST",
+]);
 
 /** fetch says "fetch failed" and hides what happened in its cause. */
 export function connectionCause(error: unknown): string {

@@ -22,6 +22,7 @@ import {
 } from "../config/settings.ts";
 import { settingsMarkdown } from "../config/settings-table.ts";
 import { CatalogError } from "../core/errors.ts";
+import { ownCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
@@ -60,11 +61,26 @@ export async function runProgram(
     return exitCode;
   } catch (error) {
     // Commander has told its own errors, with the nearest flag, and shown the help it was asked for.
-    if (error instanceof CommanderError)
+    if (error instanceof CommanderError) {
+      if (error.code === "commander.excessArguments") process.stderr.write(lostFlag(args));
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    }
     process.stderr.write(`${describeFailure(error)}\n`);
     return exitCodeOf(error);
   }
+}
+
+/** What npm leaves of `npm start --port 8081` is the 8081: the flag it takes for its own. */
+function lostFlag(args: readonly string[]): string {
+  const [command = "", ...values] = args;
+  const value = values.at(-1);
+  if (value === undefined || args.some((given) => given.startsWith("-"))) return "";
+  const flag = /^https?:/.test(value) ? "--server" : /^\d+$/.test(value) ? "--port" : "--data";
+  const meant =
+    command === "serve"
+      ? `npm start -- ${flag} ${value}`
+      : ownCommand(`${command} ${flag} ${value}`);
+  return `npm takes flags for its own unless two hyphens stand before them. Was this meant: ${meant}\n`;
 }
 
 function createProgram(operations: Operations, finish: (code: ExitCode) => void): Command {

@@ -25,7 +25,8 @@ export type RunIdOf = (own: unknown) => unknown;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const shapes =
+/** What a record looks like, for who sent something else. */
+export const shapes =
   "A record is a proposal {entityType, entityUrn, changeType, aspectName, aspect} or a snapshot {proposedSnapshot: {…}}";
 
 /** The record as it is sent, or what is wrong with its form. */

@@ -36,16 +36,20 @@ export function checkAhead(
 ): void {
   const ahead = followers.find(({ position }) => position > head);
   if (ahead === undefined) return;
-  throw endsBefore(ahead.view.name, ahead.position, head);
+  throw endsBefore({ view: ahead.view.name, position: ahead.position }, head);
 }
 
-/** Of a log that ends before a view. */
-export const endsBefore = (view: string, position: Position, head: Position): CatalogError =>
+/** Of a log that ends before a view; `flags` for the command that is named. */
+export const endsBefore = (
+  { view, position }: { readonly view: string; readonly position: Position },
+  head: Position,
+  flags = "",
+): CatalogError =>
   new CatalogError(
     "unavailable",
     `the view "${view}" is at position ${position}, but the log ends at ${head}`,
     {
-      hint: `The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: ${ownCommand("rebuild")}`,
+      hint: `The log was lost or replaced by an older one. Put the right one back; if this is the right one, run: ${ownCommand(`rebuild${flags}`)}`,
     },
   );
 

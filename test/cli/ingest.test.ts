@@ -156,6 +156,38 @@ test("a line that is no record costs that record only", async () => {
   expect(catalog.accepted()).toHaveLength(2);
 });
 
+test("a file that is none of records is told in a line, and others go in", async () => {
+  await using catalog = await openRecordingCatalog();
+  const prose = fileOf("# Seeds\n\nOf old varieties.\n".repeat(100));
+  const numbers = fileOf(JSON.stringify(Array.from({ length: 100 }, (_, n) => n)));
+  const whole = fileOf(JSON.stringify(proposal(2)));
+  const { code, printed, told } = await run({
+    files: [prose, numbers, whole],
+    server: catalog.address,
+  });
+  expect(code).toBe(1);
+  const why = "is no file of records: none of its first 5 begins with {. A record is a proposal";
+  expect(told).toEqual([
+    expect.stringContaining(`${prose}: it ${why}`),
+    expect.stringContaining(`${numbers}: it ${why}`),
+  ]);
+  expect(printed[0]).toContain("ingested 1 records (1 aspects), 2 failed");
+});
+
+test("a file that begins with a few lines that are no records is read on", async () => {
+  await using catalog = await openRecordingCatalog();
+  const file = fileOf(`some\nnotice\n${JSON.stringify(proposal(1))}\nend\n`);
+  const short = fileOf("no record\n");
+  const { told } = await run({ files: [file, short], server: catalog.address });
+  expect(told).toEqual([
+    expect.stringContaining(`${file}: record 1: the record is not JSON`),
+    expect.stringContaining(`${file}: record 2: the record is not JSON`),
+    expect.stringContaining(`${file}: record 4: the record is not JSON`),
+    expect.stringContaining(`${short}: record 1: the record is not JSON`),
+  ]);
+  expect(catalog.accepted()).toHaveLength(1);
+});
+
 test("an array that does not end is told, and the records before and in other files go in", async () => {
   await using catalog = await openRecordingCatalog();
   const cut = fileOf(`[${JSON.stringify(proposal(1))},`);
@@ -205,6 +237,15 @@ test("nothing is sent when nobody answers, or somebody who is no catalog", async
   await using other = await openRecordingCatalog({ config: { hello: "world" } });
   await expect(run({ files: [file], server: other.address })).rejects.toThrow("no catalog at");
   expect(other.received).toEqual([]);
+});
+
+test("who names https where plain HTTP is spoken is told so at once", async () => {
+  await using catalog = await openRecordingCatalog();
+  const secured = catalog.address.replace("http:", "https:");
+  const file = fileOf(JSON.stringify(proposal(1)));
+  await expect(run({ files: [file], server: secured, retryDelayMs: 60_000 })).rejects.toMatchObject(
+    { hint: `It seems to speak no TLS: try --server ${catalog.address}` },
+  );
 });
 
 test("nothing is sent when one of the files cannot be read", async () => {

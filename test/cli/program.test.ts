@@ -32,6 +32,8 @@ describe("the command line", () => {
     [["serve", "--port", "http"], '--port cannot be "http"', "from 0 to 65,535"],
     [["rebuild", "--port", "1"], "unknown option '--port'", ""],
     [["serve", "extra"], "too many arguments", ""],
+    [["serve", "18097"], "too many arguments", "npm start -- --port 18097"],
+    [["check", "x"], "too many arguments", "npm run -s annals -- check --data x"],
   ])("%j ends with 2 and says why", async (args, message, hint) => {
     const { code, stdout, stderr } = await runProgram(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
