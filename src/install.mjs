@@ -104,7 +104,9 @@ function warmUp() {
 
 const reason = reasonToInstall();
 if (reason !== undefined) {
-  console.error(`annals: ${reason}; running "npm ci", which takes about half a minute`);
+  console.error(
+    `annals: ${reason}; running "npm ci", which takes about a minute on a slow machine`,
+  );
   const { status, error } = install();
   if (status !== 0) {
     const why = error?.message ?? `npm ended with exit code ${status}`;

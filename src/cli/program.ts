@@ -225,7 +225,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     configOf,
     defaultServer,
     limit,
-    settingsCommand: (parent, name, options) => settingsCommand(parent, name, "token", options),
+    settingsCommand: (parent, name, options) => {
+      // What is below a command has the flags of all that is.
+      const of = (parent === program ? name : parent.name()) as CommandName;
+      return settingsCommand(parent, name, of, options);
+    },
     serverOption: () => new Option("--server <url>", serverHelp).argParser(serverUrl),
   });
 

@@ -40,6 +40,12 @@ export type Command =
   | "rebuild"
   | "log"
   | "token"
+  | "status"
+  | "jobs"
+  | "parked"
+  | "restore"
+  | "truncate"
+  | "scavenge"
   | "check"
   | "copy-log"
   | "verify";
@@ -50,14 +56,16 @@ const elasticsearch = ["http", "https", "opensearch+http", "opensearch+https"];
 const neo4j = ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"];
 
 const server: readonly Command[] = ["serve"];
+/** Those that ask a running service with its operator's token. */
+const operating = ["token", "status", "jobs", "parked", "restore", "truncate", "scavenge"] as const;
 const placed: readonly Command[] = [
   "serve",
   "rebuild",
   "verify",
   "log",
-  "token",
   "check",
   "copy-log",
+  ...operating,
 ];
 const offline: readonly Command[] = ["serve", "rebuild", "verify", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild", "verify"];
@@ -74,7 +82,7 @@ export const settings = {
     commands: server,
   }),
   data: setting(directory, "./data", {
-    about: "Directory of the log and its views; made when it is not there",
+    about: "Directory of the log and its views; serve makes it where it is not there",
     commands: placed,
   }),
   log: setting(
@@ -164,7 +172,7 @@ export const settings = {
     shownDefault: "operator.token in the data directory",
     about:
       "File with the bearer token of the operations; the default one is made at the first start",
-    commands: ["serve", "token"],
+    commands: ["serve", ...operating],
   }),
   auth: setting(choice("when", ["auto", "on", "off"]), "auto", {
     shownDefault: "on, unless bound to loopback",

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { flagOf, settings } from "../../src/config/settings.ts";
 import { settingsMarkdown } from "../../src/config/settings-table.ts";
 import { freeAddress } from "./recording-catalog.ts";
 import { runProgram, startProgram } from "./run-program.ts";
@@ -55,6 +56,26 @@ describe("the command line", () => {
     expect(list.stdout).toMatch(/^host +127\.0\.0\.1 +default$/m);
     expect((await runProgram(["settings", "--markdown"])).stdout).toBe(`${settingsMarkdown()}\n`);
   });
+});
+
+test("the table of settings names each command that has a flag, and no other", async () => {
+  const top = (await runProgram(["--help"])).stdout.matchAll(/^ {2}([a-z-]+) /gm);
+  const commands = [...top].map(([, name = ""]) => name).filter((name) => name !== "help");
+  expect(commands).toEqual(expect.arrayContaining(["serve", "status", "jobs", "scavenge"]));
+  const below: Readonly<Record<string, string>> = { token: "create", jobs: "show", parked: "list" };
+  const helps = await Promise.all(
+    commands.map(async (name) => {
+      const args = [name, below[name] ?? "", "--help"].filter((arg) => arg !== "");
+      return [name, (await runProgram(args)).stdout] as const;
+    }),
+  );
+  for (const key of ["data", "operatorTokenFile", "log", "port"] as const) {
+    const has = helps.filter(([, help]) => help.includes(`  ${flagOf(key)} <`));
+    expect([key, ...has.map(([name]) => name).sort()]).toEqual([
+      key,
+      ...[...settings[key].commands].sort(),
+    ]);
+  }
 });
 
 describe("annals log", () => {
