@@ -11,7 +11,13 @@ import type { JsonObject } from "../core/json.ts";
 import { readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
-import { applyWriteRule, looksBack, urnsNeeded } from "../core/write-rules.ts";
+import {
+  applyWriteRule,
+  looksBack,
+  refusalOf,
+  urnsNeeded,
+  type WriteContext,
+} from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Aspect, Entity, Model } from "../model/model.ts";
 import { withoutTypeNames } from "../model/type-names.ts";
@@ -156,6 +162,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     stamp: AuditStamp,
     exists: (urn: string) => boolean,
   ): Intent["value"] {
+    const rule: WriteContext = { namespace, exists };
     const told = sentValue(proposal);
     const type = { kind: "named", name: aspect.record } as const;
     const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
@@ -167,22 +174,21 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         return (current) =>
           labelled(label, () => keyOf(urn, aspect, applyPatch(current ?? key, patch, stamp)));
       }
-      return (current) =>
-        labelled(label, () =>
-          settle(aspect, applyPatch(current, patch, stamp), {
-            namespace,
-            previous: current,
-            exists,
-          }),
-        );
+      return (previous) =>
+        labelled(label, () => {
+          const checked = checkedValue(aspect, applyPatch(previous, patch, stamp));
+          return judged(aspect, checked, { ...rule, previous });
+        });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
+    const checked = checkedValue(aspect, sent);
     if (looksBack(aspect.name)) {
-      const checked = checkedValue(aspect, sent);
-      return (current) =>
-        labelled(label, () => ruled(aspect, checked, { namespace, previous: current, exists }));
+      return (previous) => labelled(label, () => judged(aspect, checked, { ...rule, previous }));
     }
-    return settle(aspect, sent, { namespace, exists });
+    const settled = ruled(aspect, checked, rule);
+    if (refusalOf(aspect.name, settled.value, rule) === undefined) return settled;
+    // What the aspect has already may be told again.
+    return (previous) => labelled(label, () => allowed(aspect, settled, { ...rule, previous }));
   }
 
   /** What a schema has no place for is left out of a value that is sent; a patch would have changed nothing. */
@@ -230,9 +236,6 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return parseJsonText(aspect.value, "aspect.value");
   }
 
-  const settle = (aspect: Aspect, value: unknown, context: RuleContext): Settled =>
-    ruled(aspect, checkedValue(aspect, value), context);
-
   function checkedValue(aspect: Aspect, value: unknown): Record<string, unknown> {
     const checked = model.check(aspect, value);
     if (checked.ok) return checked.value;
@@ -243,7 +246,16 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     );
   }
 
-  function ruled(aspect: Aspect, checked: JsonObject, context: RuleContext): Settled {
+  const judged = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
+    allowed(aspect, ruled(aspect, checked, context), context);
+
+  function allowed(aspect: Aspect, settled: Settled, context: WriteContext): Settled {
+    const refusal = refusalOf(aspect.name, settled.value, context);
+    if (refusal !== undefined) throw refusal;
+    return settled;
+  }
+
+  function ruled(aspect: Aspect, checked: JsonObject, context: WriteContext): Settled {
     const value = applyWriteRule(aspect.name, checked, context);
     const text = JSON.stringify(value);
     checkSize(text);
@@ -302,12 +314,6 @@ function* textsIn(value: unknown): Generator<string> {
       yield* textsIn(member);
     }
   }
-}
-
-interface RuleContext {
-  readonly namespace: string;
-  readonly previous?: JsonObject | undefined;
-  readonly exists: (urn: string) => boolean;
 }
 
 /** Puts the member of the request before the message of what is refused within. */

@@ -1,10 +1,13 @@
 /**
- * What a write adds to the value it was given: fields that follow from other fields of the aspect.
- * The rules are applied after the value was checked against its schema and before it is compared
- * with the aspect's current value. They are pure, and change none of their arguments.
+ * What a write adds to the value it was given, fields that follow from other fields of the aspect,
+ * and what it refuses beyond the aspect's schema. The rules are applied after the value was checked
+ * against its schema and before it is compared with the aspect's current value. They are pure, and
+ * change none of their arguments.
  */
 import { CatalogError } from "./errors.ts";
+import { refusalOfPaths } from "./field-paths.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
+import { listed } from "./listed.ts";
 
 export interface WriteContext {
   /** Namespace of the urns that are made here. */
@@ -20,7 +23,9 @@ interface WriteRule {
   readonly urnsNeeded?: (value: JsonObject) => readonly string[];
   /** The rule compares with the aspect's current value. */
   readonly looksBack?: boolean;
-  readonly apply: (value: JsonObject, context: WriteContext) => JsonObject;
+  readonly apply?: (value: JsonObject, context: WriteContext) => JsonObject;
+  /** Why the value that `apply` made cannot be written. */
+  readonly refusal?: (value: JsonObject, context: WriteContext) => CatalogError | undefined;
 }
 
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
@@ -28,6 +33,13 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["domains", { apply: withDomainsInStep, looksBack: true }],
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   ["structuredProperties", { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties }],
+  ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
+  [
+    "editableSchemaMetadata",
+    {
+      refusal: wrongPaths({ aspect: "editableSchemaMetadata", member: "editableSchemaFieldInfo" }),
+    },
+  ],
 ]);
 
 /** Urns of which the caller must know whether they exist before it applies the aspect's rule. */
@@ -42,7 +54,17 @@ export const applyWriteRule = (
   aspect: string,
   value: JsonObject,
   context: WriteContext,
-): JsonObject => rules.get(aspect)?.apply(value, context) ?? value;
+): JsonObject => rules.get(aspect)?.apply?.(value, context) ?? value;
+
+/**
+ * Why a value that was made by `applyWriteRule` cannot be written; undefined: it can. What is refused
+ * without `previous` may hold with it: what is there already may be told again.
+ */
+export const refusalOf = (
+  aspect: string,
+  value: JsonObject,
+  context: WriteContext,
+): CatalogError | undefined => rules.get(aspect)?.refusal?.(value, context);
 
 /**
  * `ownerTypes` says who owns by kind of ownership, whatever the writer sent for it:
@@ -105,7 +127,7 @@ function withDomainsInStep(value: JsonObject, { previous }: WriteContext): JsonO
   if (domainsChanged && associationsChanged && domains.length > 0) {
     throw new CatalogError(
       "invalid",
-      `domains and domainAssociations of the aspect "domains" name different domains: ${list(domains)} and ${list(associated)}`,
+      `domains and domainAssociations of the aspect "domains" name different domains: ${listed(domains)} and ${listed(associated)}`,
       { hint: "Change one of the two; the other follows" },
     );
   }
@@ -153,11 +175,17 @@ function withoutUndefinedProperties(
   if (defined.length === 0) {
     throw new CatalogError(
       "invalid",
-      `no structured property of the write is defined: ${list(definitionsOf(value))}`,
+      `no structured property of the write is defined: ${listed(definitionsOf(value))}`,
       { hint: "Write the propertyDefinition of each first" },
     );
   }
   return { ...value, properties: defined };
+}
+
+function wrongPaths(
+  fields: Parameters<typeof refusalOfPaths>[0],
+): NonNullable<WriteRule["refusal"]> {
+  return (value, { previous }) => refusalOfPaths(fields, value, previous);
 }
 
 const members = (value: unknown): readonly JsonObject[] =>
@@ -170,13 +198,3 @@ const distinct = (values: readonly string[]): readonly string[] => [...new Set(v
 
 const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((value) => others.includes(value));
-
-const LISTED_MAX = 5;
-
-function list(values: readonly string[]): string {
-  if (values.length === 0) return "none";
-  const shown = values.slice(0, LISTED_MAX).map((value) => `"${value}"`);
-  return values.length > LISTED_MAX
-    ? `${shown.join(", ")} and ${values.length - LISTED_MAX} more`
-    : shown.join(", ");
-}

@@ -1,8 +1,11 @@
-/** What a write adds to ownership, domains and structuredProperties, and refuses of policies. */
+/**
+ * What a write adds to ownership, domains and structuredProperties, and what it refuses of policies
+ * and of the fields of schemas.
+ */
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { applyWriteRule, looksBack, urnsNeeded } from "../../src/core/write-rules.ts";
+import { applyWriteRule, looksBack, refusalOf, urnsNeeded } from "../../src/core/write-rules.ts";
 
 const written = (
   aspect: string,
@@ -189,5 +192,35 @@ describe("dataHubPolicyInfo", () => {
     for (const value of [{}, { resources: { type: "dataset" } }]) {
       expect(written("dataHubPolicyInfo", value)).toBe(value);
     }
+  });
+});
+
+describe.each([
+  ["schemaMetadata", "fields"],
+  ["editableSchemaMetadata", "editableSchemaFieldInfo"],
+])("%s", (aspect, member) => {
+  const schema = (...paths: readonly string[]) => ({
+    [member]: paths.map((fieldPath) => ({ fieldPath, description: "d" })),
+  });
+  const refused = (value: JsonObject, previous?: JsonObject) =>
+    refusalOf(aspect, value, { namespace: "li", previous, exists: () => false })?.message;
+
+  test("has a path for each field, once", () => {
+    expect(refused(schema("a", "b", "a.b"))).toBeUndefined();
+    expect(refused({})).toBeUndefined();
+    expect(refused(schema("a", "b", "a", "c", "c", "a"))).toBe(
+      `aspect "${aspect}" has duplicated field paths in ${member}: "a", "c"`,
+    );
+    expect(refused(schema("a", ""))).toBe(
+      `aspect "${aspect}" has an empty field path in ${member}`,
+    );
+  });
+
+  test("may keep what it has already", () => {
+    const stored = schema("a", "a", "");
+    expect(refused(stored, stored)).toBeUndefined();
+    expect(refused(schema("a", "a", "", "b"), stored)).toBeUndefined();
+    expect(refused(schema("a", "a", "b", "b"), stored)).toContain('"b"');
+    expect(refused(schema("a", ""), schema("a"))).toContain("empty");
   });
 });

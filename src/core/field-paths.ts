@@ -1,0 +1,56 @@
+/**
+ * Paths of the fields of a schema: each names one field. A field that is told twice would be found
+ * by none of its two descriptions, and one without a name by nobody.
+ */
+import { CatalogError } from "./errors.ts";
+import { type JsonObject, jsonObject } from "./json.ts";
+import { listed } from "./listed.ts";
+
+/** Where an aspect has the fields of a schema. */
+interface Fields {
+  readonly aspect: string;
+  /** `fields` or `editableSchemaFieldInfo`: [{fieldPath, …}]. */
+  readonly member: string;
+}
+
+/**
+ * Why a schema cannot be written; undefined: it can. Paths that are wrong in the value of before
+ * (`previous`) may stay so.
+ */
+export function refusalOfPaths(
+  { aspect, member }: Fields,
+  value: JsonObject,
+  previous: JsonObject | undefined,
+): CatalogError | undefined {
+  const paths = pathsOf(value[member]);
+  const distinct = new Set(paths);
+  if (distinct.size === paths.length && !distinct.has("")) return undefined;
+  const before = pathsOf(previous?.[member]);
+  if (distinct.has("") && !before.includes("")) {
+    return new CatalogError("invalid", `aspect "${aspect}" has an empty field path in ${member}`, {
+      hint: "Give each field the path that names it",
+    });
+  }
+  const known = new Set(repeated(before));
+  const added = repeated(paths).filter((path) => !known.has(path));
+  if (added.length === 0) return undefined;
+  return new CatalogError(
+    "invalid",
+    `aspect "${aspect}" has duplicated field paths in ${member}: ${listed(added)}`,
+    { hint: "Tell each field once" },
+  );
+}
+
+const pathsOf = (fields: unknown): readonly string[] =>
+  Array.isArray(fields) ? fields.filter(jsonObject).map(({ fieldPath }) => String(fieldPath)) : [];
+
+/** Each text that occurs again, once. */
+function repeated(texts: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const text of texts) {
+    if (seen.has(text)) again.add(text);
+    seen.add(text);
+  }
+  return [...again];
+}
