@@ -9,7 +9,6 @@
  */
 import type { AuditStamp, Change } from "../core/change.ts";
 import { type Intent, isEnd } from "../core/decide.ts";
-import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
@@ -34,6 +33,7 @@ import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } 
 import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
+import { readDefinitions } from "./property-definitions.ts";
 import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
 
 /** How often a lost race is decided again before the caller is told. */
@@ -218,11 +218,18 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       preparation.address(proposal, { index, count }),
     );
     const needed = new Set((await inSlices(addressed, (one) => preparation.needs(one))).flat());
-    const existing = needed.size === 0 ? needed : await existingOf([...needed]);
-    // What the same request defines exists too.
-    for (const { urn } of addressed) existing.add(urn);
-    const exists = (urn: string) => existing.has(urn);
-    return inSlices(addressed, (one) => preparation.prepare(one, stamp, exists));
+    if (needed.size === 0) {
+      return inSlices(addressed, (one) => preparation.prepare(one, stamp, () => undefined));
+    }
+    const definitionAt = await readDefinitions([...needed], addressed, {
+      addresses,
+      states,
+      preparation,
+      stamp,
+    });
+    return inSlices(addressed, (one, index) =>
+      preparation.prepare(one, stamp, (urn) => definitionAt(urn, index)),
+    );
   }
 
   /** Of events, which are no part of an entity's state: each delete takes what was told before it. */
@@ -248,16 +255,6 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       if (own ?? (await dependencies.countEvents(urn, aspect.name)) > 0) continue;
       throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
     }
-  }
-
-  async function existingOf(urns: readonly string[]): Promise<Set<string>> {
-    const known = await inSlices(urns, (urn) => addresses.known(urn));
-    const found = await states.read(known.map(({ urn }) => urn));
-    return new Set(
-      found
-        .filter((state, i) => currentAspect(state, known[i]?.entity.keyAspect ?? "") !== undefined)
-        .map((state) => state.urn),
-    );
   }
 
   return {

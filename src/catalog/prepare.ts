@@ -43,9 +43,9 @@ export interface Addressed extends Address {
 export interface Preparation {
   /** Looks at address and names; `place` is where among the proposals it stands. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
-  /** Looks at the rest. `exists` is asked about the urns that `needs` named. */
-  prepare(addressed: Addressed, stamp: AuditStamp, exists: (urn: string) => boolean): Prepared;
-  /** Urns of other entities whose existence must be known before `prepare`. */
+  /** Looks at the rest. `definitionOf` is asked about the urns that `needs` named. */
+  prepare(addressed: Addressed, stamp: AuditStamp, definitionOf: DefinitionOf): Prepared;
+  /** Urns of the structured properties that must be known before `prepare`. */
   needs(addressed: Addressed): readonly string[];
   /** The key and default aspects of an entity that comes to be. */
   given(
@@ -54,6 +54,9 @@ export interface Preparation {
     delimiterOf: (platformUrn: string) => string | undefined,
   ): readonly GivenAspect[];
 }
+
+/** A structured property as the proposal finds it; undefined: there is none. */
+export type DefinitionOf = WriteContext["definitionOf"];
 
 interface Dependencies {
   readonly model: Model;
@@ -123,11 +126,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     });
   }
 
-  function prepare(
-    addressed: Addressed,
-    stamp: AuditStamp,
-    exists: (urn: string) => boolean,
-  ): Prepared {
+  function prepare(addressed: Addressed, stamp: AuditStamp, definitionOf: DefinitionOf): Prepared {
     const { urn, entity, aspect, proposal, label } = addressed;
     return labelled(label, () => {
       if (
@@ -146,7 +145,10 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       const intent: Intent = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
-        value: proposal.changeType === "DELETE" ? undefined : intentValue(addressed, stamp, exists),
+        value:
+          proposal.changeType === "DELETE"
+            ? undefined
+            : intentValue(addressed, stamp, definitionOf),
         schemaVersion: aspect.schemaVersion,
         system: systemOf(proposal),
         conditions,
@@ -160,9 +162,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   function intentValue(
     { urn, entity, aspect, proposal, label }: Addressed,
     stamp: AuditStamp,
-    exists: (urn: string) => boolean,
+    definitionOf: DefinitionOf,
   ): Intent["value"] {
-    const rule: WriteContext = { namespace, exists };
+    const rule: WriteContext = { namespace, definitionOf };
     const told = sentValue(proposal);
     const type = { kind: "named", name: aspect.record } as const;
     const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
@@ -177,7 +179,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       return (previous) =>
         labelled(label, () => {
           const checked = checkedValue(aspect, applyPatch(previous, patch, stamp));
-          return judged(aspect, checked, { ...rule, previous });
+          return judged(aspect, checked, { ...rule, previous, patched: true });
         });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);

@@ -76,6 +76,9 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
   return { namespace, entityType, id };
 }
 
+/** Whether a text has the form of a urn, whatever its entity type and length. */
+export const isUrn = (text: string): boolean => SHAPE.test(text);
+
 /** The entity type that a urn names. Nothing is checked: empty for a text that names none. */
 export function entityTypeOf(urn: string): string {
   const start = urn.indexOf(":", urn.indexOf(":") + 1) + 1;

@@ -8,18 +8,21 @@ import { CatalogError } from "./errors.ts";
 import { refusalOfPaths } from "./field-paths.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import { listed } from "./listed.ts";
+import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
 
 export interface WriteContext {
   /** Namespace of the urns that are made here. */
   readonly namespace: string;
   /** The aspect's current value; undefined when it has none. */
   readonly previous?: JsonObject | undefined;
-  /** Asked about urns that `urnsNeeded` names, but for those that `previous` has too. */
-  readonly exists: (urn: string) => boolean;
+  /** The value is what a patch has made of `previous`. */
+  readonly patched?: boolean | undefined;
+  /** Structured properties that `urnsNeeded` names; undefined: there is none, or it is not named. */
+  readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
 }
 
 interface WriteRule {
-  /** Urns whose existence decides what the rule does. */
+  /** Urns of the definitions that decide what the rule does. */
   readonly urnsNeeded?: (value: JsonObject) => readonly string[];
   /** The rule compares with the aspect's current value. */
   readonly looksBack?: boolean;
@@ -32,7 +35,10 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
   ["domains", { apply: withDomainsInStep, looksBack: true }],
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
-  ["structuredProperties", { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties }],
+  [
+    "structuredProperties",
+    { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties, refusal: wrongProperties },
+  ],
   ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
     "editableSchemaMetadata",
@@ -42,7 +48,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ],
 ]);
 
-/** Urns of which the caller must know whether they exist before it applies the aspect's rule. */
+/** Urns of the structured properties that must be known before the aspect's rule is applied. */
 export const urnsNeeded = (aspect: string, value: JsonObject): readonly string[] =>
   rules.get(aspect)?.urnsNeeded?.(value) ?? [];
 
@@ -163,13 +169,13 @@ function definitionsOf(value: JsonObject): readonly string[] {
  */
 function withoutUndefinedProperties(
   value: JsonObject,
-  { previous, exists }: WriteContext,
+  { previous, definitionOf }: WriteContext,
 ): JsonObject {
   const before = new Set(previous && definitionsOf(previous));
   const properties = members(value.properties);
   const defined = properties.filter(({ propertyUrn }) => {
     const urn = String(propertyUrn);
-    return before.has(urn) || exists(urn);
+    return before.has(urn) || definitionOf(urn) !== undefined;
   });
   if (defined.length === properties.length) return value;
   if (defined.length === 0) {
@@ -180,6 +186,14 @@ function withoutUndefinedProperties(
     );
   }
   return { ...value, properties: defined };
+}
+
+function wrongProperties(
+  value: JsonObject,
+  { previous, definitionOf, patched = false }: WriteContext,
+): CatalogError | undefined {
+  const before = members(previous?.properties);
+  return refusalOfValues(members(value.properties), { before, definitionOf, patched });
 }
 
 function wrongPaths(

@@ -1,0 +1,186 @@
+/**
+ * Values of structured properties, held against the definitions of the properties: how many there
+ * may be, of what type, and which. What an entity has already is not held against a write, so that
+ * telling it again, or patching another property, goes on after a definition has changed.
+ */
+import equal from "fast-deep-equal";
+import { CatalogError } from "./errors.ts";
+import { type JsonObject, jsonObject } from "./json.ts";
+import { listed } from "./listed.ts";
+import { shown } from "./patch-keys.ts";
+import { entityTypeOf, isUrn } from "./urn.ts";
+
+/** A structured property as a write finds it. */
+export interface PropertyDefinition {
+  /** Value of its `propertyDefinition`; undefined: it has none, and nothing is asked of values. */
+  readonly value: JsonObject | undefined;
+  /** Its `status` says that it is removed. */
+  readonly removed: boolean;
+}
+
+interface Judgement {
+  /** What the entity has already. */
+  readonly before: readonly JsonObject[];
+  /** Undefined: there is no such property. */
+  readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
+  /** The value is what a patch made: it may hold one entry of a property for each source. */
+  readonly patched: boolean;
+}
+
+/**
+ * Why the members of `properties`, {propertyUrn, values: [{string}|{double}], attribution?}, cannot
+ * be written; undefined: they can.
+ */
+export function refusalOfValues(
+  properties: readonly JsonObject[],
+  { before, definitionOf, patched }: Judgement,
+): CatalogError | undefined {
+  const known = Map.groupBy(before, urnOf);
+  for (const [urn, entries] of Map.groupBy(properties, urnOf)) {
+    const earlier = known.get(urn) ?? [];
+    if (equal(entries, earlier)) continue;
+    const sources = new Set(entries.map(patched ? sourceOf : () => ""));
+    if (sources.size < entries.length) return severalEntries(urn, entries.length);
+    const added = entries.filter((entry) => !earlier.some((one) => equal(one, entry)));
+    const definition = definitionOf(urn);
+    if (added.length === 0 || definition === undefined) continue;
+    const refusal = refusalOfEntries(urn, added, definition);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function refusalOfEntries(
+  urn: string,
+  entries: readonly JsonObject[],
+  { value: definition, removed }: PropertyDefinition,
+): CatalogError | undefined {
+  if (removed) {
+    return invalid(
+      `Cannot apply a soft deleted Structured Property value: "${urn}" is removed`,
+      "Leave the property out, or write its status with removed false first",
+    );
+  }
+  if (definition === undefined) return undefined;
+  for (const { values } of entries) {
+    const told = Array.isArray(values) ? values.filter(jsonObject) : [];
+    if (told.length > 1 && cardinalityOf(definition) === "SINGLE") {
+      return invalid(
+        `property "${urn}" has cardinality 1, but multiple values were assigned: ${listed(told.map(textOf))}`,
+        "Tell one value, or define the property with the cardinality MULTIPLE",
+      );
+    }
+    for (const value of told) {
+      const wrong = misfitOf(value, definition) ?? strangerIn(value, definition);
+      if (wrong !== undefined) {
+        return invalid(`property "${urn}", value ${shown(value)} ${wrong.what}`, wrong.hint);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** SINGLE or MULTIPLE; what a definition does not tell is SINGLE. */
+export const cardinalityOf = ({ cardinality = "SINGLE" }: JsonObject): unknown => cardinality;
+
+/** The values that the definition allows, {string} or {double} each; undefined: all. */
+export const allowedBy = ({ allowedValues }: JsonObject): readonly unknown[] | undefined =>
+  Array.isArray(allowedValues)
+    ? allowedValues.filter(jsonObject).map(({ value }) => value)
+    : undefined;
+
+/** What is wrong with a value, after "value … ", and what to do. */
+interface Misfit {
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** Of the value's type. */
+function misfitOf(
+  { string: text, double }: JsonObject,
+  definition: JsonObject,
+): Misfit | undefined {
+  const type = typeId(String(definition.valueType));
+  switch (type) {
+    case "number":
+      return typeof double === "number" || (typeof text === "string" && NUMBER.test(text))
+        ? undefined
+        : { what: "should be a number", hint: 'Write it as {"double": 1.5}' };
+    case "string":
+    case "rich_text":
+    case "date":
+    case "urn":
+      break;
+    default:
+      return {
+        what: `is of the type "${definition.valueType}", which no value can be checked for`,
+        hint: "Define the property with datahub.string, rich_text, number, date or urn",
+      };
+  }
+  if (typeof text !== "string") {
+    return { what: "should be a string", hint: 'Write it as {"string": "…"}' };
+  }
+  if (type === "date" && !isDate(text)) {
+    return {
+      what: "should be a date with format YYYY-MM-DD",
+      hint: 'Write a day from 1000-01-01 on, as {"string": "2026-07-31"}',
+    };
+  }
+  return type === "urn" ? misfitOfUrn(text, definition) : undefined;
+}
+
+function misfitOfUrn(text: string, { typeQualifier }: JsonObject): Misfit | undefined {
+  if (!isUrn(text)) {
+    return { what: "should be an urn", hint: 'Write it as {"string": "urn:li:corpuser:jdoe"}' };
+  }
+  const allowed = jsonObject(typeQualifier) ? typeQualifier.allowedTypes : undefined;
+  if (!Array.isArray(allowed)) return undefined;
+  const type = entityTypeOf(text).toLowerCase();
+  return allowed.some((one) => typeId(String(one)) === type)
+    ? undefined
+    : {
+        what: `is not of any supported urn types: ${listed(allowed.map(String))}`,
+        hint: "Name an entity of such a type, or add its type to the definition's allowedTypes",
+      };
+}
+
+function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefined {
+  const allowed = allowedBy(definition);
+  if (allowed === undefined || allowed.some((one) => equal(one, value))) return undefined;
+  const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));
+  return {
+    what: `should be one of ${listed(texts)}`,
+    hint: "Tell one of them, or add the value to the definition's allowedValues",
+  };
+}
+
+/** A number in a text: JSON's, and those that begin with a plus, a point or blanks. */
+const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+const DATE = /^[1-9]\d{3}-\d{2}-\d{2}$/;
+
+/** Days that there are: 2026-02-30 is none. */
+function isDate(text: string): boolean {
+  if (!DATE.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
+
+/** What a urn of a type names: `urn:li:dataType:datahub.number` → number. */
+function typeId(urn: string): string {
+  const id = urn.split(":").slice(3).join(":");
+  return (id.startsWith("datahub.") ? (id.split(".")[1] ?? "") : id).toLowerCase();
+}
+
+const urnOf = ({ propertyUrn }: JsonObject): string => String(propertyUrn);
+
+/** Who told the entry; empty: it does not say. */
+const sourceOf = ({ attribution }: JsonObject): string =>
+  jsonObject(attribution) ? String(attribution.source ?? "") : "";
+
+const textOf = ({ string, double }: JsonObject): string => String(string ?? double);
+
+const severalEntries = (urn: string, count: number): CatalogError =>
+  invalid(`property "${urn}" has multiple entries: ${count}`, "Tell all of its values in one");
+
+const invalid = (message: string, hint: string): CatalogError =>
+  new CatalogError("invalid", message, { hint });

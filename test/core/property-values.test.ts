@@ -1,0 +1,143 @@
+/** Values of structured properties against their definitions: which are refused, and with what words. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/core/json.ts";
+import { refusalOfValues } from "../../src/core/property-values.ts";
+
+const URN = "urn:li:structuredProperty:io.tier";
+const OTHER = "urn:li:structuredProperty:io.other";
+const type = (name: string) => ({ valueType: `urn:li:dataType:datahub.${name}` });
+const string = (text: string) => ({ string: text });
+const double = (number: number) => ({ double: number });
+const entry = (...values: readonly JsonObject[]) => ({ propertyUrn: URN, values });
+const from = (source: string, value: JsonObject) => ({
+  ...entry(value),
+  attribution: { time: 1, actor: "urn:li:corpuser:mira", source: `urn:li:dataHubAction:${source}` },
+});
+
+const refused = (
+  properties: readonly JsonObject[],
+  definition: JsonObject | undefined,
+  more: { before?: readonly JsonObject[]; removed?: boolean; patched?: boolean } = {},
+) =>
+  refusalOfValues(properties, {
+    before: more.before ?? [],
+    definitionOf: (urn) =>
+      urn === URN ? { value: definition, removed: more.removed ?? false } : undefined,
+    patched: more.patched ?? false,
+  });
+
+describe("a value", () => {
+  test.each<[string, JsonObject, string | undefined]>([
+    ["number", double(1.5), undefined],
+    ["number", string("1.5e3"), undefined],
+    ["number", string("many"), "should be a number"],
+    ["number", string(""), "should be a number"],
+    ["number", string("0x10"), "should be a number"],
+    ["string", string(""), undefined],
+    ["string", double(1), "should be a string"],
+    ["rich_text", string("# Title"), undefined],
+    ["rich_text", double(1), "should be a string"],
+    ["date", string("2026-02-28"), undefined],
+    ["date", string("1000-01-01"), undefined],
+    ["date", string("9999-12-31"), undefined],
+    ["date", string("0999-12-31"), "should be a date with format YYYY-MM-DD"],
+    ["date", string("2026-02-30"), "should be a date"],
+    ["date", string("2026-13-01"), "should be a date"],
+    ["date", string("2026-2-1"), "should be a date"],
+    ["date", string("2026-02-01T00:00:00Z"), "should be a date"],
+    ["date", double(20260201), "should be a string"],
+    ["urn", string("urn:li:corpuser:mira"), undefined],
+    ["urn", string("mira"), "should be an urn"],
+    ["urn", double(1), "should be a string"],
+    ["colour", string("red"), 'of the type "urn:li:dataType:datahub.colour"'],
+  ])("of the type %s: %j", (name, value, expected) => {
+    const refusal = refused([entry(value)], type(name));
+    if (expected === undefined) expect(refusal).toBeUndefined();
+    else {
+      expect(refusal).toMatchObject({ code: "invalid", hint: expect.any(String) });
+      expect(refusal?.message).toContain(`property "${URN}", value ${JSON.stringify(value)}`);
+      expect(refusal?.message).toContain(expected);
+    }
+  });
+
+  test("that is a urn may be bound to entity types", () => {
+    const allowedTypes = ["urn:li:entityType:datahub.corpGroup", "urn:li:entityType:datahub.tag"];
+    const definition = { ...type("urn"), typeQualifier: { allowedTypes } };
+    expect(refused([entry(string("urn:li:corpGroup:checkout"))], definition)).toBeUndefined();
+    const refusal = refused([entry(string("urn:li:corpuser:mira"))], definition);
+    expect(refusal?.message).toContain(`supported urn types: "${allowedTypes.join('", "')}"`);
+    expect(refused([entry(string("urn:li:x:y"))], { ...type("urn"), typeQualifier: {} })).toBe(
+      undefined,
+    );
+  });
+
+  test("is one of those that are allowed", () => {
+    const allowedValues = [{ value: string("gold"), description: "best" }, { value: double(2) }];
+    const definition = { ...type("string"), allowedValues };
+    expect(refused([entry(string("gold"))], definition)).toBeUndefined();
+    expect(refused([entry(double(2))], { ...definition, ...type("number") })).toBeUndefined();
+    expect(refused([entry(string("iron"))], definition)?.message).toBe(
+      `property "${URN}", value {"string":"iron"} should be one of "gold", "2"`,
+    );
+    expect(refused([entry(string("2"))], definition)?.message).toContain("should be one of");
+    expect(refused([entry(string("x"))], { ...definition, allowedValues: [] })?.message).toContain(
+      "should be one of none",
+    );
+  });
+
+  test("of a type in another spelling, of no definition, or of no property is let through", () => {
+    expect(refused([entry(double(1))], { valueType: "urn:li:dataType:NUMBER" })).toBeUndefined();
+    expect(refused([entry(double(1), string("x"))], undefined)).toBeUndefined();
+    expect(refused([{ ...entry(double(1)), propertyUrn: OTHER }], type("string"))).toBeUndefined();
+  });
+});
+
+describe("a property", () => {
+  test("has one value, unless it is defined with several", () => {
+    const both = [entry(string("a"), string("b"))];
+    for (const single of [{}, { cardinality: "SINGLE" }]) {
+      expect(refused(both, { ...type("string"), ...single })?.message).toBe(
+        `property "${URN}" has cardinality 1, but multiple values were assigned: "a", "b"`,
+      );
+    }
+    expect(refused(both, { ...type("string"), cardinality: "MULTIPLE" })).toBeUndefined();
+    expect(refused([entry()], type("string"))).toBeUndefined();
+  });
+
+  test("has one entry, of whatever source", () => {
+    const several = [from("a", string("x")), from("b", string("x"))];
+    for (const entries of [several, [entry(string("x")), entry(string("x"))]]) {
+      expect(refused(entries, type("string"))).toMatchObject({
+        code: "invalid",
+        message: `property "${URN}" has multiple entries: 2`,
+      });
+    }
+  });
+
+  test("has one entry for each source where a patch made them", () => {
+    const [a, b] = [from("a", string("x")), from("b", string("y"))];
+    const patched = { before: [a], patched: true };
+    expect(refused([a, b], type("string"), patched)).toBeUndefined();
+    expect(refused([a, a], type("string"), patched)?.message).toContain("multiple entries");
+    expect(refused([a, from("b", double(1))], type("string"), patched)?.message).toContain(
+      "should be a string",
+    );
+  });
+
+  test("that is removed takes no value", () => {
+    const refusal = refused([entry(string("x"))], type("string"), { removed: true });
+    expect(refusal?.code).toBe("invalid");
+    expect(refusal?.message).toBe(
+      `Cannot apply a soft deleted Structured Property value: "${URN}" is removed`,
+    );
+  });
+
+  test("that the entity has already may be told again as it is", () => {
+    const wrong = [entry(double(1)), entry(string("b"), string("c"))];
+    const before = { before: wrong, removed: true };
+    expect(refused(wrong, type("string"), before)).toBeUndefined();
+    const more = { ...entry(string("x")), propertyUrn: OTHER };
+    expect(refused([...wrong, more], type("string"), before)).toBeUndefined();
+    expect(refused([entry(double(2))], type("string"), before)?.message).toContain("soft deleted");
+  });
+});
