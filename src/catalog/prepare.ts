@@ -176,16 +176,17 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         return (current) =>
           labelled(label, () => keyOf(urn, aspect, applyPatch(current ?? key, patch, stamp)));
       }
-      return (previous) =>
+      return (previous, sibling) =>
         labelled(label, () => {
           const checked = checkedValue(aspect, applyPatch(previous, patch, stamp));
-          return judged(aspect, checked, { ...rule, previous, patched: true });
+          return judged(aspect, checked, { ...rule, previous, sibling, patched: true });
         });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = checkedValue(aspect, sent);
     if (looksBack(aspect.name)) {
-      return (previous) => labelled(label, () => judged(aspect, checked, { ...rule, previous }));
+      return (previous, sibling) =>
+        labelled(label, () => judged(aspect, checked, { ...rule, previous, sibling }));
     }
     const settled = ruled(aspect, checked, rule);
     if (refusalOf(aspect.name, settled.value, rule) === undefined) return settled;

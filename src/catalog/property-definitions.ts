@@ -81,7 +81,10 @@ function after(before: PropertyDefinition, { aspect, intent }: Prepared): Proper
   const current = defines ? before.value : status;
   let value: JsonObject | undefined;
   try {
-    value = typeof intent.value === "function" ? intent.value(current)?.value : intent.value?.value;
+    value =
+      typeof intent.value === "function"
+        ? intent.value(current, () => status)?.value
+        : intent.value?.value;
   } catch (error) {
     // The decider refuses the proposal, and the request with it, or decides it on a newer state.
     if (error instanceof CatalogError) return before;

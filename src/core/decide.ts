@@ -31,15 +31,22 @@ export interface Settled {
   readonly text: string;
 }
 
+/** Throws `invalid` where no value follows. `sibling` is another aspect's value, if it has one. */
+export type Following = (
+  current: Record<string, unknown> | undefined,
+  sibling: (aspect: string) => Record<string, unknown> | undefined,
+) => Settled;
+
 /** What is to happen to one aspect; everything that needs the model has been done. */
 export interface Intent {
   readonly aspect: string;
   readonly kind: "put" | "create" | "create_entity" | "delete";
   /**
-   * The new value, or how it follows from the current one (a patch; rules that look back); none
-   * for a delete. Of a key aspect it is the value derived from the urn.
+   * The new value, or how it follows from the current one (a patch; rules that look back) and from
+   * the entity's other aspects; none for a delete. Of a key aspect it is the value derived from the
+   * urn.
    */
-  readonly value?: Settled | ((current: Record<string, unknown> | undefined) => Settled);
+  readonly value?: Settled | Following;
   readonly schemaVersion: number;
   readonly system: Partial<SystemMetadata>;
   readonly conditions: Conditions;
@@ -154,18 +161,21 @@ function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void
     if (intent.conditions.noneMatch) return;
     throw refusal("invalid", intent, obstacle);
   }
-  const settled = settle(intent, current);
+  const settled = settle(intent, current, draft);
   // The key is given with the entity: until it exists, telling the key means "let it exist".
   if (intent.aspect === context.keyAspect && current === undefined) return;
   if (current !== undefined && sameValue(current, settled)) draft.confirm(current, intent);
   else draft.put(intent.aspect, settled, intent.schemaVersion, intent);
 }
 
-function settle({ value }: Intent, current: AspectState | undefined): Settled {
+function settle({ value }: Intent, current: AspectState | undefined, draft: Draft): Settled {
   assert(value !== undefined, "a write has a value");
   if (typeof value !== "function") return value;
-  return value(current === undefined ? undefined : JSON.parse(current.value));
+  return value(jsonOf(current), (aspect) => jsonOf(draft.aspect(aspect)));
 }
+
+const jsonOf = (aspect: AspectState | undefined): Record<string, unknown> | undefined =>
+  aspect === undefined ? undefined : JSON.parse(aspect.value);
 
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */
 function sameValue(current: AspectState, settled: Settled): boolean {

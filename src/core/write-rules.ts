@@ -4,6 +4,7 @@
  * against its schema and before it is compared with the aspect's current value. They are pure, and
  * change none of their arguments.
  */
+import { refusalOfDefinition } from "./definition-changes.ts";
 import { CatalogError } from "./errors.ts";
 import { refusalOfPaths } from "./field-paths.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
@@ -15,6 +16,8 @@ export interface WriteContext {
   readonly namespace: string;
   /** The aspect's current value; undefined when it has none. */
   readonly previous?: JsonObject | undefined;
+  /** The entity's other aspects as they are now; undefined: it has no such aspect. */
+  readonly sibling?: ((aspect: string) => JsonObject | undefined) | undefined;
   /** The value is what a patch has made of `previous`. */
   readonly patched?: boolean | undefined;
   /** Structured properties that `urnsNeeded` names; undefined: there is none, or it is not named. */
@@ -39,6 +42,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
     "structuredProperties",
     { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties, refusal: wrongProperties },
   ],
+  ["propertyDefinition", { looksBack: true, refusal: wrongDefinition }],
   ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
     "editableSchemaMetadata",
@@ -194,6 +198,13 @@ function wrongProperties(
 ): CatalogError | undefined {
   const before = members(previous?.properties);
   return refusalOfValues(members(value.properties), { before, definitionOf, patched });
+}
+
+function wrongDefinition(
+  value: JsonObject,
+  { previous, sibling }: WriteContext,
+): CatalogError | undefined {
+  return refusalOfDefinition(value, { previous, removed: sibling?.("status")?.removed === true });
 }
 
 function wrongPaths(

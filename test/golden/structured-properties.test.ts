@@ -1,6 +1,6 @@
 /**
- * Structured properties through the door: values that do not fit their definitions are refused, and
- * nothing is written.
+ * Structured properties through the door: values that do not fit their definitions, and definitions
+ * that would make values wrong, are refused, and nothing is written.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
@@ -126,5 +126,33 @@ describe("values", () => {
     await taken(told(urn, entry(defined, string("x")), entry(missing, { double: 1 })));
     expect((await aspectOf(urn, "structuredProperties")).properties).toHaveLength(1);
     await refused("no structured property", told(urn, entry(missing, string("x"))));
+  });
+});
+
+describe("definitions", () => {
+  test("keep the values right that were told of them", async () => {
+    const urn = property();
+    const before = { cardinality: "MULTIPLE", allowedValues: [{ value: string("a") }] };
+    await taken(definition(urn, before), definition(urn, before));
+    await refused("Value type cannot be changed", definition(urn, { ...before, ...NUMBER }));
+    await refused("from MULTI to SINGLE", definition(urn, { ...before, cardinality: "SINGLE" }));
+    await refused("fully qualified name", definition(urn, { ...before, qualifiedName: "other" }));
+    await refused("Cannot restrict values", definition(urn, { ...before, allowedValues: [] }));
+    const op = { op: "replace", path: "/valueType", value: NUMBER.valueType };
+    await refused("Value type cannot be changed", patch(urn, "propertyDefinition", [op]));
+    await refused(
+      "proposals[1]: Value type",
+      definition(urn, before),
+      definition(urn, { ...before, ...NUMBER }),
+    );
+    await taken(definition(urn, { ...before, ...NUMBER, version: "20260731120000" }));
+  });
+
+  test("of removed properties stay as they are", async () => {
+    const urn = property();
+    await taken(definition(urn), removed(urn), definition(urn));
+    await refused("Cannot mutate a soft deleted", definition(urn, { displayName: "Tier" }));
+    await taken(removed(urn, false), definition(urn, { displayName: "Tier" }));
+    expect(await aspectOf(urn, "propertyDefinition")).toMatchObject({ displayName: "Tier" });
   });
 });

@@ -1,0 +1,84 @@
+/** Which changes of a structured property's definition are refused: given, when, then. */
+import { describe, expect, test } from "vitest";
+import { refusalOfDefinition } from "../../src/core/definition-changes.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+
+const values = (...texts: readonly string[]) => ({
+  allowedValues: texts.map((text) => ({ value: { string: text } })),
+});
+const definition: JsonObject = {
+  qualifiedName: "io.tier",
+  valueType: "urn:li:dataType:datahub.string",
+  entityTypes: ["urn:li:entityType:datahub.dataset"],
+};
+const MULTIPLE = { cardinality: "MULTIPLE" };
+const NUMBER = { valueType: "urn:li:dataType:datahub.number" };
+const VERSION = "20260731120000";
+
+const refused = (before: JsonObject | undefined, change: JsonObject, removed = false) =>
+  refusalOfDefinition(
+    { ...definition, ...before, ...change },
+    { previous: before && { ...definition, ...before }, removed },
+  );
+
+test.each<[string, JsonObject | undefined, JsonObject]>([
+  ["the first definition", undefined, { ...values("a"), version: VERSION }],
+  ["the same again", { ...values("a"), version: "2.0" }, {}],
+  ["another title", {}, { displayName: "Tier", description: "how good" }],
+  ["several values", { cardinality: "SINGLE" }, MULTIPLE],
+  ["one value, as before", {}, { cardinality: "SINGLE" }],
+  ["one more value", values("a"), values("b", "a")],
+  [
+    "a value in other words",
+    values("a"),
+    { allowedValues: [{ value: { string: "a" }, description: "x" }] },
+  ],
+  ["all values", values("a"), { allowedValues: undefined }],
+])("%s is taken", (_, before, change) => {
+  expect(refused(before, change)).toBeUndefined();
+});
+
+describe("a change that makes values wrong", () => {
+  test.each<[string, JsonObject, JsonObject, string]>([
+    ["another type", {}, NUMBER, "Value type cannot be changed"],
+    ["one value", MULTIPLE, { cardinality: "SINGLE" }, "cannot be changed from MULTI to SINGLE"],
+    ["one value, untold", MULTIPLE, { cardinality: undefined }, "from MULTI to SINGLE"],
+    ["fewer values", values("a", "b"), values("a"), '{"string":"b"}'],
+    ["certain values", {}, values("a"), "Cannot restrict values that were previously allowed"],
+  ])("is refused without a later version: %s", (_, before, change, message) => {
+    const refusal = refused(before, change);
+    expect(refusal).toMatchObject({ code: "invalid", hint: expect.stringContaining("version") });
+    expect(refusal?.message).toContain(message);
+    expect(refused(before, { ...change, version: VERSION })).toBeUndefined();
+    const versioned = { ...before, version: VERSION };
+    expect(refused(versioned, change)?.message).toContain(message);
+    expect(refused(versioned, { ...change, version: "20260731115959" })?.message).toContain(
+      message,
+    );
+    expect(refused(versioned, { ...change, version: "20260731120001" })).toBeUndefined();
+  });
+});
+
+test("the name does not change, of no version", () => {
+  for (const version of [undefined, VERSION]) {
+    const refusal = refused({}, { qualifiedName: "io.class", version });
+    expect(refusal?.code).toBe("invalid");
+    expect(refusal?.message).toContain('Structured Property: "io.tier" to "io.class"');
+  }
+});
+
+test("a version has 14 digits", () => {
+  for (const before of [undefined, {}]) {
+    expect(refused(before, { version: "2" })?.message).toBe(
+      'version "2" of the definition is not 14 digits',
+    );
+  }
+  expect(refused({ version: "2" }, { displayName: "Tier" })).toBeUndefined();
+});
+
+test("a removed property keeps its definition", () => {
+  const title = { displayName: "Tier" };
+  expect(refused({}, title, true)?.message).toContain("Cannot mutate a soft deleted");
+  expect(refused(undefined, {}, true)?.code).toBe("invalid");
+  expect(refused({}, {}, true)).toBeUndefined();
+});
