@@ -12,6 +12,12 @@ test("the root user may operate while the aspect view stands still", async () =>
   expect(await authority.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
 });
 
+test("the root user may operate while what is known of users cannot be read", async () => {
+  const blind = createAuthority({ find: away, list: away }, { namespace: "li" });
+  expect(await blind.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
+  await expect(blind.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
+});
+
 test("others are not let in by a view that cannot be asked", async () => {
   await expect(authority.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
 });

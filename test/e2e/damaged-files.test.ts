@@ -99,7 +99,15 @@ const firstTable = (table: string) => (file: string) => {
   damage(file, () => root);
 };
 
+const emptied = (table: string) => (file: string) => {
+  const database = new DatabaseSync(file);
+  database.exec(`DELETE FROM "${table}"; PRAGMA wal_checkpoint(TRUNCATE)`);
+  database.close();
+};
+
 test.each([
+  ["graph", "without the row that says what it is", emptied("view")],
+  ["search", "without the row that says what it is", emptied("view")],
   ["aspects", "garbage", garbage],
   ["aspects", "a broken table", firstTable("entity")],
   ["timeseries", "a broken table", firstTable("event")],
@@ -202,6 +210,49 @@ test("views of an older release are grown again, or named where that is not want
         timeout: 30_000,
       })
       .toMatchObject({ value: { numEntities: 200 } });
+  } finally {
+    await service.close();
+  }
+});
+
+/** The second half of its pages; those at the front are touched when it is opened. */
+function behind(file: string): void {
+  const content = readFileSync(file);
+  const size = content.readUInt16BE(16);
+  content.fill(0xff, Math.floor(content.length / size / 2) * size);
+  writeFileSync(file, content);
+}
+
+test("the operator grows aspects anew that cannot be read, while the service runs", {
+  timeout: 90_000,
+}, async () => {
+  using directory = temporaryDirectory("annals-damaged");
+  fill(directory.path);
+  behind(join(directory.path, "aspects.sqlite"));
+  const service = await open(directory.path);
+  try {
+    const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();
+    const client = createClient(service.address());
+    const act = async (action: string, asked: object) => {
+      const headers = { Authorization: `Bearer ${token}` };
+      const path = `/operations?action=${action}`;
+      const reply = await client.call("POST", path, asked, headers);
+      expect(reply).toMatchObject({ status: 200 });
+      return reply.body.value;
+    };
+    const reads = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => client.get(`/entitiesV2/urn%3Ali%3Atag%3At${n}`)),
+    );
+    expect(reads.map(({ status }) => status)).toContain(503);
+    const id = await act("rebuildViews", { views: ["aspects"] });
+    await expect
+      .poll(() => act("getJob", { id }), { timeout: 60_000 })
+      .toMatchObject({ state: "done" });
+    for (let n = 0; n < 200; n += 20) {
+      expect((await client.get(`/entitiesV2/urn%3Ali%3Atag%3At${n}`)).body).toMatchObject({
+        aspects: { tagProperties: { value: { name: `mark ${n} `.padEnd(200) } } },
+      });
+    }
   } finally {
     await service.close();
   }

@@ -319,7 +319,8 @@ function generationOf(path: string): number {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    return Number(db.prepare("SELECT generation FROM view").get()?.generation);
+    const generation = Number(db.prepare("SELECT generation FROM view").get()?.generation);
+    return Number.isSafeInteger(generation) ? generation : 0;
   } catch {
     // Whatever the file is, and whoever owns it, it is being replaced.
     return 0;

@@ -76,7 +76,12 @@ export function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Positi
       hint: `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`,
     });
   }
-  const name = db.prepare("SELECT name FROM view").get()?.name;
+  const row = db.prepare("SELECT name FROM view").get();
+  if (row === undefined) {
+    const what = `the table "view" of the view "${schema.view}" is empty`;
+    throw new LackingTables("unavailable", what, { hint });
+  }
+  const { name } = row;
   if (name !== schema.view) {
     throw new CatalogError(
       "unavailable",
