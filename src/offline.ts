@@ -8,6 +8,7 @@ import { embedded } from "./config/kinds.ts";
 import { CatalogError } from "./core/errors.ts";
 import { type Position, type Revision, START } from "./core/position.ts";
 import { copyLog } from "./log/copy-log.ts";
+import { readable } from "./log/readable.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
 import { lockData, openLog, openLogReader, requireLog } from "./stores.ts";
@@ -36,7 +37,7 @@ export async function* readLog(
       const last = page.at(-1);
       if (last === undefined) return;
       const changes = page.flatMap((record) => {
-        const change = decodeRecord(record);
+        const change = readable(decodeRecord, record);
         return change === undefined ? [] : [{ ...record, change }];
       });
       yield changes.slice(0, left);

@@ -19,12 +19,12 @@ import type { InTurn } from "../core/in-turn.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
 import { entityStream, type StreamName } from "../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import type { Moment } from "./entity-reads.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { createPastSeries } from "./past-series.ts";
-import { readable } from "./run-ledger.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import { changesOf } from "./stream-changes.ts";
 

@@ -5,6 +5,7 @@ import { type Position, type Revision, revision, START } from "../core/position.
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
@@ -43,7 +44,7 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
     for (;;) {
       const page = await log.readStream(stream, from, { limit: PAGE_MAX, backward: true });
       for (const record of page) {
-        const change = decode(record);
+        const change = readable(decode, record);
         if (change === undefined) continue;
         if (isDeath(change)) return change.position;
         yield change;
@@ -60,7 +61,7 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
       const page = await log.readStream(stream, from, { limit: PAGE_MAX });
       for (const record of page) {
         if (record.position >= before) return;
-        const change = record.position > after ? decode(record) : undefined;
+        const change = record.position > after ? readable(decode, record) : undefined;
         if (change !== undefined) yield change;
       }
       const last = page.at(-1)?.revision;

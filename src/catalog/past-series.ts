@@ -18,6 +18,7 @@ import {
 } from "../core/stream.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import type { Projection } from "../projector/sink.ts";
 import type {
   TimeseriesEvent,
@@ -25,7 +26,6 @@ import type {
   TimeseriesReader,
   TimeseriesWrite,
 } from "../timeseries/timeseries-table.ts";
-import { readable } from "./run-ledger.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;

@@ -9,9 +9,9 @@ import type { Position } from "../core/position.ts";
 import { START } from "../core/position.ts";
 import { semanticChanges } from "../core/semantic-changes.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
 import { type Catalog, changesMax, type Meaning, type ToldChange } from "./catalog.ts";
-import { readable } from "./run-ledger.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "head">;

@@ -17,6 +17,7 @@ import {
   type UndoneRun,
 } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import { createDeletedRows } from "./deleted-rows.ts";
 
 /**
@@ -187,18 +188,6 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
 /** What a rollback wrote is of no run, whatever run told of it first. */
 const isOfRollback = ({ headers }: Change): boolean =>
   headers?.[UNDOES_HEADER] !== undefined || headers?.[ROLLBACK_HEADER] !== undefined;
-
-/** What no release can read says nothing of runs; views park it and name it. */
-export function readable(
-  decode: Dependencies["decode"],
-  record: LogRecord,
-): PlacedChange | undefined {
-  try {
-    return decode(record);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The record that says so: of a run, or of all that was told with a registry. */
 export function rollbackNote(

@@ -7,11 +7,12 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { markOf } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
 import type { Catalog, Envelope, RunRow } from "./catalog.ts";
 import { createDeletedRows } from "./deleted-rows.ts";
 import type { EntityStates } from "./entity-states.ts";
-import { type Run, type RunLedger, readable, recordsOfRun } from "./run-ledger.ts";
+import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
 import type { Eyes } from "./sight.ts";
 import { tellable } from "./withheld-ports.ts";
 

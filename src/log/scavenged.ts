@@ -6,6 +6,7 @@
 import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "./change-log.ts";
+import { readable } from "./readable.ts";
 import { decodeRecord, encodeChange } from "./record-codec.ts";
 
 /** Position of the truncation that took the event. */
@@ -26,7 +27,7 @@ const isScavenged = ({ timeseries, changeType, headers }: PlacedChange): boolean
 export function isSameRecord(one: LogRecord, other: LogRecord): boolean {
   if (Buffer.compare(one.data, other.data) === 0) return true;
   if (parseStream(one.stream)?.kind !== "timeseries") return false;
-  const [a, b] = [readable(one), readable(other)];
+  const [a, b] = [readable(decodeRecord, one), readable(decodeRecord, other)];
   if (a === undefined || b === undefined || !(isScavenged(a) || isScavenged(b))) return false;
   return Buffer.compare(rest(a), rest(b)) === 0;
 }
@@ -39,19 +40,11 @@ const rest = (change: PlacedChange): Uint8Array => encodeChange(scavengedChange(
  * Undefined where no event can have been.
  */
 export function missingRecord(next: LogRecord): Uint8Array | undefined {
-  const change = readable(next);
+  const change = readable(decodeRecord, next);
   if (change === undefined || change.urn === "" || !change.timeseries) return undefined;
   const { urn, entityType, aspect, created } = change;
   const system = { lastObserved: created.time, runId: NO_RUN_ID };
   return encodeChange(
     scavengedChange({ urn, entityType, aspect, changeType: "UPSERT", created, system }, 0),
   );
-}
-
-function readable(record: LogRecord): PlacedChange | undefined {
-  try {
-    return decodeRecord(record);
-  } catch {
-    return undefined;
-  }
 }

@@ -11,6 +11,7 @@ import { type Position, position, START } from "../core/position.ts";
 import { isAuditStream, parseStream } from "../core/stream.ts";
 import { decodeAudit } from "../log/audit-codec.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 
 export interface AuditEventsParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "readStream" | "append">;
@@ -38,7 +39,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
       const about = { urn: urn ?? undefined, detail: detail ?? undefined };
       return { position: record.position, ...told, ...maybe, ...about };
     }
-    const change = writes ? decode(record) : undefined;
+    const change = writes ? readable(decode, record) : undefined;
     if (change === undefined) return undefined;
     return {
       position: record.position,

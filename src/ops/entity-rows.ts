@@ -5,6 +5,7 @@
 import { revision } from "../core/position.ts";
 import { entityStream, timeseriesStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 
 export interface EntityRow {
@@ -34,7 +35,7 @@ export async function entityRows(
   for (let from = 0; ; ) {
     const page = await log.readStream(entityStream(urn), revision(from), { limit: pageMax });
     for (const record of page) {
-      const change = decodeRecord(record);
+      const change = readable(decodeRecord, record);
       if (change === undefined || change.changeType === "RESTATE") continue;
       const { aspect, entityType, created } = change;
       const current = change.changeType === "UPSERT";
@@ -50,7 +51,7 @@ export async function entityRows(
   for (const aspect of options.timeseries) {
     const stream = timeseriesStream(urn, aspect);
     const [record] = await log.readStream(stream, "end", { limit: 1, backward: true });
-    const change = record && decodeRecord(record);
+    const change = record && readable(decodeRecord, record);
     if (change === undefined) continue;
     rows.set(aspect, {
       aspect,

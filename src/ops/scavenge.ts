@@ -13,6 +13,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, position, revision, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
+import { readable } from "../log/readable.ts";
 import { decodeRecord, encodeChange } from "../log/record-codec.ts";
 import { scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
@@ -109,7 +110,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     const of = parseStream(record.stream);
     const bearing = of?.kind === "timeseries" ? byAspect.get(of.aspect) : undefined;
     if (!bearing?.some((truncation) => truncation.position > record.position)) return undefined;
-    const event = readable(record);
+    const event = readable(decodeRecord, record);
     const [write] = event === undefined ? [] : events(event);
     if (event === undefined || write === undefined) return undefined;
     const taking = bearing.find(
@@ -220,14 +221,6 @@ async function rest(ms: number): Promise<void> {
   await delay(ms);
   const { utilization } = performance.eventLoopUtilization(before);
   if (utilization > BUSY_SHARE_MIN) await delay(BUSY_PARTS * ms);
-}
-
-function readable(record: LogRecord): PlacedChange | undefined {
-  try {
-    return decodeRecord(record);
-  } catch {
-    return undefined;
-  }
 }
 
 const dryRun = ({ records, bytes }: Found): string =>

@@ -56,6 +56,15 @@ test("a record that no view can read stops nothing but its entity", async () => 
   expect(metrics.body).toContain('annals_view_parked_entities{view="search"} 1');
 });
 
+test("it does not stop restoring", async () => {
+  for (const asked of [{ urn: sick }, { urnLike: "urn:li:tag:%", batchSize: 100 }]) {
+    const restored = await operator.act("restoreIndices", asked);
+    expect(restored).toMatchObject({ status: 200 });
+  }
+  expect(await nameOf(well)).toBe("second");
+  expect((await operator.value("listParked")).total).toBe(views.length);
+});
+
 test("its entity is refused, with the way out, until it is dropped", async () => {
   const refused = await write(sick, "second");
   expect(refused.status).toBe(409);
