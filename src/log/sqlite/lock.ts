@@ -68,13 +68,14 @@ function refusal(
         "invalid",
         `cannot use the data directory "${directory}": ${refused}`,
         {
-          hint: `${giveFile}, or run this as its owner`,
+          // Of a file system that takes nothing nobody is the owner.
+          hint: refused.includes("EROFS") ? anotherPlace : `${giveFile}, or run this as its owner`,
           cause,
         },
       );
     }
     return new CatalogError("invalid", `cannot use the data directory "${directory}"`, {
-      hint: `${String((cause as Error).message)}. Check that it may be written, or name another one with --data`,
+      hint: `${String((cause as Error).message)}. ${anotherPlace}`,
       cause,
     });
   }
@@ -84,6 +85,8 @@ function refusal(
     { hint: "Stop that one first, or name another directory with --data" },
   );
 }
+
+const anotherPlace = "Check that it may be written, or name another one with --data";
 
 function pidOf(holder: string): string {
   try {
