@@ -2,7 +2,7 @@
  * How the projector shares the cores with those who answer and write. What is written is followed
  * at their priority, so that it is soon found, as long as following it takes nine tenths of a core, or less.
  * Writers who bring more than that, and want the core, come first: then it is left to them but for a
- * fifth, in smaller batches, until they pause, bring no more for it, or are made to wait
+ * sixth, in smaller batches, until they pause, bring no more for it, or are made to wait
  * (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
@@ -63,7 +63,7 @@ const WANTED = { times: 1.15, triedMs: 1_000, refusedMs: 5_000 };
 /** Writers are looked at no sooner than that after the last look. */
 const LOOK_MS_MIN = 50;
 /** How many times as long as it computed, others have the core. */
-const LEFT_TIMES = 4;
+const LEFT_TIMES = 5;
 const LEFT_MS_MAX = 500;
 /** Farther behind, nothing is left to writers: they would only wait for it (`projector-lag-max`). */
 const LEFT_RECORDS_MAX = 50_000;

@@ -109,7 +109,7 @@ test("far behind it goes on where what is written takes less than the core to fo
   // Writers become more, and fewer again.
   let left = 0;
   for (let n = 0; n < 20; n++) left = await turn(400, 50);
-  expect(left).toBe(200);
+  expect(left).toBe(250);
   for (let n = 0; n < 20; n++) left = await turn(400, 50, { written: 10 });
   expect(left).toBe(0);
 });
@@ -117,16 +117,16 @@ test("far behind it goes on where what is written takes less than the core to fo
 test("far behind, where writers want the core, it takes less at once and leaves it to them", async () => {
   const { sharing, turn, busy } = open();
   await busy();
-  expect(await turn(100, 30)).toBe(120);
+  expect(await turn(100, 30)).toBe(150);
   expect(sharing.recordsOf(2_000)).toBe(250);
   expect(sharing.recordsOf(1)).toBe(1);
   expect(await turn(200, 150)).toBe(500);
   // As soon as it is near, or alone, all is as before.
   expect(await turn(100, 30, { behind: false })).toBe(0);
   expect(sharing.recordsOf(2_000)).toBe(2_000);
-  expect(await turn(100, 30)).toBe(120);
+  expect(await turn(100, 30)).toBe(150);
   // One turn that had not to wait had the core because it was left to others before.
-  for (let n = 0; n < 3; n++) expect(await turn(32, 30)).toBe(120);
+  for (let n = 0; n < 3; n++) expect(await turn(32, 30)).toBe(150);
   expect(await turn(32, 30)).toBe(0);
 });
 
@@ -135,18 +135,18 @@ test("what is left to writers who bring no more for it is taken again after a se
   const around = { written: TOO_MANY, left: TOO_MANY };
   await busy(around);
   let left = 0;
-  for (let ms = 0; ms < 1_000; ms += 100 + 120) left = await turn(100, 30, around);
-  expect(left).toBe(120);
+  for (let ms = 0; ms < 1_000; ms += 100 + 150) left = await turn(100, 30, around);
+  expect(left).toBe(150);
   expect(await turn(100, 30, around)).toBe(0);
   // For five seconds, and then it is tried again.
   for (let n = 0; n < 49; n++) expect(await turn(100, 30, around)).toBe(0);
-  expect(await turn(200, 30, around)).toBe(120);
+  expect(await turn(200, 30, around)).toBe(150);
 });
 
 test("so far behind that writers would soon wait for it, it leaves them nothing", async () => {
   const { turn, busy, fallBehind } = open();
   await busy();
-  expect(await turn(100, 30)).toBe(120);
+  expect(await turn(100, 30)).toBe(150);
   fallBehind(50_001);
   expect(await turn(10_000, 30)).toBe(0);
 });
@@ -156,7 +156,7 @@ test("what far views pass over does not make following cheaper", async () => {
   await turn(30, 30);
   for (let n = 0; n < 100; n++) await turn(10, 1, { costlyBehind: 8_001, written: 0 });
   for (let n = 0; n < 4; n++) await turn(400, 50);
-  expect(await turn(400, 50)).toBe(200);
+  expect(await turn(400, 50)).toBe(250);
 });
 
 test("costly views take what they can in a moment, half of what is more, whole batches far behind", async () => {
@@ -189,7 +189,7 @@ test("a turn that was over at once tells nothing of the core, and some of them t
   await busy();
   await turn(100, 30);
   // They had to wait no more, and are told of after five milliseconds each time.
-  for (let n = 0; n < 7; n++) expect(await turn(3, 3)).toBe(12);
+  for (let n = 0; n < 7; n++) expect(await turn(3, 3)).toBe(15);
   expect(await turn(3, 3)).toBe(0);
 });
 
