@@ -91,10 +91,11 @@ function readableNumbering(db: DatabaseSync): readonly string[] {
 
 /** Whether a document is found by its urn. */
 function createLookUp(db: DatabaseSync): (id: number, urn: string) => boolean {
+  const fieldOfUrns = findFieldOfUrns(db);
   // FTS5 passes over a row that is no integer, which numbers of here are not unless they are made one.
   const found = db.prepare("SELECT 1 FROM term WHERE term MATCH ? AND rowid = CAST(? AS INTEGER)");
   return (id, urn) => {
-    const field = fieldOfUrns(db);
+    const field = fieldOfUrns();
     if (field === undefined) return false;
     try {
       return found.get(quoted(valueToken(field, urn)), id) !== undefined;
@@ -118,7 +119,7 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   const { arrays } = preparingOn(db);
   const { hash } = sums;
   const isFound = createLookUp(db);
-  const isUnderItsUrn = await readIndexedUrns(db);
+  const isUnderItsUrn = readIndexedUrns(db);
   const documents = arrays<DocumentColumns>(`
     SELECT document.id, json, urn, hash,
       (SELECT 1 FROM term_docsize WHERE term_docsize.id = document.id), live
@@ -143,8 +144,8 @@ type Posting = readonly [doc: number, term: string];
 const NUMBER_MAX = 1 << 26;
 
 /** Whether the index has a document under its urn: all that it has under urns is read at once. */
-async function readIndexedUrns(db: DatabaseSync): Promise<(id: number, urn: string) => boolean> {
-  const field = fieldOfUrns(db);
+function readIndexedUrns(db: DatabaseSync): (id: number, urn: string) => boolean {
+  const field = findFieldOfUrns(db)();
   if (field === undefined) return () => false;
   openVocabulary(db);
   const { arrays } = preparingOn(db);
@@ -163,7 +164,10 @@ async function readIndexedUrns(db: DatabaseSync): Promise<(id: number, urn: stri
   return (id, urn) => hashes[id] === hash32(valueToken(field, urn));
 }
 
-function fieldOfUrns(db: DatabaseSync): FieldNumber | undefined {
-  const id = db.prepare("SELECT id FROM field WHERE name = 'urn'").get()?.id;
-  return id === undefined ? undefined : Number(id);
+function findFieldOfUrns(db: DatabaseSync): () => FieldNumber | undefined {
+  const find = db.prepare("SELECT id FROM field WHERE name = 'urn'");
+  return () => {
+    const id = find.get()?.id;
+    return id === undefined ? undefined : Number(id);
+  };
 }
