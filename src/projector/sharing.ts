@@ -54,14 +54,18 @@ const FOLLOWED_MAX = 0.9;
  * What was measured before counts so much of itself beside what is measured now. Costs are those of
  * some turns: a store puts work off and does it at once now and then.
  */
-const EARLIER = { costly: 0.9, others: 0.98, written: 0.7, beside: 0.95 };
+const EARLIER = { costly: 0.9, others: 0.98, written: 0.7, beside: 0.6 };
 /**
  * Writers who do not bring so many times as much while the core is left to them do not want it: after so
- * long it is taken from them again, for so long.
+ * long it is taken from them again, for so long. From those who do, it is taken for a moment now and then:
+ * what they bring beside the views may have become another.
  */
-const WANTED = { times: 1.15, triedMs: 1_000, refusedMs: 5_000 };
-/** Writers are looked at no sooner than that after the last look. */
-const LOOK_MS_MIN = 50;
+const WANTED = { times: 1.15, triedMs: 400, refusedMs: 5_000, usedMs: 5_000, askedMs: 300 };
+/**
+ * Writers are looked at no sooner than that after the last look. What was written over a longer time than
+ * the other tells nothing of writers at work: they paused.
+ */
+const LOOK_MS = { min: 50, max: 1_000 };
 /** How many times as long as it computed, others have the core. */
 const LEFT_TIMES = 5;
 const LEFT_MS_MAX = 500;
@@ -110,8 +114,9 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   const written = createRatio(EARLIER.written);
   /** The same while the core is not left to them. */
   const beside = createRatio(EARLIER.beside);
-  /** Since when it is left to them, or was last seen to be of use. */
-  let leftSince: Look | undefined;
+  /** Since when it is left to them, and when that was last seen to be of use. */
+  let leftSince: number | undefined;
+  let seen: Look | undefined;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   let last: Look | undefined;
   let goOn: () => void = () => {};
@@ -119,13 +124,15 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   /** Whether writers are too many, and need not wait soon for what is left to them now. */
   async function areTooMany(head: () => Promise<Position>, position: Position): Promise<boolean> {
     const at = wallMs();
-    if (last === undefined || at - last.at >= LOOK_MS_MIN) {
+    if (last === undefined || at - last.at >= LOOK_MS.min) {
       try {
         const before = last;
         last = { head: await head(), at };
         if (before !== undefined) {
-          written.add(last.head - before.head, at - before.at);
-          if (!contended) beside.add(last.head - before.head, at - before.at);
+          const records = last.head - before.head;
+          const ms = at - before.at;
+          written.add(records, ms);
+          if (!contended && records > 0 && ms <= LOOK_MS.max) beside.add(records, ms);
         }
       } catch {
         // To read tells why.
@@ -139,12 +146,14 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   /** Whether writers bring more since the core is left to them; asked now and then. */
   function isOfUse(): boolean {
     if (last === undefined || last.at < refusedUntil) return false;
-    if (leftSince === undefined) leftSince = last;
-    if (last.at - leftSince.at < WANTED.triedMs) return true;
-    const rate = (last.head - leftSince.head) / (last.at - leftSince.at);
-    leftSince = last;
-    if (rate >= beside.value() * WANTED.times) return true;
-    refusedUntil = last.at + WANTED.refusedMs;
+    leftSince ??= last.at;
+    seen ??= last;
+    if (last.at - seen.at < WANTED.triedMs) return true;
+    const rate = (last.head - seen.head) / (last.at - seen.at);
+    seen = last;
+    const wanted = rate >= beside.value() * WANTED.times;
+    if (wanted && last.at - leftSince < WANTED.usedMs) return true;
+    refusedUntil = last.at + (wanted ? WANTED.askedMs : WANTED.refusedMs);
     return false;
   }
 
@@ -190,6 +199,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
       contended &&= isOfUse();
       if (!contended) {
         leftSince = undefined;
+        seen = undefined;
         return;
       }
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -130,17 +130,37 @@ test("far behind, where writers want the core, it takes less at once and leaves 
   expect(await turn(32, 30)).toBe(0);
 });
 
-test("what is left to writers who bring no more for it is taken again after a second", async () => {
+test("what is left to writers who bring no more for it is taken again soon", async () => {
   const { turn, busy } = open();
   const around = { written: TOO_MANY, left: TOO_MANY };
   await busy(around);
-  let left = 0;
-  for (let ms = 0; ms < 1_000; ms += 100 + 150) left = await turn(100, 30, around);
-  expect(left).toBe(150);
+  for (let n = 0; n < 2; n++) expect(await turn(100, 30, around)).toBe(150);
   expect(await turn(100, 30, around)).toBe(0);
   // For five seconds, and then it is tried again.
   for (let n = 0; n < 49; n++) expect(await turn(100, 30, around)).toBe(0);
   expect(await turn(200, 30, around)).toBe(150);
+});
+
+test("what writers bring beside the views is not what they brought before a pause", async () => {
+  const { turn, busy } = open();
+  const around = { written: TOO_MANY, left: TOO_MANY };
+  await busy(around);
+  for (let n = 0; n < 4; n++) await turn(200, 30, { behind: false, written: 0 });
+  await turn(2_000, 30, { behind: false, written: 1 });
+  for (let n = 0; n < 20; n++) await turn(100, 100, around);
+  for (let n = 0; n < 2; n++) expect(await turn(100, 30, around)).toBe(150);
+  expect(await turn(100, 30, around)).toBe(0);
+});
+
+test("from writers who have use of it the core is taken for a moment every five seconds", async () => {
+  const { turn, busy } = open();
+  await busy();
+  let turns = 0;
+  while (turns < 100 && (await turn(100, 30)) > 0) turns++;
+  expect(turns).toBe(20);
+  expect(await turn(100, 30)).toBe(0);
+  expect(await turn(100, 30)).toBe(0);
+  expect(await turn(100, 30)).toBe(150);
 });
 
 test("so far behind that writers would soon wait for it, it leaves them nothing", async () => {
