@@ -1,4 +1,4 @@
-/** What a thread does for a verification: batches of entities, and sums over whole views. */
+/** What a thread does for a verification: batches of entities, sums over whole views, and their faults. */
 import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
@@ -14,6 +14,11 @@ const leftOutMax = 200_000;
 
 export function createVerifying(log: ChangeLog, views: readonly VerifiedView[]): Work {
   const verifiers = new Map<string, Verifier>();
+  function viewOf(name: string): VerifiedView {
+    const view = views.find((one) => one.name === name);
+    assert(view !== undefined, `the view "${name}" is not open`);
+    return view;
+  }
   return {
     verify({ views: names, entities, places, compare }: Batch) {
       const key = names.join();
@@ -26,8 +31,8 @@ export function createVerifying(log: ChangeLog, views: readonly VerifiedView[]):
       return verifier.verify(entities, places, { compare });
     },
     async sum(asked: Summing) {
-      const view = views.find(({ name }) => name === asked.view);
-      assert(view?.rows.sums !== undefined, `the view "${asked.view}" cannot be summed up`);
+      const view = viewOf(asked.view);
+      assert(view.rows.sums !== undefined, `the view "${asked.view}" cannot be summed up`);
       const more = new Set<string>();
       const bearing = new Set<string>();
       const held = await view.rows.sums(async (position) => {
@@ -37,6 +42,7 @@ export function createVerifying(log: ChangeLog, views: readonly VerifiedView[]):
       if (more.size > leftOutMax) return undefined;
       return { ...held, more: [...more], bearing: bearing.has(view.name) } satisfies Summed;
     },
+    faults: async ({ view, deep }) => viewOf(view).rows.faults(deep),
   };
 }
 

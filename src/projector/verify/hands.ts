@@ -33,11 +33,18 @@ export interface Summed extends HeldSums {
   readonly bearing: boolean;
 }
 
+/** Looking for what no row of a view shows (ViewRows.faults). */
+export interface Searching {
+  readonly view: string;
+  readonly deep: boolean;
+}
+
 /** What one thread does. */
 export interface Work {
   verify(batch: Batch): Promise<VerifiedEntities>;
   /** Undefined where too many entities would be left out. */
   sum(asked: Summing): Promise<Summed | undefined>;
+  faults(asked: Searching): Promise<readonly string[]>;
 }
 
 export interface Hands extends Work {
@@ -57,10 +64,14 @@ export interface HandData {
 export type ToHand =
   | "close"
   | { readonly id: number; readonly batch: Batch }
-  | { readonly id: number; readonly sum: Summing };
+  | { readonly id: number; readonly sum: Summing }
+  | { readonly id: number; readonly faults: Searching };
 
 export type FromHand =
-  | { readonly id: number; readonly done: VerifiedEntities | Summed | undefined }
+  | {
+      readonly id: number;
+      readonly done: VerifiedEntities | Summed | readonly string[] | undefined;
+    }
   | { readonly id: number; readonly failure: { readonly code: string; readonly message: string } };
 
 interface Hand {
@@ -91,6 +102,7 @@ export function createHands(own: Work, others: readonly HandData[]): Hands {
     count: hands.length,
     verify: (batch) => least((work) => work.verify(batch)),
     sum: (asked) => least((work) => work.sum(asked)),
+    faults: (asked) => least((work) => work.faults(asked)),
     async close() {
       for (const hand of hands) await hand.close();
     },
@@ -129,7 +141,11 @@ function startHand(data: HandData): Hand {
   worker.on("error", fail);
   worker.on("exit", (code) => fail(`a thread exited with code ${code}`));
 
-  function ask(message: { readonly batch: Batch } | { readonly sum: Summing }): Promise<unknown> {
+  type Asked =
+    | { readonly batch: Batch }
+    | { readonly sum: Summing }
+    | { readonly faults: Searching };
+  function ask(message: Asked): Promise<unknown> {
     if (ended !== undefined) return Promise.reject(ended);
     const wait = Promise.withResolvers<unknown>();
     pending.set(++last, wait);
@@ -142,6 +158,7 @@ function startHand(data: HandData): Hand {
     work: {
       verify: async (batch) => (await ask({ batch })) as VerifiedEntities,
       sum: async (sum) => (await ask({ sum })) as Summed | undefined,
+      faults: async (faults) => (await ask({ faults })) as readonly string[],
     },
     async close() {
       if (ended === undefined) worker.postMessage("close" satisfies ToHand);

@@ -21,6 +21,7 @@ import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
 import { addSums, noSums, subtractSums } from "./row-sums.ts";
 import { batchesOf, batchMax, runOver, type VerificationParts } from "./running.ts";
+import { startFaults } from "./start-faults.ts";
 import { strayRows } from "./stray-rows.ts";
 import { toldAgain } from "./told-again.ts";
 import { touchedSince } from "./touched.ts";
@@ -172,6 +173,10 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
   const names = views.map(({ name }) => name);
   const places = Object.fromEntries(starts.map(({ view, position }) => [view.name, [position]]));
   const findings = createFindings(names, await toldAgain(parts, starts));
+  const faultsOf = startFaults(
+    parts,
+    names.map((view) => ({ view, deep: true })),
+  );
   const run = await runOver(parts, entitiesOf(log, batchMax.compared), {
     ...{ views: names, places, findings, total: await log.head() },
   });
@@ -187,7 +192,7 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
     const { name } = view;
     const should = toldOf(name);
     const { missing, unexpected } = findings.of(name);
-    const faults = [...(await view.rows.faults(true))];
+    const faults = [...(await faultsOf(name))];
     const stood = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
     if (stood) faults.push(...(await strayRows(parts, view, { count, position })));

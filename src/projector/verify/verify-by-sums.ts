@@ -29,6 +29,7 @@ import {
   runOver,
   type VerificationParts,
 } from "./running.ts";
+import { startFaults } from "./start-faults.ts";
 import { strayRows } from "./stray-rows.ts";
 import { toldAgain } from "./told-again.ts";
 import { type Touched, touchedSince } from "./touched.ts";
@@ -122,6 +123,11 @@ async function check(
   const placesOf = ({ then, summed: { position } }: Held): readonly Position[] =>
     then === undefined ? [position] : [then.position, position];
   const places = Object.fromEntries(held.map((one) => [one.view.name, placesOf(one)]));
+  // Files are read through while the log is folded.
+  const faults = startFaults(
+    parts,
+    held.map(({ view, then }) => ({ view: view.name, deep: then === undefined })),
+  );
   let records = 0;
   async function run(
     entities: Entities,
@@ -167,7 +173,7 @@ async function check(
   for (const one of held) {
     const told = should.get(one.view.name);
     assert(told !== undefined, "every view was looked at");
-    verified.push(await endOf(parts, one, told, findings));
+    verified.push(await endOf(parts, one, told, findings, await faults(one.view.name)));
   }
   return { views: verified, records };
 }
@@ -218,16 +224,16 @@ async function endOf(
   { view, summed, then }: Held,
   { rows, sums }: Told,
   findings: Findings,
+  faults: readonly string[],
 ): Promise<Verified> {
   const { now, before } = parts;
   const { name } = view;
   const { position } = summed;
   const { missing, unexpected } = findings.of(name);
-  const faults = [...(await view.rows.faults(then === undefined))];
   const count = summed.rows - (rows - missing + unexpected);
   const stood = (await view.rows.position()) === position;
-  if (stood) faults.push(...(await strayRows(parts, view, { count, position })));
-  findings.addFaults(name, faults);
+  const stray = stood ? await strayRows(parts, view, { count, position }) : [];
+  findings.addFaults(name, [...faults, ...stray]);
   const time = now();
   const look = { position, time };
   return {

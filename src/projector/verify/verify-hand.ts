@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { createVerifying } from "./batches.ts";
-import type { FromHand, HandData, ToHand } from "./hands.ts";
+import type { FromHand, HandData, ToHand, Work } from "./hands.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
 /** What the module that opens the stores exports. */
@@ -34,14 +34,19 @@ async function run(data: HandData): Promise<void> {
     }
     const { id } = message;
     try {
-      const done = "batch" in message ? work.verify(message.batch) : work.sum(message.sum);
-      tell({ id, done: await done });
+      tell({ id, done: await doneBy(work, message) });
     } catch (error) {
       const code = error instanceof CatalogError ? error.code : "internal";
       const text = saidBy(error);
       tell({ id, failure: { code, message: text } });
     }
   });
+}
+
+function doneBy(work: Work, message: Exclude<ToHand, "close">) {
+  if ("batch" in message) return work.verify(message.batch);
+  if ("sum" in message) return work.sum(message.sum);
+  return work.faults(message.faults);
 }
 
 await run(workerData as HandData);
