@@ -5,15 +5,14 @@
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
-import { START } from "./core/position.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { lockOrSay, rebuild } from "./offline-rebuild.ts";
 import { noSuchView } from "./ops/no-such-view.ts";
 import { noteParking, openParking, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
+import { verifyAndRepair } from "./projector/verify/repair.ts";
 import type { Grade } from "./projector/verify/verification.ts";
-import type { Verified } from "./projector/verify/verified-state.ts";
 import {
   openLog,
   openViews,
@@ -28,8 +27,6 @@ import { spareThreads, verifyStoredViews } from "./verified-views.ts";
 
 /** Entities that are made anew between two looks at how the views are. */
 const restoredMax = 500;
-/** Rounds of mending: what differs behind what was kept comes with the next one. */
-const roundsMax = 20;
 
 /** Operations.verify. */
 export const verify: Operations["verify"] = async (config, options) => {
@@ -37,41 +34,36 @@ export const verify: Operations["verify"] = async (config, options) => {
   const names = viewsOf(options.views);
   const stores = await locked(config, (log) => storesOf(config, log));
   requireViews(stores, names);
-  const look = (grade: Grade) =>
+  const verified = (views: readonly string[], grade: Grade) =>
     locked(config, () =>
       verifyStoredViews(stores, {
-        views: names,
+        views: viewsOf(views),
         grade,
         onProgress: options.onProgress,
         threads: spareThreads(),
       }),
     );
   const { grade = "full" } = options;
-  const { views, records } = await look(grade === "quick" ? "touched" : grade);
-  let now = views;
-  let mended = 0;
-  for (let round = 0; options.repair && countOf(now) > 0 && round < roundsMax; round++) {
-    const before = countOf(now);
-    mended += await locked(config, (log) => restore(stores, log, now));
-    now = (await look("touched")).views;
-    if (countOf(now) >= before) break;
+  const asked = grade === "quick" ? "touched" : grade;
+  let records: number | undefined;
+  const look = async (views: readonly string[], one: Grade) => {
+    const done = await verified(views, one);
+    records ??= done.records;
+    return done.views;
+  };
+  if (!options.repair) {
+    const found = await look(names, asked);
+    return { found, left: found, records: records ?? 0, mended: 0, rebuilt: [] };
   }
-  const rebuilt: string[] = [];
-  // What is not whole enough to be mended begins anew, and is behind then.
-  const wasAt = new Map(views.map(({ view, position }) => [view, position]));
-  const isSick = ({ view, count, position }: Verified) =>
-    count > 0 || position < (wasAt.get(view) ?? START);
-  if (options.repair && now.some(isSick)) {
-    const sick = now.filter(isSick).map(({ view }) => view);
-    await rebuild(config, { views: sick, logger: options.logger, onProgress: () => {} });
-    rebuilt.push(...sick);
-    now = (await look("full")).views;
-  }
-  return { found: views, left: now, records, mended, rebuilt } satisfies VerifiedStores;
+  const { regrown, ...repaired } = await verifyAndRepair(names, asked, {
+    look,
+    restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
+    async regrow(views) {
+      await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
+    },
+  });
+  return { ...repaired, records: records ?? 0, rebuilt: regrown } satisfies VerifiedStores;
 };
-
-const countOf = (views: readonly Verified[]): number =>
-  views.reduce((sum, { count }) => sum + count, 0);
 
 function viewsOf(asked: readonly string[]): readonly ViewName[] {
   const unknown = asked.find((name) => !viewNames.some((view) => view === name));
@@ -99,15 +91,12 @@ async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): 
   }
 }
 
-/** Makes the entities anew that differ; how many there were. */
+/** Makes entities anew in every view. */
 async function restore(
   stores: StoresConfig,
   log: ChangeLog,
-  verified: readonly Verified[],
-): Promise<number> {
-  const urns = new Set(verified.flatMap(({ differences }) => differences.map(({ urn }) => urn)));
-  urns.delete("");
-  const all = [...urns];
+  urns: readonly string[],
+): Promise<true> {
   const opened = await openViews(stores);
   try {
     const notes = {
@@ -122,12 +111,12 @@ async function restore(
         parking: await openParking(view.name, notes, Date.now),
       })),
     );
-    for (let from = 0; from < all.length; from += restoredMax) {
-      const slice = all.slice(from, from + restoredMax);
+    for (let from = 0; from < urns.length; from += restoredMax) {
+      const slice = urns.slice(from, from + restoredMax);
       await restoreEntities(slice, { log, decode: decodeRecord, views });
     }
   } finally {
     for (const { sink } of opened) await sink.close();
   }
-  return all.length;
+  return true;
 }

@@ -56,7 +56,10 @@ export interface OperationsParts {
         readonly leads: boolean;
       }
     | undefined;
-  readonly verifying: Omit<VerifyParts, "restoration" | "logger" | "namespace" | "urnLimits">;
+  readonly verifying: Omit<
+    VerifyParts,
+    "restoration" | "regrow" | "logger" | "namespace" | "urnLimits"
+  >;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
@@ -127,7 +130,10 @@ export async function openOperations(
     ...parts.rebuilds,
     rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
   });
-  const verifications = createVerifications({ ...parts.verifying, ...names, restoration, logger });
+  const verifications = createVerifications({
+    ...{ ...parts.verifying, ...names, restoration, logger },
+    regrow: rebuilds.regrow,
+  });
   let shared: Jobs | undefined;
   const scavenges = createScavenges({
     log,

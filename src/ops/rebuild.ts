@@ -41,53 +41,79 @@ export function createRebuilds(parts: RebuildParts) {
   const { rebuilding, onRebuilt, logger } = parts;
   let underWay = 0;
 
+  function requireNone(): void {
+    if (underWay === 0) return;
+    throw new CatalogError("conflict", "views are being rebuilt", {
+      hint: "Wait for the job that does it; listJobs names it",
+    });
+  }
+
   const roundsOf = (views: readonly string[]): readonly (readonly string[])[] =>
     parts.rounds
       .map((round) => round.filter((view) => views.includes(view)))
       .filter((round) => round.length > 0);
 
-  const work: JobWork = async (run) => {
+  /** One round after the other; `after` is called with how far each had come when it is in place. */
+  async function inRounds(
+    rounds: readonly (readonly string[])[],
+    signal: AbortSignal,
+    told: {
+      onProgress(progress: GrowthProgress, round: number): Promise<void>;
+      onTaking(round: number): void;
+      after(last: GrowthProgress | undefined, round: number): Promise<void>;
+    },
+  ): Promise<void> {
     underWay++;
     try {
-      const { views } = run.request as { readonly views: readonly string[] };
-      const before = (run.place as Partial<RebuildPlace> | undefined)?.done ?? [];
-      const done: string[] = [...before];
-      const rounds = roundsOf(views.filter((view) => !before.includes(view)));
-      let records = 0;
       for (const [n, round] of rounds.entries()) {
-        const left = rounds.length - n - 1;
         let last: GrowthProgress | undefined;
-        const tell = (progress: GrowthProgress) => {
-          last = progress;
-          const { position, head, recordsPerSecond, views, before } = progress;
-          const passed = records + before;
-          const total = passed + head * (1 + progress.left + left);
-          const counts = { ...NOTHING, total, updated: passed + position, batches: n };
-          const place = { position, head, recordsPerSecond, done, views };
-          return run.report(counts, place satisfies RebuildPlace);
-        };
         await rebuilding.rebuild(round, {
-          signal: run.signal,
-          // How far it is may be written down late; that it cannot be is told by the end of the job.
-          onProgress: (progress) => void tell(progress).catch(() => {}),
-          onTaking() {
-            if (left === 0) run.commit(cannotEnd);
+          signal,
+          onProgress(progress) {
+            last = progress;
+            // How far it is may be written down late; that it cannot be is told by the end of the job.
+            void told.onProgress(progress, n).catch(() => {});
           },
+          onTaking: () => told.onTaking(n),
         });
         onRebuilt(round);
-        done.push(...round);
-        records += (last?.before ?? 0) + (last?.position ?? 0);
         logger.info({ views: round, position: last?.position }, "views are rebuilt and in place");
-        if (last !== undefined) {
-          const { position, head, recordsPerSecond } = last;
-          const counts = { ...NOTHING, total: records + head * left, updated: records };
-          const place = { position, head, recordsPerSecond, done, views: [] };
-          await run.report({ ...counts, batches: n + 1 }, place satisfies RebuildPlace);
-        }
+        await told.after(last, n);
       }
     } finally {
       underWay--;
     }
+  }
+
+  const work: JobWork = async (run) => {
+    const { views } = run.request as { readonly views: readonly string[] };
+    const before = (run.place as Partial<RebuildPlace> | undefined)?.done ?? [];
+    const done: string[] = [...before];
+    const rounds = roundsOf(views.filter((view) => !before.includes(view)));
+    const leftAfter = (n: number) => rounds.length - n - 1;
+    let records = 0;
+    await inRounds(rounds, run.signal, {
+      onProgress(progress, n) {
+        const { position, head, recordsPerSecond, views, before } = progress;
+        const passed = records + before;
+        const total = passed + head * (1 + progress.left + leftAfter(n));
+        const counts = { ...NOTHING, total, updated: passed + position, batches: n };
+        const place = { position, head, recordsPerSecond, done, views };
+        return run.report(counts, place satisfies RebuildPlace);
+      },
+      onTaking(n) {
+        if (leftAfter(n) === 0) run.commit(cannotEnd);
+      },
+      async after(last, n) {
+        done.push(...(rounds[n] ?? []));
+        records += (last?.before ?? 0) + (last?.position ?? 0);
+        if (last === undefined) return;
+        const { position, head, recordsPerSecond } = last;
+        const counts = { ...NOTHING, total: records + head * leftAfter(n), updated: records };
+        const place = { position, head, recordsPerSecond, done, views: [] };
+        await run.report({ ...counts, batches: n + 1 }, place satisfies RebuildPlace);
+      },
+    });
   };
 
   return {
@@ -97,14 +123,20 @@ export function createRebuilds(parts: RebuildParts) {
     async rebuild({ views = [] }: RebuildRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       const unknown = views.find((view) => !parts.views.includes(view));
       if (unknown !== undefined) throw noSuchView(unknown, parts.views);
-      if (underWay > 0) {
-        throw new CatalogError("conflict", "views are being rebuilt", {
-          hint: "Wait for the job that does it; listJobs names it",
-        });
-      }
+      requireNone();
       const wanted = parts.views.filter((view) => views.length === 0 || views.includes(view));
       const { id, position } = await jobs.start("rebuild", { views: wanted }, caller);
       return { text: id, position };
+    },
+
+    /** As part of another job. Rejects with the signal's reason when it aborts before they are in place. */
+    async regrow(views: readonly string[], signal: AbortSignal): Promise<void> {
+      requireNone();
+      await inRounds(roundsOf(views), signal, {
+        onProgress: async () => {},
+        onTaking() {},
+        after: async () => {},
+      });
     },
 
     underWay: () => underWay > 0,

@@ -7,6 +7,7 @@ import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
+import { verifyAndRepair } from "../projector/verify/repair.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
@@ -60,6 +61,8 @@ export interface VerifyParts {
   /** Opened for each use: the thread writes what is read here. */
   readonly openState: () => VerifiedState;
   readonly restoration: Pick<Restoration, "restore">;
+  /** Grows views anew from the log. Rejects `conflict` while others are rebuilt. */
+  readonly regrow: (views: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Seconds between two incremental verifications in the background; 0: none. */
   readonly intervalSeconds: number;
   readonly namespace: string;
@@ -72,9 +75,6 @@ export interface VerifyParts {
 
 /** Entities that are made anew at a time: between two turns of the projector. */
 const RESTORED_MAX = 50;
-const PAGE_MAX = 1_000;
-/** Rounds of repairing: what differs behind what was kept comes with the next one. */
-const ROUNDS_MAX = 20;
 
 export function createVerifications(parts: VerifyParts) {
   const { restoration, logger } = parts;
@@ -103,25 +103,13 @@ export function createVerifications(parts: VerifyParts) {
     );
   }
 
-  function differing(): ReadonlySet<string> {
-    return withState((state) => {
-      const urns = new Set<string>();
-      for (let start = 0; ; start += PAGE_MAX) {
-        const { differences } = state.list({ start, count: PAGE_MAX });
-        for (const { urn } of differences) if (urn !== "") urns.add(urn);
-        if (differences.length < PAGE_MAX) return urns;
-      }
-    });
-  }
-
   const work: JobWork = async (run) => {
     const { views = [], full, quick, repair = false, urns = [] } = run.request as VerifyRequest;
-    const asked = { views: views.length === 0 ? parts.views : views, urns };
+    const { signal } = run;
     let counts = { ...NOTHING, ...run.counts };
-    const verify = async (grade: Grade): Promise<number> => {
-      const { signal } = run;
+    const verify = async (views: readonly string[], grade: Grade): Promise<readonly Verified[]> => {
       const result = await parts.verify(
-        { ...asked, grade },
+        { views, urns, grade },
         {
           signal,
           onProgress(done, total) {
@@ -133,43 +121,56 @@ export function createVerifications(parts: VerifyParts) {
       const noops = counts.noops + result.records;
       counts = { ...counts, total: noops, noops, batches: counts.batches + 1 };
       await run.report(counts);
-      const found = result.views.reduce((sum, { count }) => sum + count, 0);
+      const found = countOf(result.views);
       if (found > 0) logger.error({ found }, "views differ from the log");
-      return found;
+      return result.views;
     };
+    const asked = views.length === 0 ? parts.views : views;
+    const grade = full ? "full" : quick ? "touched" : "whole";
     const elsewhere = new Set<string>();
     under++;
     try {
-      let found = await verify(full ? "full" : quick ? "touched" : "whole");
-      for (let round = 0; repair && found > 0 && round < ROUNDS_MAX; round++) {
-        const before = found;
-        const mended = await mend(differing(), elsewhere, run.signal);
-        counts = { ...counts, updated: counts.updated + mended };
-        found = await verify("touched");
-        if (found >= before) break;
+      if (!repair) {
+        await verify(asked, grade);
+        return;
       }
-      if (repair && found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
+      const { left } = await verifyAndRepair(asked, grade, {
+        look: verify,
+        async restore(urns) {
+          await restore(urns, elsewhere, signal);
+          counts = { ...counts, updated: counts.updated + urns.length };
+          return elsewhere.size === 0;
+        },
+        async regrow(sick) {
+          logger.info(
+            { views: sick },
+            "views are grown anew, as verifying found what is of no entity",
+          );
+          await parts.regrow(sick, signal);
+        },
+        signal,
+      });
+      const found = countOf(left);
+      if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
     } finally {
       under--;
     }
   };
 
   /** Adds to `elsewhere` the views that other processes feed. */
-  async function mend(
-    urns: ReadonlySet<string>,
+  async function restore(
+    urns: readonly string[],
     elsewhere: Set<string>,
     signal: AbortSignal,
-  ): Promise<number> {
-    const all = [...urns];
-    for (let from = 0; from < all.length; from += RESTORED_MAX) {
+  ): Promise<void> {
+    for (let from = 0; from < urns.length; from += RESTORED_MAX) {
       signal.throwIfAborted();
-      const unrestored = await restoration.restore(all.slice(from, from + RESTORED_MAX));
+      const unrestored = await restoration.restore(urns.slice(from, from + RESTORED_MAX));
       for (const { urn, view, reason, elsewhere: other } of unrestored) {
         if (other === true) elsewhere.add(view);
         logger.error({ urn, view, reason }, "an entity could not be mended");
       }
     }
-    return all.length;
   }
 
   async function lookBeside(signal: AbortSignal): Promise<void> {
@@ -249,6 +250,9 @@ export function createVerifications(parts: VerifyParts) {
   };
 }
 
+const countOf = (views: readonly Verified[]): number =>
+  views.reduce((sum, { count }) => sum + count, 0);
+
 const underWay = (): CatalogError =>
   new CatalogError("conflict", "views are being verified", {
     hint: "Wait until that job has ended, or cancel it; listJobs names it",
@@ -262,6 +266,6 @@ const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
   );
 
 const unmended = (found: number): CatalogError =>
-  new CatalogError("conflict", `${found} differences could not be mended entity by entity`, {
-    hint: "listDifferences shows them; rebuildViews makes their views anew",
+  new CatalogError("conflict", `${found} differences are left, also where views were grown anew`, {
+    hint: "listDifferences shows them; while others write, ask again",
   });

@@ -1,20 +1,31 @@
 /**
  * Damage that no row of an entity shows: tables of names and numbers, what stores keep beside rows, and
- * pages of files. A full verification tells of it, and growing the view anew mends it.
+ * pages of files. A full verification tells of it, and growing the view anew mends it: by hand, and where
+ * repairing is asked of a running service or of the command.
  */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
-import { openLogReader, storesConfig, type ViewName, viewRules } from "../../src/stores.ts";
+import {
+  openLogReader,
+  storesConfig,
+  type ViewName,
+  viewNames,
+  viewRules,
+} from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { verifyStoredViews } from "../../src/verified-views.ts";
+import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
+import { operatorOf } from "../support/operator.ts";
 import { writeHistory } from "../support/random-history.ts";
-import { runningService } from "../support/running-service.ts";
+import { differencesFromRegrown } from "../support/regrown.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const filled = temporaryDirectory("annals-filled");
@@ -87,7 +98,7 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
 
 describe("damage that no row shows", () => {
   test("is not there before", async () => {
-    for (const view of ["aspects", "timeseries", "graph", "search"] as const) {
+    for (const view of viewNames) {
       expect(await found(filled.path, view)).toBe(0);
     }
   });
@@ -103,24 +114,92 @@ describe("damage that no row shows", () => {
     });
   });
 
-  test.each(["aspects", "timeseries", "graph", "search"] as const)(
-    "%s: a page of an index",
-    async (view) => {
-      await copied(async (directory) => {
-        const file = join(directory, `${view}.sqlite`);
-        const page = pageOfIndex(file);
-        const content = readFileSync(file);
-        const size = content.readUInt16BE(16);
-        content.fill(0xff, (page - 1) * size, page * size);
-        writeFileSync(file, content);
-        // Where it cannot be read at all it says so.
-        const told = await found(directory, view).catch((error: Error) => error.message);
-        expect(told).not.toBe(0);
-        await mended(directory, view);
-      });
+  test.each(viewNames)("%s: a page of an index", async (view) => {
+    await copied(async (directory) => {
+      damagePage(directory, view);
+      // Where it cannot be read at all it says so.
+      const told = await found(directory, view).catch((error: Error) => error.message);
+      expect(told).not.toBe(0);
+      await mended(directory, view);
+    });
+  });
+});
+
+/** Of each view one damage, as long as there are any. */
+const rounds = Array.from({ length: damages.length }, (_, n) =>
+  viewNames.flatMap((name) => damages.filter(([view]) => view === name).slice(n, n + 1)),
+).filter(({ length }) => length > 0);
+
+function damage(directory: string, round: typeof damages): void {
+  for (const [view, , sql] of round) {
+    const database = new DatabaseSync(join(directory, `${view}.sqlite`), { timeout: 5_000 });
+    database.enableDefensive(false);
+    database.exec(sql);
+    database.close();
+  }
+}
+
+describe("repairing", { timeout: 120_000 }, () => {
+  const repairing = async (service: RunningService) => {
+    const operator = operatorOf(service);
+    const id = await operator.value("verify", { full: true, repair: true });
+    const job = () => operator.value("getJob", { id });
+    await expect.poll(async () => (await job()).state, { timeout: 60_000 }).not.toBe("running");
+    expect(await job()).toMatchObject({ state: "done" });
+    expect(await operator.value("listDifferences")).toMatchObject({ total: 0 });
+    await service.restart(async () => {
+      for (const view of viewNames) expect(await found(service.directory, view)).toBe(0);
+      expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+    });
+  };
+  const filledService = async () => {
+    const service = await runningService({ logLevel: "silent" });
+    await service.restart(async () => cpSync(filled.path, service.directory, { recursive: true }));
+    return service;
+  };
+
+  test.each(rounds.map((round) => ({ round, what: round.map(([, what]) => what).join("; ") })))(
+    "a running service grows views anew: $what",
+    async ({ round }) => {
+      await using service = await filledService();
+      damage(service.directory, round);
+      await repairing(service);
     },
   );
+
+  test("a running service grows views anew of which a page is damaged", async () => {
+    await using service = await filledService();
+    for (const view of viewNames) damagePage(service.directory, view);
+    await repairing(service);
+  });
+
+  test("so does the command, also where a view cannot be read", async () => {
+    await copied(async (directory) => {
+      const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+      const run = (...more: string[]) =>
+        start(process.execPath, [main, "verify", "--data", directory, ...more]).ended;
+      for (const round of rounds) damage(directory, round.slice(-1));
+      const file = join(directory, "graph.sqlite");
+      const content = readFileSync(file);
+      writeFileSync(file, content.fill(0xff, 4_096, 40_960));
+      const repaired = await run("--repair");
+      expect(repaired, repaired.stderr).toMatchObject({ code: 0 });
+      expect(repaired.stdout).toMatch(/search: grown anew/);
+      expect(repaired.stdout).toMatch(/graph: grown anew/);
+      expect((await run()).code).toBe(0);
+      expect((await differencesFromRegrown(directory)).differences).toEqual([]);
+    });
+  });
 });
+
+function damagePage(directory: string, view: ViewName): void {
+  const file = join(directory, `${view}.sqlite`);
+  const page = pageOfIndex(file);
+  const content = readFileSync(file);
+  const size = content.readUInt16BE(16);
+  content.fill(0xff, (page - 1) * size, page * size);
+  writeFileSync(file, content);
+}
 
 /** The first page of an index that is not the table's own. */
 function pageOfIndex(file: string): number {

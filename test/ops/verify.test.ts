@@ -16,6 +16,7 @@ function verifications(
 ) {
   let differences: readonly Difference[] = [sick];
   const logged: unknown[] = [];
+  const regrown: string[] = [];
   const found = () => ({
     ...{ view: "graph", position: position(7), rows: 1, time: 0, full: undefined },
     ...{ count: differences.length, differences },
@@ -36,6 +37,7 @@ function verifications(
         return unrestored;
       },
     },
+    regrow: async (views: readonly string[]) => void regrown.push(...views),
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
     ...over,
@@ -45,7 +47,7 @@ function verifications(
     ...{ id: "n:1", request: { repair: true }, place: undefined, counts: NOTHING },
     ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
   } satisfies JobRun;
-  return { work: () => work(run), watch, logged };
+  return { work: () => work(run), watch, logged, regrown };
 }
 
 test("what differs is mended", async () => {
@@ -58,16 +60,17 @@ test("what differs is mended", async () => {
   expect(asked).toEqual([urn]);
 });
 
-test("what cannot be mended is an error, and its reason is logged", async () => {
-  const { work, logged } = verifications(() => [
+test("what growing the view anew does not mend either is an error, and its reason is logged", async () => {
+  const { work, logged, regrown } = verifications(() => [
     { urn, view: "graph", reason: "the disk is full" },
   ]);
   await expect(work()).rejects.toMatchObject({ code: "conflict" });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "the disk is full" });
+  expect(regrown).toEqual(["graph"]);
 });
 
 test("views that others feed are not mended where nobody answers, and the error says so", async () => {
-  const { work, logged } = verifications(() => [
+  const { work, logged, regrown } = verifications(() => [
     { urn, view: "graph", reason: "another process feeds it", elsewhere: true },
   ]);
   await expect(work()).rejects.toMatchObject({
@@ -76,6 +79,7 @@ test("views that others feed are not mended where nobody answers, and the error 
     hint: expect.stringContaining("has the role projector"),
   });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "another process feeds it" });
+  expect(regrown).toEqual([]);
 });
 
 afterEach(() => {

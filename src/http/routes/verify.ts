@@ -34,7 +34,7 @@ const verify: Endpoint = {
   writes: true,
   summary: "Compare views with the log, entity by entity",
   about:
-    "The answer is the id of the job. It looks at every row of each view, and of the log at what was written since the last time; what the log said before is remembered as sums over rows. With `full` all of the log is folded. With `quick` only entities are looked at that were written since or differed, and how many rows there are. A view that this cannot answer for is looked at wholly. With `repair` what differs is made anew from the log and looked at again; the job fails when something is left. Reading and writing go on.",
+    "The answer is the id of the job. It looks at every row of each view, and of the log at what was written since the last time; what the log said before is remembered as sums over rows. With `full` all of the log is folded. With `quick` only entities are looked at that were written since or differed, and how many rows there are. A view that this cannot answer for is looked at wholly. With `repair` what differs is made anew from the log and looked at again: entity by entity, and a view as a whole where what is wrong is of no entity or it cannot be read; the job fails when something is left. Reading and writing go on.",
   body: {
     type: "object",
     properties: {

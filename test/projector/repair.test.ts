@@ -1,0 +1,133 @@
+/** What is made anew of what a verification found (src/projector/verify/repair.ts). */
+import { expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
+import { position } from "../../src/core/position.ts";
+import type { Difference } from "../../src/projector/verify/differences.ts";
+import { verifyAndRepair } from "../../src/projector/verify/repair.ts";
+import type { Grade } from "../../src/projector/verify/verification.ts";
+
+const views = ["aspects", "search"];
+const missing = (view: string, urn: string): Difference => ({
+  ...{ view, urn, aspect: "status", kind: "missing" },
+});
+const fault = (view: string): Difference => ({
+  ...{ view, urn: "", aspect: "", kind: "different", there: "the file is damaged" },
+});
+
+/** Views with what is wrong in them; growing one anew mends all of it. */
+function damaged(
+  wrong: readonly Difference[],
+  {
+    unreadable = [],
+    restorable = () => true,
+    fed = true,
+    signal,
+  }: {
+    readonly unreadable?: readonly string[];
+    readonly restorable?: (urn: string) => boolean;
+    readonly fed?: boolean;
+    readonly signal?: AbortSignal;
+  } = {},
+) {
+  let differences = wrong;
+  let sick = unreadable;
+  const done: string[] = [];
+  const repair = (grade: Grade = "full") =>
+    verifyAndRepair(views, grade, {
+      async look(asked, grade) {
+        done.push(`${grade} ${asked}`);
+        signal?.throwIfAborted();
+        if (asked.some((view) => sick.includes(view))) {
+          throw new CatalogError("unavailable", "a view cannot be read");
+        }
+        return asked.map((view) => {
+          // Only a full look finds what no row shows.
+          const found = differences.filter(
+            (one) => one.view === view && (one.urn !== "" || grade === "full"),
+          );
+          const place = { position: position(7), rows: 1, time: 0, sums: undefined };
+          const looks = { full: undefined, whole: undefined };
+          return { view, ...place, ...looks, count: found.length, differences: found };
+        });
+      },
+      async restore(urns) {
+        done.push(`restore ${urns}`);
+        differences = differences.filter(({ urn }) => !urns.includes(urn) || !restorable(urn));
+        return fed;
+      },
+      async regrow(some) {
+        done.push(`regrow ${some}`);
+        differences = differences.filter(({ view }) => !some.includes(view));
+        sick = sick.filter((view) => !some.includes(view));
+      },
+      signal,
+    });
+  return { repair, done };
+}
+
+const countsOf = (all: readonly { readonly view: string; readonly count: number }[]) =>
+  Object.fromEntries(all.map(({ view, count }) => [view, count]));
+
+test("nothing is done where nothing is wrong", async () => {
+  const { repair, done } = damaged([]);
+  expect(await repair("whole")).toMatchObject({ mended: 0, regrown: [] });
+  expect(done).toEqual(["whole aspects,search"]);
+});
+
+test("entities are made anew, each once", async () => {
+  const { repair, done } = damaged([missing("search", "a"), missing("aspects", "a")]);
+  const { found, left, mended, regrown } = await repair();
+  expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
+  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  expect({ mended, regrown }).toEqual({ mended: 1, regrown: [] });
+  expect(done).toEqual(["full aspects,search", "restore a", "touched aspects,search"]);
+});
+
+test("a view of which something is wrong that is of no entity is grown anew when entities of others are mended", async () => {
+  const { repair, done } = damaged([
+    fault("search"),
+    missing("search", "a"),
+    missing("aspects", "b"),
+  ]);
+  const { left, mended, regrown } = await repair();
+  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  expect({ mended, regrown }).toEqual({ mended: 1, regrown: ["search"] });
+  expect(done).toEqual([
+    ...["full aspects,search", "restore b", "touched aspects"],
+    ...["regrow search", "full search"],
+  ]);
+});
+
+test("so is one of which entities cannot be made anew", async () => {
+  const wrong = [missing("search", "a"), missing("search", "b")];
+  const { repair } = damaged(wrong, { restorable: (urn) => urn === "a" });
+  const { left, mended, regrown } = await repair();
+  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  expect({ mended, regrown }).toEqual({ mended: 3, regrown: ["search"] });
+});
+
+test("but not where nobody was there to make them anew", async () => {
+  const asked = { restorable: () => false, fed: false };
+  const { left, regrown } = await damaged([missing("search", "a")], asked).repair();
+  expect(countsOf(left)).toEqual({ aspects: 0, search: 1 });
+  expect(regrown).toEqual([]);
+});
+
+test("a view that cannot be read is grown anew, and the others are looked at", async () => {
+  const { repair, done } = damaged([missing("aspects", "a")], { unreadable: ["search"] });
+  const { found, left, regrown } = await repair("whole");
+  expect(countsOf(found)).toEqual({ aspects: 1 });
+  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  expect(regrown).toEqual(["search"]);
+  expect(done).toEqual([
+    ...["whole aspects,search", "whole aspects", "whole search", "whole aspects"],
+    ...["restore a", "touched aspects", "regrow search", "full search"],
+  ]);
+});
+
+test("who gives it up does not have views grown anew", async () => {
+  const signal = AbortSignal.abort(new CatalogError("unavailable", "it was given up"));
+  const { repair, done } = damaged([fault("search")], { signal });
+  await expect(repair()).rejects.toThrow("it was given up");
+  expect(done).toEqual(["full aspects,search"]);
+});
