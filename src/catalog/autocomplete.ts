@@ -4,7 +4,6 @@
  * values by which they were found.
  */
 import { CatalogError } from "../core/errors.ts";
-import { plainField } from "../core/filter.ts";
 import { evaluate, fieldValues } from "../search/evaluate.ts";
 import type {
   Condition,
@@ -19,7 +18,7 @@ import type {
 import { hiding, type SearchTools, startOf, typesNamed } from "./search.ts";
 import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
 import { type SearchWords, weights } from "./search-expression.ts";
-import type { KnownField } from "./search-fields.ts";
+import type { KnownField, SearchFields } from "./search-fields.ts";
 import { unknownField } from "./search-filter.ts";
 import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./search-requests.ts";
 
@@ -47,12 +46,16 @@ interface Suggestion {
 }
 
 export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "autocomplete"> {
-  const { fields, filters, reader, words } = tools;
+  const { filters, reader, words } = tools;
 
-  function completionOf(request: AutocompleteRequest, entityType: string): Completion {
+  function completionOf(
+    request: AutocompleteRequest,
+    entityType: string,
+    fields: SearchFields,
+  ): Completion {
     const { query, field = "" } = request;
     if (field !== "") {
-      const known = fields.find(plainField(field));
+      const known = fields.find(field);
       if (known.length === 0) throw unknownField(field, fields);
       return ofFields(query, { fields: known, words });
     }
@@ -62,12 +65,13 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
 
   return {
     async autocomplete(request): Promise<AutocompleteAnswer> {
-      const entityTypes = typesNamed([request.entity], fields);
+      const entityTypes = typesNamed([request.entity], tools.fields);
       const [entityType = ""] = entityTypes;
       const limit = limitOf(request.limit);
       const start = startOf(request.start ?? 0);
-      const completion = completionOf(request, entityType);
-      const filter = await filters.compile(request.filter);
+      const fields = await tools.fieldsOf(request);
+      const completion = completionOf(request, entityType, fields);
+      const filter = await filters.compile(request.filter, { fields });
       const conditions = [
         filter.condition,
         await hiding(tools, { entityTypes, filter, flags: request.flags ?? {} }),

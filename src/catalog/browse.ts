@@ -14,7 +14,7 @@ const PATHS_V2 = "browsePathV2";
 const SEPARATOR_V2 = "␟";
 
 export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" | "browseV2"> {
-  const { fields, filters, reader } = tools;
+  const { fields, fieldsOf, filters, reader } = tools;
 
   function scopeOf(
     entityTypes: readonly string[],
@@ -32,7 +32,9 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
       const entityTypes = typesNamed([request.entity], fields);
       const from = startOf(request.start);
       const pageSize = countOf(request.limit);
-      const filter: CompiledFilter = await filters.compile(request.filter);
+      const filter: CompiledFilter = await filters.compile(request.filter, {
+        fields: await fieldsOf(request),
+      });
       const path = pathOf(request.path);
       const { flags = {} } = request;
       const visible = [filter.condition, await hiding(tools, { entityTypes, filter, flags })];

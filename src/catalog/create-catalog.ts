@@ -222,6 +222,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     soonFound,
     append: ingestion.append,
     fields: createSearchFields(parts.search.rules),
+    states,
     hiddenStages: createHiddenStages({ aspects, states, edition, now }),
     inTurn: createInTurn(foldedAtOnceMax),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),

@@ -20,11 +20,13 @@ import type { HiddenStages } from "./hidden-stages.ts";
 import { inSlices } from "./in-slices.ts";
 import { createLineage } from "./lineage.ts";
 import { createPoll } from "./poll.ts";
+
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
 import { createRelationshipScroll } from "./scroll-relationships.ts";
 import type { SearchFields } from "./search-fields.ts";
+import { createPropertyDefinitions } from "./searched-definitions.ts";
 import { createSearches } from "./searches.ts";
 import { type Lives, type ReadPorts, seenPorts } from "./seen-ports.ts";
 import type { Eyes } from "./sight.ts";
@@ -47,6 +49,8 @@ export interface ReadingTools {
   >;
   readonly fields: SearchFields;
   readonly hiddenStages: HiddenStages;
+  /** All entities, whoever asks. */
+  readonly states: Pick<ReadPorts["states"], "read">;
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
@@ -164,6 +168,11 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     caughtUp: caughtUp("graph"),
     soonFound: tools.soonFound,
     hiddenStages: tools.hiddenStages,
+    definitions: createPropertyDefinitions({
+      addresses,
+      states: tools.states,
+      seen: everything ? undefined : states,
+    }),
   });
 
   function entityType(name: string): string {

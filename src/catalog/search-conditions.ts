@@ -1,11 +1,11 @@
 /**
  * What is asked of a field, as a condition on the values that its documents have: texts as the
- * field keeps them, numbers as numbers, times in epoch milliseconds.
+ * field keeps them, numbers as numbers, times in epoch milliseconds, days as 2026-03-01.
  */
-import { numberOf } from "../core/filter.ts";
 import type { Ends } from "../core/search-query.ts";
 import type { Condition, FieldValue } from "../search/search.ts";
 import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
+import { dayFrom, dayUpTo, finite, spanEnds, spanOf } from "./search-times.ts";
 
 export type Asked =
   /** One of the texts, letter for letter; of a path, below one of them, too. */
@@ -37,7 +37,8 @@ export function conditionOn(
     [...field.kinds].map((kind) => answerOf(field, { kind, asked, types })),
   );
   const told = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
-  const text = told.find((one) => !answers.some(({ read }) => read.has(one)));
+  const lenient = fields.some((field) => field.lenient === true);
+  const text = told.find((one) => !lenient && !answers.some(({ read }) => read.has(one)));
   if (text !== undefined) return { misfit: true, text };
   return anyOf(answers.map(({ condition }) => condition));
 }
@@ -64,12 +65,14 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
   if (kind === "time") return timesAnswer(field.name, asked.texts);
+  if (kind === "day") return daysAnswer(field.name, asked.texts);
   const values: FieldValue[] = [];
   const read = new Set<string>();
   for (const text of asked.texts) {
     const value = readValue(kind, text, types);
     if (value === undefined) continue;
     values.push(value);
+    if (kind === "numeral") values.push(text.trim());
     read.add(text);
   }
   return { condition: { kind: "equal", field: field.name, values }, read };
@@ -87,19 +90,46 @@ function timesAnswer(field: string, texts: readonly string[]): Answer {
   };
 }
 
+function daysAnswer(field: string, texts: readonly string[]): Answer {
+  const spans = texts.flatMap((text) => spanOf(text) ?? []);
+  const conditions = spans.map((span): Condition => {
+    const [from, to] = [dayFrom(span.from), dayUpTo(span.to)];
+    if (from > to) return NOTHING;
+    return from === to
+      ? { kind: "equal", field, values: [from] }
+      : { kind: "range", field, from, to };
+  });
+  return {
+    condition: anyOf(conditions),
+    read: new Set(texts.filter((text) => spanOf(text) !== undefined)),
+  };
+}
+
 function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer {
   if (kind === "flag") return flagsBetween(field, ends);
   const texts = Object.values<string>({ ...ends });
-  if (kind !== "number" && kind !== "time") {
+  if (kind !== "number" && kind !== "numeral" && kind !== "time" && kind !== "day") {
     return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };
   }
-  const number = (text: string, end: string): number | undefined =>
-    kind === "number" ? finite(text) : spanOf(text)?.[spanEnds[end as keyof Ends]];
   const told = Object.entries<string>({ ...ends });
-  const numbers = Object.fromEntries(told.map(([end, text]) => [end, number(text, end)]));
-  const read = new Set(told.flatMap(([end, text]) => (numbers[end] === undefined ? [] : [text])));
+  const values = Object.fromEntries(
+    told.map(([end, text]) => [end, endOf(kind, text, spanEnds[end as keyof Ends])]),
+  );
+  const read = new Set(told.flatMap(([end, text]) => (values[end] === undefined ? [] : [text])));
   const whole = read.size === new Set(texts).size;
-  return { condition: whole ? { kind: "range", field, ...numbers } : NOTHING, read };
+  return { condition: whole ? { kind: "range", field, ...values } : NOTHING, read };
+}
+
+/** What an end of a range is among values of the kind; of a day or a month, one of its own ends counts. */
+function endOf(
+  kind: "number" | "numeral" | "time" | "day",
+  text: string,
+  end: "from" | "to",
+): number | string | undefined {
+  if (kind === "number" || kind === "numeral") return finite(text);
+  const millis = spanOf(text)?.[end];
+  if (millis === undefined || kind === "time") return millis;
+  return end === "from" ? dayFrom(millis) : dayUpTo(millis);
 }
 
 /** False comes before true. */
@@ -171,6 +201,7 @@ function readValue(
     case "flag":
       return flagOf(text);
     case "number":
+    case "numeral":
       return finite(text);
     case "type":
       return types.entityType(text) ?? text;
@@ -184,41 +215,16 @@ function flagOf(text: string): boolean | undefined {
   return lower === "true" ? true : lower === "false" ? false : undefined;
 }
 
-function finite(text: string): number | undefined {
-  const number = numberOf(text);
-  return Number.isFinite(number) ? number : undefined;
+/** The value as facets of the field tell it; as it is where it could be several. */
+export function keptText(fields: readonly KnownField[], text: string): string {
+  const [kind, another] = new Set(fields.flatMap(({ kinds }) => [...kinds]));
+  if (another !== undefined) return text;
+  if (kind === "numeral") return String(finite(text) ?? text);
+  const span = kind === "day" ? spanOf(text) : undefined;
+  if (span === undefined) return text;
+  const day = dayFrom(span.from);
+  return day === dayUpTo(span.to) ? day : text;
 }
-
-/** In epoch milliseconds, with both ends. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** What of a day counts for an end: after it, up to it, from it, before it. */
-const spanEnds = { above: "to", to: "to", from: "from", below: "from" } as const;
-
-const DATE =
-  /^(?<year>\d{4})-(?<month>\d{2})(?:-(?<day>\d{2})(?:[T ](?<time>[\d:.]+)(?<zone>Z|[+-]\d{2}:?\d{2})?)?)?$/;
-
-/**
- * Epoch milliseconds, a time (2026-03-01T12:00:00), or all of a day or a month (2026-03-01, 2026-03).
- * They are of UTC where no zone is told, whatever the zone of the process.
- */
-function spanOf(text: string): Span | undefined {
-  const trimmed = text.trim();
-  const date = DATE.exec(trimmed)?.groups;
-  if (date === undefined) return pointAt(finite(trimmed));
-  const { year, month, day, time, zone = "Z" } = date;
-  if (time !== undefined) return pointAt(Date.parse(`${year}-${month}-${day}T${time}${zone}`));
-  const [y, m, d] = [Number(year), Number(month) - 1, Number(day ?? 1)];
-  const next = day === undefined ? Date.UTC(y, m + 1) : Date.UTC(y, m, d + 1);
-  const from = Date.UTC(y, m, d);
-  return new Date(from).getUTCMonth() === m ? { from, to: next - 1 } : undefined;
-}
-
-const pointAt = (millis: number | undefined): Span | undefined =>
-  millis === undefined || Number.isNaN(millis) ? undefined : { from: millis, to: millis };
 
 /** Holds for no document. */
 export const NOTHING: Condition = { kind: "any", any: [] };

@@ -67,19 +67,21 @@ const termsOf = (parts: readonly string[]): number =>
   Math.max(1, Math.ceil(parts.length / phraseWordsOfTerm));
 
 interface Dependencies {
-  readonly fields: SearchFields;
   readonly words: SearchWords;
   readonly namespace: string;
 }
 
+/** `fields`: as the request means them. */
+export type QueryReader = (input: string, fields: SearchFields) => ReadQuery;
+
 /** Reading throws `malformed` for a query that is too long or has too many terms. */
-export function createQueryReader(dependencies: Dependencies): (input: string) => ReadQuery {
-  const isField = (name: string): boolean => dependencies.fields.find(name).length > 0;
-  return (input) => {
+export function createQueryReader(dependencies: Dependencies): QueryReader {
+  return (input, fields) => {
+    const isField = (name: string): boolean => fields.find(name).length > 0;
     const tree = parseSearchQuery(input, isField);
     const named = new Set<string>();
     const terms = createCount();
-    const reading = { ...dependencies, named, terms };
+    const reading = { ...dependencies, fields, named, terms };
     const expression = expressionOf(tree, reading);
     const whole = wholeQuestion(input, tree, isField);
     const asWhole = whole && ofWhole(whole, reading);
@@ -92,6 +94,7 @@ export function createQueryReader(dependencies: Dependencies): (input: string) =
 }
 
 interface Reading extends Dependencies {
+  readonly fields: SearchFields;
   readonly named: Set<string>;
   readonly terms: { add(count: number): void };
 }

@@ -28,7 +28,10 @@ export interface FacetRule {
   readonly fields: readonly [string] | readonly [string, string];
 }
 
-export type FieldKind = "text" | "urn" | "path" | "flag" | "number" | "time" | "type";
+export type FieldKind =
+  | ("text" | "urn" | "path" | "flag" | "number" | "time" | "type")
+  /** A number, which may be written as a text; a day, as 2026-03-01. */
+  | ("numeral" | "day");
 
 /** A field of documents, and what its values are in one entity type or another. */
 export interface KnownField {
@@ -38,11 +41,15 @@ export interface KnownField {
   readonly separator: string;
   /** Its values are texts of documents, which have words. */
   readonly queried: boolean;
+  /** What no value of it can be finds nothing, and is not refused: its kinds are not to be told. */
+  readonly lenient?: boolean;
 }
 
 export interface SearchFields {
   /** The fields behind a name; none when no entity type has one of that name. */
   find(name: string): readonly KnownField[];
+  /** The name without the ending that a search engine gives it. */
+  nameOf(name: string): string;
   /** The names of all fields. */
   names(): Iterable<string>;
   entityTypes(): Iterable<string>;
@@ -119,6 +126,7 @@ export function createSearchFields(rules: SearchFieldRules): SearchFields {
       const plain = plainField(name);
       return (aliases.get(plain) ?? [plain]).flatMap((one) => fieldNamed(one) ?? []);
     },
+    nameOf: plainField,
     names: () => known.keys(),
     entityTypes: () => byType.keys(),
     entityType: (name) => types.get(plainName(name)),

@@ -14,7 +14,7 @@ import {
 } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Condition } from "../search/search.ts";
-import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts";
+import { type Asked, anyOf, conditionOn, everyOf, keptText } from "./search-conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
 
 /** The urns that a hierarchy has above or below some. */
@@ -35,26 +35,34 @@ export interface CompiledFilter {
   readonly wanted: ReadonlyMap<string, readonly string[]>;
 }
 
+export interface CompileOptions {
+  /** As the request means them. */
+  readonly fields: SearchFields;
+  readonly foreign?: ForeignCriterion | undefined;
+}
+
 export interface FilterCompiler {
   /**
    * Throws `malformed` for a filter of the wrong form, a field that no entity type has, and a value
    * that no value of its field can be.
    */
-  compile(filter: Filter | undefined, foreign?: ForeignCriterion): Promise<CompiledFilter>;
+  compile(filter: Filter | undefined, options: CompileOptions): Promise<CompiledFilter>;
 }
 
 interface Dependencies {
-  readonly fields: SearchFields;
   readonly namespace: string;
   readonly expand: ExpandHierarchy;
 }
 
-export function createFilterCompiler({ fields, namespace, expand }: Dependencies): FilterCompiler {
+export function createFilterCompiler({ namespace, expand }: Dependencies): FilterCompiler {
   /** Without the criterion's negation. */
-  async function conditionFor(criterion: CheckedCriterion): Promise<Condition> {
+  async function conditionFor(
+    criterion: CheckedCriterion,
+    fields: SearchFields,
+  ): Promise<Condition> {
     const { field, condition, texts } = criterion;
     const facet = fields.facet(field);
-    if (facet?.fields.length === 2) return ofBoth(criterion, facet.fields);
+    if (facet?.fields.length === 2) return ofBoth(criterion, facet.fields, fields);
     const known = fields.find(field);
     if (known.length === 0) throw unknownField(field, fields);
     const asked = isHierarchyName(condition)
@@ -69,11 +77,12 @@ export function createFilterCompiler({ fields, namespace, expand }: Dependencies
   async function ofBoth(
     criterion: CheckedCriterion,
     [first, second]: readonly [string, string],
+    fields: SearchFields,
   ): Promise<Condition> {
     const each = criterion.texts.map(async (text) => {
       const [one = "", ...rest] = text.split(FACET_SEPARATOR);
       const on = (field: string, value: string) =>
-        conditionFor({ ...criterion, field, texts: [value] });
+        conditionFor({ ...criterion, field, texts: [value] }, fields);
       const parts = [await on(first, one)];
       if (rest.length > 0) parts.push(await on(second, rest.join(FACET_SEPARATOR)));
       return everyOf(parts) as Condition;
@@ -82,7 +91,7 @@ export function createFilterCompiler({ fields, namespace, expand }: Dependencies
   }
 
   return {
-    async compile(filter, foreign) {
+    async compile(filter, { fields, foreign }) {
       const named = filterInNamespace(filter, namespace);
       const groups =
         named === undefined || named === null ? [[]] : readFilter(named, { hierarchy: true });
@@ -91,7 +100,7 @@ export function createFilterCompiler({ fields, namespace, expand }: Dependencies
       for (const criteria of groups) {
         const all: Condition[] = [];
         for (const criterion of criteria) {
-          const one = foreign?.(criterion) ?? (await conditionFor(criterion));
+          const one = foreign?.(criterion) ?? (await conditionFor(criterion, fields));
           // IS_NULL and `negated` both turn the answer around, and so undo each other.
           const turned = criterion.negated !== (criterion.condition === "IS_NULL");
           all.push(turned ? { kind: "not", not: one } : one);
@@ -146,10 +155,11 @@ function wantedBy(
 ): ReadonlyMap<string, readonly string[]> {
   const wanted = new Map<string, string[]>();
   for (const { field, condition, texts, negated } of criteria) {
-    const name = plainField(field);
+    const name = fields.nameOf(field);
     const values = wanted.get(name) ?? [];
     const exact = condition === "EQUAL" || condition === "IN" || condition === "IEQUAL";
-    const asKept = (text: string) => (name === TYPE ? (fields.entityType(text) ?? text) : text);
+    const asKept = (text: string) =>
+      name === TYPE ? (fields.entityType(text) ?? text) : keptText(fields.find(field), text);
     if (exact && !negated) values.push(...texts.map(asKept));
     wanted.set(name, values);
   }
@@ -167,6 +177,8 @@ export function unknownField(field: string, fields: SearchFields): CatalogError 
 const kindNames: Readonly<Record<string, string>> = {
   flag: "true or false",
   number: "a number",
+  numeral: "a number",
+  day: "a day, as 2026-03-01, or a time, in epoch milliseconds or as 2026-03-01T12:00:00Z",
   time: "a time, in epoch milliseconds or as 2026-03-01",
 };
 

@@ -4,7 +4,6 @@
  * version set that are not its latest, are left out unless the request says otherwise.
  */
 import { CatalogError } from "../core/errors.ts";
-import { plainField } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import { isLaterSlice } from "../core/slice-options.ts";
 import {
@@ -17,9 +16,10 @@ import {
   type SortBy,
 } from "../search/search.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
+import type { FieldsOf } from "./property-fields.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
-import type { ReadQuery, SearchWords } from "./search-expression.ts";
+import type { QueryReader, ReadQuery, SearchWords } from "./search-expression.ts";
 import { type FacetPlan, planFacets } from "./search-facets.ts";
 import type { SearchFields } from "./search-fields.ts";
 import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
@@ -41,7 +41,9 @@ import type {
 export interface SearchTools {
   readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
   readonly fields: SearchFields;
-  readonly readQuery: (input: string) => ReadQuery;
+  /** As a request means them that names structured properties. */
+  readonly fieldsOf: FieldsOf;
+  readonly readQuery: QueryReader;
   readonly words: SearchWords;
   readonly filters: FilterCompiler;
   readonly hiddenStages: HiddenStages;
@@ -76,12 +78,13 @@ export async function planSearch(
   request: SearchRequest,
   options: PlanOptions = {},
 ): Promise<SearchPlan> {
-  const { fields, readQuery, filters } = tools;
+  const { readQuery, filters } = tools;
   const { flags = {} } = request;
-  const named = typesNamed(request.entities, fields);
-  const entityTypes = typesMeant(request, fields);
-  const query = readQuery(request.input ?? "");
-  const filter = await filters.compile(request.filter, options.foreign);
+  const named = typesNamed(request.entities, tools.fields);
+  const entityTypes = typesMeant(request, tools.fields);
+  const fields = await tools.fieldsOf(request);
+  const query = readQuery(request.input ?? "", fields);
+  const filter = await filters.compile(request.filter, { fields, foreign: options.foreign });
   const hidden = await hiding(tools, { entityTypes, query, filter, flags });
   const conditions = [filter.condition, hidden, options.within];
   const scope: Scope = {
@@ -259,9 +262,8 @@ function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): reado
   }
   return criteria.flatMap(({ field, order }) => {
     if (SCORES.includes(field)) return [];
-    const name = plainField(field);
-    const known = fields.find(name);
-    if (known.length === 0) throw unknownField(field, fields);
-    return [{ field: name, order }];
+    const [known] = fields.find(field);
+    if (known === undefined) throw unknownField(field, fields);
+    return [{ field: known.name, order }];
   });
 }

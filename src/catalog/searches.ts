@@ -5,6 +5,7 @@ import { createAutocomplete } from "./autocomplete.ts";
 import { createBrowse } from "./browse.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
 import type { WalkLineage } from "./lineage.ts";
+import { createPropertyFields } from "./property-fields.ts";
 import { createSearch, type SearchTools } from "./search.ts";
 import { createQueryReader, type SearchWords } from "./search-expression.ts";
 import { createSearchFields, type SearchFieldRules, type SearchFields } from "./search-fields.ts";
@@ -12,6 +13,7 @@ import { createFilterCompiler } from "./search-filter.ts";
 import { createHierarchy } from "./search-hierarchy.ts";
 import { createLineageSearch } from "./search-lineage.ts";
 import type { SearchCatalog } from "./search-requests.ts";
+import type { PropertyDefinitions } from "./searched-definitions.ts";
 
 /** The search view, and how its documents were made. */
 export interface SearchParts {
@@ -29,6 +31,8 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly urnLimits: UrnLimits;
   /** None when absent. */
   readonly hiddenStages?: HiddenStages | undefined;
+  /** Of structured properties; none when absent. */
+  readonly definitions?: PropertyDefinitions | undefined;
   /** Waits until the graph has every write that was answered. */
   readonly caughtUp: () => Promise<void>;
   /** Called before each; nothing is waited for when absent. */
@@ -38,15 +42,19 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
 type Searches = Omit<SearchCatalog, "getBrowsePaths">;
 
 export function createSearches(dependencies: Dependencies): Searches {
-  const { soonFound } = dependencies;
+  const { soonFound, definitions } = dependencies;
   const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
   const { fields = createSearchFields(rules), hiddenStages = async () => [] } = dependencies;
   const tools: SearchTools = {
     reader,
     fields,
-    readQuery: createQueryReader({ fields, words, namespace }),
+    fieldsOf:
+      definitions === undefined
+        ? async () => fields
+        : createPropertyFields({ fields, reader, definitions, namespace }),
+    readQuery: createQueryReader({ words, namespace }),
     words,
-    filters: createFilterCompiler({ fields, namespace, expand: createHierarchy(reader) }),
+    filters: createFilterCompiler({ namespace, expand: createHierarchy(reader) }),
     hiddenStages,
   };
   const searches = {

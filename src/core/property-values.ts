@@ -100,7 +100,7 @@ function misfitOf(
   { string: text, double }: JsonObject,
   definition: JsonObject,
 ): Misfit | undefined {
-  const type = typeId(String(definition.valueType));
+  const type = valueTypeOf(definition);
   switch (type) {
     case "number":
       return typeof double === "number" || (typeof text === "string" && NUMBER.test(text))
@@ -164,6 +164,9 @@ function isDate(text: string): boolean {
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
+
+/** string, rich_text, number, date, urn, or what no value can be checked for. */
+export const valueTypeOf = ({ valueType }: JsonObject): string => typeId(String(valueType));
 
 /** What a urn of a type names: `urn:li:dataType:datahub.number` → number. */
 function typeId(urn: string): string {
