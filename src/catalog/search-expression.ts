@@ -6,6 +6,7 @@
  *   boost of the field; added up over the words
  *   and the greatest of: the whole value is what was typed 16, it begins so 4, it has the words one
  *   after the other 2, times the boost; a whole urn 256, since its words may all be in some name
+ *   a phrase in quotes what its words are worth without them, one after the other
  *
  * So that what has the words in its name comes before what has them elsewhere, and of those exact
  * before prefix before partial. Values of fields are worth 1 each.
@@ -202,12 +203,14 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
   terms.add(termsOf(parts));
   const text = words.foldText(typed.trim());
   if (parts.length === 0) return { kind: "whole", text, prefix: true };
+  // What the words are worth without the quotes, where they stand one after the other.
+  const order = parts.length < 2 ? 0 : weights.phrase;
   return {
     kind: "prefer",
-    base: { kind: "phrase", words: parts },
+    base: { kind: "phrase", words: parts, weight: parts.length * weights.word + order },
     preferred: [
-      { weight: weights.whole, when: { kind: "whole", text, prefix: false } },
-      { weight: weights.beginning, when: { kind: "whole", text, prefix: true } },
+      { weight: weights.whole - order, when: { kind: "whole", text, prefix: false } },
+      { weight: weights.beginning - order, when: { kind: "whole", text, prefix: true } },
     ],
   };
 }

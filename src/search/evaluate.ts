@@ -52,7 +52,7 @@ export function evaluate(expression: Expression, document: SearchDocument): Eval
       return best(
         document.texts
           .filter(({ words }) => hasPhrase(words, expression.words))
-          .map((text) => matchOf(text, "phrase", 1)),
+          .map((text) => matchOf(text, "phrase", expression.weight ?? 1)),
       );
     case "whole":
       return best(document.texts.flatMap((text) => matchOfWhole(text, expression)));

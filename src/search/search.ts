@@ -67,7 +67,7 @@ export interface SearchSink extends Sink<SearchWrite> {
  *   word      a text has one of the words, or with `prefix` a word that begins so; score: the
  *             greatest weight × boost of those that hold. `within` "suggested": only suggested texts
  *   phrase    a text has the words, of which there is one at least, one after the other; score:
- *             the greatest boost
+ *             the weight (1 when absent) × the greatest boost
  *   whole     a text's folded value is the text, or with `prefix` begins with it; score: the
  *             greatest boost. `within` as for a word
  *   condition the condition holds; score 1
@@ -87,7 +87,11 @@ export type Expression =
       readonly any: readonly WordChoice[];
       readonly within?: "suggested" | undefined;
     }
-  | { readonly kind: "phrase"; readonly words: readonly string[] }
+  | {
+      readonly kind: "phrase";
+      readonly words: readonly string[];
+      readonly weight?: number | undefined;
+    }
   | {
       readonly kind: "whole";
       readonly text: string;

@@ -166,6 +166,34 @@ describe("names stand over all else", () => {
     expect(await order("neap tides", told)).toEqual(["c"]);
   });
 
+  test("and phrases in quotes over a word: exact over prefix over partial", async () => {
+    const told = {
+      a: properties("rates of germination"),
+      b: properties("x", "cold store"),
+      c: properties("rooms of a cold store"),
+      d: properties("cold store rooms"),
+      e: properties("cold store"),
+      f: properties("y", "a cold store"),
+      g: properties("store, cold"),
+    };
+    expect(await order('"cold store"', told)).toEqual(["e", "d", "c", "b", "f"]);
+    expect(await order('"cold store" OR germination', told)).toEqual([
+      "e",
+      "d",
+      "c",
+      "a",
+      "b",
+      "f",
+    ]);
+    const rooms = {
+      h: properties("rooms", "with a cold store"),
+      i: properties("cold store", "rooms"),
+    };
+    expect(await order('rooms "cold store"', rooms)).toEqual(["i", "h"]);
+    const within = { h: properties("a room", "cold store"), i: properties("a cold store", "room") };
+    expect(await order('room "cold store"', within)).toEqual(["i", "h"]);
+  });
+
   test("but for a urn that is typed whole", async () => {
     const told = {
       a: properties("postgres,tides,PROD"),

@@ -376,9 +376,14 @@ const word = fc
   )
   .map((leaf) => ({ kind: "word" as const, ...leaf }));
 
-const phrase = fc
-  .array(someWord, { maxLength: 3 })
-  .map((all) => ({ kind: "phrase" as const, words: all }));
+const phrase = fc.record(
+  {
+    kind: fc.constant("phrase" as const),
+    words: fc.array(someWord, { maxLength: 3 }),
+    weight: fc.constantFrom(0.5, 1, 4),
+  },
+  { requiredKeys: ["kind", "words"] },
+);
 
 const whole = fc.record(
   {

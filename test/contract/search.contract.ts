@@ -368,6 +368,8 @@ export function searchContract(
           documentOf("e", {}, [{ words: ["daily", "big", "orders"] }]),
         );
         expect(await scores(phrase("daily", "orders"))).toEqual({ a: 4, d: 10 });
+        const weighted: Expression = { kind: "phrase", words: ["daily", "orders"], weight: 4 };
+        expect(await scores(weighted)).toEqual({ a: 16, d: 40 });
         expect(await find(phrase("orders"))).toEqual(["d", "a", "b", "c", "e"]);
         expect(await find(phrase("daily", "order"))).toEqual([]);
         expect(await find(phrase())).toEqual([]);

@@ -71,13 +71,15 @@ describe("an evaluation", () => {
   test("tells phrases, whole values and beginnings as such", () => {
     const all: readonly Expression[] = [
       { kind: "phrase", words: ["of", "a"] },
+      { kind: "phrase", words: ["of", "a"], weight: 4 },
       { kind: "whole", text: "daily orders", prefix: false },
       { kind: "whole", text: "orders", prefix: true },
     ];
     expect(evaluate({ kind: "and", all }, orders)).toEqual({
-      score: 12,
+      score: 16,
       matches: [
         { ...description, how: "phrase", score: 1 },
+        { ...description, how: "phrase", score: 4 },
         { ...name, how: "whole", score: 10 },
         { ...description, how: "beginning", score: 1 },
       ],

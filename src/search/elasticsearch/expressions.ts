@@ -105,11 +105,13 @@ function certainQueries(leaf: TextLeaf, kind: Kind, boost: number): readonly Que
       if (!leaf.prefix) return terms(field, [storedText(leaf.text)], boost);
       return isUncertain(leaf) ? [] : [prefix(field, inUnitOrder(leaf.text.toWellFormed()), boost)];
     }
-    case "phrase":
+    case "phrase": {
+      const score = boost * (leaf.weight ?? 1);
       if (leaf.words.length <= 1) {
-        return terms(fieldNames.words(kind), leaf.words.map(storedWord), boost);
+        return terms(fieldNames.words(kind), leaf.words.map(storedWord), score);
       }
-      return isUncertain(leaf) ? [] : [scored(phraseQuery(leaf.words, kind), boost)];
+      return isUncertain(leaf) ? [] : [scored(phraseQuery(leaf.words, kind), score)];
+    }
   }
 }
 

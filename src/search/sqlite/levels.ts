@@ -52,7 +52,7 @@ export function levelsOf(leaf: TextLeaf, kinds: readonly Kind[], postings: Posti
     case "word":
       return wordLevels(leaf, kinds, postings);
     case "phrase":
-      return phraseLevels(leaf.words, kinds);
+      return phraseLevels(leaf, kinds);
     case "whole":
       return wholeLevels(leaf, kinds, postings);
   }
@@ -101,12 +101,15 @@ function beginnings(token: string, postings: Postings): Matches {
     : { matches: [token, ...longer].map(quoted), broad: false };
 }
 
-function phraseLevels(words: readonly string[], kinds: readonly Kind[]): Levels {
+function phraseLevels(
+  { words, weight = 1 }: Extract<TextLeaf, { kind: "phrase" }>,
+  kinds: readonly Kind[],
+): Levels {
   const scores = createScores();
   const asked = words.slice(0, PHRASE_WORDS_MAX).map((word) => word.toWellFormed());
   if (asked.length > 0) {
     for (const { number, boost } of kinds) {
-      scores.add(boost, [quoted(asked.map((word) => wordToken(number, word)).join(" "))]);
+      scores.add(weight * boost, [quoted(asked.map((word) => wordToken(number, word)).join(" "))]);
     }
   }
   const uncertain =
