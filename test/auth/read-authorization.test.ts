@@ -151,6 +151,38 @@ describe("a search", () => {
     expect(body.value.numEntities).toBe(0);
   });
 
+  test("compares values by a definition that is hidden, and tells nothing of it", async () => {
+    const property = "urn:li:structuredProperty:io.kept_until";
+    await write(property, "propertyDefinition", {
+      qualifiedName: "io.kept_until",
+      valueType: "urn:li:dataType:datahub.date",
+      entityTypes: ["urn:li:entityType:datahub.dataset"],
+    });
+    for (const [urn, day] of [
+      [OPEN, "2026-03-01"],
+      [TAGGED, "2026-03-02"],
+      [HIDDEN, "2026-03-03"],
+    ] as const) {
+      const properties = [{ propertyUrn: property, values: [{ string: day }] }];
+      await write(urn, "structuredProperties", { properties });
+    }
+    const since = (value: string, name = "io.kept_until", headers = current()) => {
+      const field = `structuredProperties.${name}`;
+      const filter = { or: [{ and: [{ field, condition: "GREATER_THAN", values: [value] }] }] };
+      const asked = { entity: "dataset", input: "*", start: 0, count: 10, filter };
+      return call("POST", "/entities?action=search", asked, headers);
+    };
+    const noon = String(Date.parse("2026-03-01T12:00:00Z"));
+    expect((await since(noon)).body.value.entities).toEqual([TAGGED]);
+    expect((await since("soon")).body.value.entities).toEqual([]);
+    // By another name it would have to be found first.
+    expect((await since(noon, "io_kept_until")).body.value.entities).toEqual([]);
+    const asOperator = { ...current(), ...service.operator };
+    expect((await since("soon", "io.kept_until", asOperator)).status).toBe(400);
+    const all = await since(noon, "io_kept_until", asOperator);
+    expect([...all.body.value.entities].sort()).toEqual([HIDDEN, TAGGED].sort());
+  });
+
   test("of every form keeps to it", async () => {
     const across = await search({ input: "*", entities: ["dataset"] }, "searchAcrossEntities");
     expect(across.body.value.numEntities).toBe(4);
