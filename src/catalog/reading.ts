@@ -20,7 +20,6 @@ import type { HiddenStages } from "./hidden-stages.ts";
 import { inSlices } from "./in-slices.ts";
 import { createLineage } from "./lineage.ts";
 import { createPoll } from "./poll.ts";
-
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
