@@ -148,7 +148,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     known.asked = undefined;
     if (expiresAt <= begun) return "expired";
     const record = await entities.find(known.urn);
-    if (record === undefined) return "revoked";
+    if (record?.dataHubAccessTokenInfo === undefined) return "revoked";
     const old = oldAt(record);
     if (old <= now()) return "old";
     const standing = standingOf(await entities.find(actor));
@@ -206,6 +206,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   /** Until when these states let the token in; undefined: they do not. */
   function untilOf({ claims }: Verified, record: EntityState, user: EntityState) {
     if (!isStored(record) || !isStored(user)) return undefined;
+    if (storedState(record).dataHubAccessTokenInfo === undefined) return undefined;
     if (standingOf(storedState(user)) !== "active") return undefined;
     const { expiresAt = Number.POSITIVE_INFINITY } = claims;
     return Math.min(expiresAt, oldAt(storedState(record)));

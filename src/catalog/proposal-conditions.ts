@@ -1,4 +1,5 @@
 /** Conditional headers of a proposal: what it asks of the aspect as it is now. */
+import { parseTime } from "../core/calendar.ts";
 import type { Conditions } from "../core/decide.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Proposal, ProposedChange } from "./catalog.ts";
@@ -65,7 +66,7 @@ function instant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   const known = ISO_INSTANT.test(trimmed) || HTTP_DATE.test(trimmed);
-  const time = known ? Date.parse(trimmed) : Number.NaN;
+  const time = known ? parseTime(trimmed) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new CatalogError("malformed", `header ${name} is "${text}"`, {
     hint: "Send an ISO-8601 instant, for example 2026-01-31T12:00:00Z",

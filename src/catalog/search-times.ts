@@ -1,4 +1,5 @@
 /** Times, days and months as people and clients write them, in epoch milliseconds and as days. */
+import { parseTime } from "../core/calendar.ts";
 import { numberOf } from "../core/filter.ts";
 
 /** In epoch milliseconds, with both ends. */
@@ -22,7 +23,7 @@ export function spanOf(text: string): Span | undefined {
   const date = DATE.exec(trimmed)?.groups;
   if (date === undefined) return pointAt(finite(trimmed));
   const { year, month, day, time, zone = "Z" } = date;
-  if (time !== undefined) return pointAt(Date.parse(`${year}-${month}-${day}T${time}${zone}`));
+  if (time !== undefined) return pointAt(parseTime(`${year}-${month}-${day}T${time}${zone}`));
   const [y, m, d] = [Number(year), Number(month) - 1, Number(day ?? 1)];
   const next = day === undefined ? Date.UTC(y, m + 1) : Date.UTC(y, m, d + 1);
   const from = Date.UTC(y, m, d);

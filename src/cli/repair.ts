@@ -1,4 +1,5 @@
 /** `annals restore`, `annals truncate` and `annals scavenge`: operations of a running service that are jobs. */
+import { parseTime } from "../core/calendar.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import { watchJob } from "./jobs.ts";
@@ -72,7 +73,7 @@ async function follow(id: string, around: Around): Promise<ExitCode> {
 export function instantOf(given: string): number | undefined {
   if (/^-?\d{5,15}$/.test(given)) return Number(given);
   const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(given)
-    ? Date.parse(given)
+    ? parseTime(given)
     : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -4,6 +4,7 @@
  * X-Annals-Min-Position only says how fresh an answer must be.
  */
 import type { Moment } from "../catalog/catalog.ts";
+import { parseTime } from "../core/calendar.ts";
 import { CatalogError } from "../core/errors.ts";
 import { position } from "../core/position.ts";
 import type { Endpoint, Parameter } from "./endpoint.ts";
@@ -68,17 +69,14 @@ export function momentOf(parameters: Readonly<Record<string, unknown>>): Moment 
 }
 
 const DIGITS = /^\d{1,15}$/;
-const ISO = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 function readTime(text: string): number {
   if (DIGITS.test(text)) return Number(text);
   // A plus that was not encoded is a blank by now.
   const given = text.replace(" ", "+");
-  const [, year, month, day] = ISO.exec(given) ?? [];
-  const time = Date.parse(given);
-  // The 30th of February would be taken for a day of March.
-  const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  if (!Number.isNaN(time) && exists.getUTCDate() === Number(day)) return time;
+  const time = ISO.test(given) ? parseTime(given) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
   throw new CatalogError("malformed", `${TIME} is "${text.slice(0, 60)}"`, {
     hint: "Send epoch milliseconds, or a time with its zone as 2026-03-01T12:00:00Z",
   });

@@ -107,7 +107,7 @@ describe("a token that was let in before", () => {
     const expiresAt = life === undefined ? undefined : now + life;
     const token = await door.format.sign({ ...claims, expiresAt }, now);
     const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
-    door.stored.set(urn, {});
+    door.stored.set(urn, { dataHubAccessTokenInfo: { name: "t" } });
     expect(await door.show(token)).toBe(MINA);
     return { ...door, token, urn };
   }
@@ -130,6 +130,12 @@ describe("a token that was let in before", () => {
     for (let i = 0; i < 30; i++)
       await expect(show(token)).rejects.toMatchObject(refused("revoked"));
     await expect(show(token)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
+  test("is refused where its record does not say that it is one", async () => {
+    const { show, token, urn, stored } = await letIn();
+    stored.set(urn, { dataHubAccessTokenKey: { id: "t" } });
+    await expect(show(token)).rejects.toMatchObject(refused("revoked"));
   });
 
   test.each([
@@ -167,6 +173,12 @@ describe("a connection that showed a token before", () => {
     expect(door.showNow(mine.token, connection)).toBe(MINA);
     return { ...door, ...mine, others };
   }
+
+  test("is asked anew where the record in memory does not say that it is a token", async () => {
+    const { showNow, token, urn, states } = await shownOn();
+    states.set(urn, stateOf(urn, { status: { removed: false } }));
+    expect(showNow(token, connection)).toBeUndefined();
+  });
 
   test("is whose the token is that it shows now", async () => {
     const { showNow, token, others } = await shownOn();

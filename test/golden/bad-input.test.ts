@@ -234,6 +234,12 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     400,
     /If-Modified-Since/,
   ],
+  [
+    "an If-Modified-Since of a day that there is not",
+    propose({ headers: { "If-Modified-Since": "2024-02-30T00:00:00Z" } }),
+    400,
+    /If-Modified-Since/,
+  ],
   ["a run id that is a number", propose({ systemMetadata: { runId: 7 } }), 400, /runId/],
   ["async that is a number", { ...propose({}), async: 7 }, 400, /async/],
 ];
