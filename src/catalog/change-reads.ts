@@ -60,7 +60,8 @@ export interface ChangeReads {
    * Changes after a position, the log's start when absent: some of those that there are, at most
    * `limit`. None of what only confirms a value. `end`: there are no more at present; without it the
    * next ones are asked for after `position`, also where there are none here. A position that the log
-   * does not have yet is `invalid`.
+   * does not have yet is `invalid`. A record that cannot be read is not passed over: what lies before
+   * it is told, and after that the answer is `unreadable`; so with those below.
    */
   readChanges(
     query: ChangesFilter & {

@@ -2,11 +2,12 @@
  * The changes of the log for those who follow them: a page at a time, or as they happen.
  *
  * What is asked for is looked for in the log itself, in its order, so that a reader who goes on after
- * the last position misses nothing and is told nothing twice.
+ * the last position misses nothing and is told nothing twice. A record that cannot be read is never
+ * passed over: what lies before it is told, and who goes on from there is refused with its position.
  */
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { isNews, type PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import { entityTypeOf } from "../core/urn.ts";
@@ -54,10 +55,18 @@ export function createChanges(dependencies: Dependencies): Changes {
       if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
         return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
-      const change = dependencies.decode(record);
+      const change = decode(record);
       if (change === undefined || !isNews(change)) return undefined;
       return aspects?.has(change.aspect) === false ? undefined : change;
     };
+  }
+
+  function decode(record: LogRecord): PlacedChange | undefined {
+    try {
+      return dependencies.decode(record);
+    } catch (error) {
+      throw isUnreadable(error) ? notPassed(error, record.position) : error;
+    }
   }
 
   function entityType(name: string): string {
@@ -105,19 +114,26 @@ export function createChanges(dependencies: Dependencies): Changes {
       const changes: PlacedChange[] = [];
       let lookedAt = 0;
       let bytes = 0;
-      while (changes.length < limit && bytes < pageBytesMax && lookedAt < lookedAtMax) {
-        const page = await log.readAll(position, { limit: readMax });
-        if (page.length === 0) break;
-        for (const record of page) {
-          const change = sieve(record);
-          position = record.position;
-          lookedAt++;
-          if (change === undefined) continue;
-          changes.push(change);
-          bytes += change.value?.length ?? 0;
-          if (changes.length === limit || bytes >= pageBytesMax) break;
+      const full = () =>
+        changes.length >= limit || bytes >= pageBytesMax || lookedAt >= lookedAtMax;
+      try {
+        while (!full()) {
+          const page = await log.readAll(position, { limit: readMax });
+          if (page.length === 0) break;
+          for (const record of page) {
+            const change = sieve(record);
+            position = record.position;
+            lookedAt++;
+            if (change === undefined) continue;
+            changes.push(change);
+            bytes += change.value?.length ?? 0;
+            if (changes.length === limit || bytes >= pageBytesMax) break;
+          }
+          await turn();
         }
-        await turn();
+      } catch (error) {
+        // The next page begins with it.
+        if (!isUnreadable(error) || position === after) throw error;
       }
       const end = position >= (await log.head());
       return { changes: await told(changes, filter.previous), position, end };
@@ -126,6 +142,9 @@ export function createChanges(dependencies: Dependencies): Changes {
     async followChanges({ after, ...filter }, signal) {
       const sieve = createSieve(filter);
       const from = after === undefined ? await log.head() : await known(after);
+      // Before there is an answer: who comes again where a feed ended is told why.
+      const [next] = await log.readAll(from, { limit: 1 });
+      if (next !== undefined) sieve(next);
 
       async function whenThere(changes: readonly PlacedChange[]): Promise<readonly ToldChange[]> {
         for (;;) {
@@ -143,9 +162,9 @@ export function createChanges(dependencies: Dependencies): Changes {
         yield { changes: [], position: from };
         for await (const page of log.tail(from, signal)) {
           for (let start = 0; start < page.length; start += readMax) {
-            const slice = page.slice(start, start + readMax);
-            const changes = slice.map(sieve).filter((change) => change !== undefined);
-            yield { changes: await whenThere(changes), position: lastOf(slice) };
+            const { changes, upTo, fault } = sift(page.slice(start, start + readMax), sieve);
+            if (upTo !== undefined) yield { changes: await whenThere(changes), position: upTo };
+            if (fault !== undefined) throw fault;
             await turn();
           }
         }
@@ -154,6 +173,32 @@ export function createChanges(dependencies: Dependencies): Changes {
     },
   };
 }
+
+/** The changes among the records up to one that cannot be read. */
+function sift(
+  records: readonly LogRecord[],
+  sieve: (record: LogRecord) => PlacedChange | undefined,
+) {
+  const changes: PlacedChange[] = [];
+  let upTo: Position | undefined;
+  try {
+    for (const record of records) {
+      const change = sieve(record);
+      if (change !== undefined) changes.push(change);
+      upTo = record.position;
+    }
+  } catch (fault) {
+    if (!isUnreadable(fault)) throw fault;
+    return { changes, upTo, fault };
+  }
+  return { changes, upTo, fault: undefined };
+}
+
+const notPassed = (error: CatalogError, at: Position): CatalogError =>
+  new CatalogError("unreadable", error.message, {
+    hint: `${error.hint === undefined ? "" : `${error.hint}. `}Who can do without it goes on after ${at}`,
+    cause: error,
+  });
 
 const setOf = (names: readonly string[] | undefined): ReadonlySet<string> | undefined =>
   names === undefined ? undefined : new Set(names);

@@ -4,7 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, isUnreadable } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { START } from "../core/position.ts";
 import { semanticChanges } from "../core/semantic-changes.ts";
@@ -100,11 +100,17 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     const full = () =>
       found.length >= limit || bytes >= valueBytesMax || performance.now() >= until;
     for (let end = false; !end && !full(); ) {
-      const page = await changes.readChanges({
+      const asked = {
         after: position,
         limit: Math.min(changesMax, limit - found.length),
         previous: query.kind !== "timeseries",
+      };
+      const page = await changes.readChanges(asked).catch((error: unknown) => {
+        // What lies before it is told first.
+        if (isUnreadable(error) && found.length > 0) return undefined;
+        throw error;
       });
+      if (page === undefined) break;
       for (const one of page.changes) {
         if (!isAsked(query, one)) continue;
         found.push(one);

@@ -16,6 +16,7 @@ export type ErrorCode =
   | "too_large"
   | "rate_limited"
   | "unavailable" // try again later; nothing is wrong with the request
+  | "unreadable" // a record of the log, which this release cannot read; trying again does not help
   | "internal";
 
 export class CatalogError extends Error {
@@ -49,6 +50,10 @@ export class CatalogError extends Error {
     return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
   }
 }
+
+/** Whether it was thrown because a record of the log cannot be read. */
+export const isUnreadable = (error: unknown): error is CatalogError =>
+  error instanceof CatalogError && error.code === "unreadable";
 
 /** A programmer's error: stops the operation, is never shown to a caller. */
 export function assert(condition: unknown, why: string): asserts condition {

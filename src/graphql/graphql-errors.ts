@@ -21,6 +21,7 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   conflict: { code: 409, type: "CONFLICT" },
   rate_limited: { code: 500, type: "SERVER_ERROR" },
   unavailable: { code: 500, type: "SERVER_ERROR" },
+  unreadable: { code: 500, type: "SERVER_ERROR" },
   internal: { code: 500, type: "SERVER_ERROR" },
 };
 

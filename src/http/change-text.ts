@@ -3,6 +3,7 @@
  * position in front. Put together from texts that are JSON already; what is absent is left out.
  */
 import type { ToldChange } from "../catalog/catalog.ts";
+import type { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
 export function changeText({ change, previous }: ToldChange): string {
@@ -41,6 +42,8 @@ export interface StreamForm {
   readonly change: (change: ToldChange) => string;
   /** A sign of life, and how far the stream is: what it left out need not be looked at again. */
   readonly heartbeat: (position: Position) => string;
+  /** Last of all: why nothing more follows after the position. */
+  readonly fault: (error: CatalogError, position: Position) => string;
 }
 
 /** How long a browser waits before it connects anew, in milliseconds. */
@@ -52,6 +55,8 @@ export const eventStream: StreamForm = {
   begin: (position) => `retry: ${retryMs}\nid: ${position}\n\n`,
   change: (told) => `id: ${told.change.position}\nevent: change\ndata: ${changeText(told)}\n\n`,
   heartbeat: (position) => `: still here\nid: ${position}\n\n`,
+  fault: ({ code, text }, position) =>
+    `id: ${position}\nevent: fault\ndata: ${JSON.stringify({ code, message: text })}\n\n`,
 };
 
 /** A JSON object a line; those with nothing but a position are signs of life. */
@@ -60,4 +65,5 @@ export const jsonLines: StreamForm = {
   begin: (position) => `{"position":${position}}\n`,
   change: (told) => `${changeText(told)}\n`,
   heartbeat: (position) => `{"position":${position}}\n`,
+  fault: ({ code, text }, position) => `${JSON.stringify({ position, code, message: text })}\n`,
 };

@@ -133,6 +133,8 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   too_large: "The body, a list in it or a value is larger than allowed.",
   invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
   rate_limited: "Too much at once. Wait as long as Retry-After says.",
+  unreadable:
+    "A record of the log is damaged, or a later release wrote it. The message names its position and says what to do.",
   internal: "A fault of the service. Its log says more under the request id of the message.",
   unavailable: "Nothing is wrong with the request. Try again later.",
 };

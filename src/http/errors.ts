@@ -16,6 +16,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   invalid: 422,
   rate_limited: 429,
   internal: 500,
+  unreadable: 500,
   unavailable: 503,
 };
 

@@ -1,6 +1,10 @@
-/** A feed of changes as texts, with signs of life while nothing happens. */
+/**
+ * A feed of changes as texts, with signs of life while nothing happens. It ends with a word about it
+ * where a record of the log cannot be read: who comes again is refused there.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ToldChanges } from "../catalog/catalog.ts";
+import { isUnreadable } from "../core/errors.ts";
 import type { StreamForm } from "./change-text.ts";
 
 /** Shorter than what proxies and load balancers usually wait for. */
@@ -42,7 +46,9 @@ export async function* feedTexts(
     }
   } catch (error) {
     // A wait that the end of the stream broke off is no fault.
-    if (!signal.aborted) throw error;
+    if (signal.aborted) return;
+    if (!isUnreadable(error)) throw error;
+    yield form.fault(error, position);
   } finally {
     next.catch(() => undefined);
     await source.return?.();

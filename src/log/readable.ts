@@ -1,4 +1,7 @@
-/** Records that no release can read: views park them and name them, and everybody else passes over them. */
+/**
+ * Records that no release can read: views park them and name them, who follows the changes is refused
+ * at them, and everybody else passes over them.
+ */
 import type { PlacedChange } from "../core/change.ts";
 import type { LogRecord } from "./change-log.ts";
 

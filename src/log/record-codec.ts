@@ -24,7 +24,7 @@ export interface RecordCodec {
   readonly encodeChange: (change: Change) => Uint8Array;
   /**
    * Undefined for a record of a stream that holds no changes (core/stream.ts). Throws CatalogError
-   * `internal` for one that no known schema reads. Members that were not told are absent.
+   * `unreadable` for one that no known schema reads. Members that were not told are absent.
    */
   readonly decodeRecord: (record: LogRecord) => PlacedChange | undefined;
 }
@@ -185,7 +185,7 @@ function findReader(readers: readonly Reader[], data: Buffer, record: LogRecord)
     if (reader.fingerprintLow === low && reader.fingerprintHigh === high) return reader;
   }
   throw new CatalogError(
-    "internal",
+    "unreadable",
     `record at position ${record.position} has an unknown schema, fingerprint ${shownFingerprint(data)}`,
     { hint: "A later release wrote it: start that one, or put the schema into avro/log/history" },
   );
@@ -258,7 +258,7 @@ const shownFingerprint = (data: Buffer): string =>
   data.readBigUInt64LE(FINGERPRINT_AT).toString(16).padStart(16, "0");
 
 const unreadable = (record: LogRecord, finding: string, cause?: unknown): CatalogError =>
-  new CatalogError("internal", `record at position ${record.position} ${finding}`, {
+  new CatalogError("unreadable", `record at position ${record.position} ${finding}`, {
     hint: `Restore the log from a backup; the record is revision ${record.revision} of "${record.stream}"`,
     cause,
   });

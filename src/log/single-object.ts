@@ -13,7 +13,7 @@ const FINGERPRINT_AT = 2;
 
 export interface SingleObjectCodec<T> {
   encode(value: T): Uint8Array;
-  /** Throws CatalogError `internal` for what this release cannot read. */
+  /** Throws CatalogError `unreadable` for what this release cannot read. */
   decode(record: LogRecord): T;
 }
 
@@ -40,7 +40,7 @@ export function createSingleObjectCodec<T>(file: string, what: string): SingleOb
         return type.fromBuffer(body(record));
       } catch (cause) {
         throw new CatalogError(
-          "internal",
+          "unreadable",
           `record at position ${record.position} of stream "${record.stream}" tells of no ${what}: ${(cause as Error).message}`,
           { hint: "A later release wrote it, or the log is damaged", cause },
         );

@@ -52,7 +52,7 @@ const open = () =>
     decode(record) {
       decoded++;
       const told = changes.get(record.position);
-      if (told?.aspect === "damaged") throw new CatalogError("internal", "damaged");
+      if (told?.aspect === "damaged") throw new CatalogError("unreadable", "damaged");
       const urn = record.stream.includes("tag") ? TAG : DATASET;
       return {
         ...{ urn, entityType: urn.split(":")[2] ?? "", aspect: "status", changeType: "UPSERT" },

@@ -72,7 +72,7 @@ describe("a record of a job", () => {
   ])("is refused when it is %s, and its place is named", (_, data) => {
     expect(() => decodeJob(placed(data))).toThrow(
       expect.objectContaining({
-        code: "internal",
+        code: "unreadable",
         message: expect.stringContaining('position 17 of stream "job-aB1_-:7"'),
       }),
     );

@@ -246,7 +246,7 @@ describe("what cannot be read", () => {
     data.writeBigUInt64LE(0x00ab_cdef_0123_4567n, 2);
     const reading = () => decodeRecord(place(upsert, data));
     expect(reading).toThrow(/position 17 .* fingerprint 00abcdef01234567/);
-    expect(reading).toThrow(expect.objectContaining({ code: "internal" }));
+    expect(reading).toThrow(expect.objectContaining({ code: "unreadable" }));
   });
 
   test("is refused at whatever byte it ends too early", () => {
@@ -277,7 +277,7 @@ describe("what cannot be read", () => {
         try {
           expect(decodeRecord(place(upsert, data))).toMatchObject({ urn, position: 17 });
         } catch (error) {
-          expect(error).toMatchObject({ name: "CatalogError", code: "internal" });
+          expect(error).toMatchObject({ name: "CatalogError", code: "unreadable" });
         }
       }),
       { numRuns: 500 },

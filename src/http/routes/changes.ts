@@ -3,7 +3,7 @@ import { type Catalog, type ChangesFilter, changesMax } from "../../catalog/cata
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { changeText, eventStream, jsonLines, type StreamForm } from "../change-text.ts";
-import type { Endpoint, StreamedBody } from "../endpoint.ts";
+import type { Endpoint, ErrorCase, StreamedBody } from "../endpoint.ts";
 import { feedTexts } from "../feed-texts.ts";
 import * as schemas from "../schemas.ts";
 import { orders, ordersKey } from "./samples.ts";
@@ -21,6 +21,12 @@ interface Parameters {
 
 const path = "/changes";
 
+/** Of everything that follows the log. */
+export const unreadable: ErrorCase = {
+  code: "unreadable",
+  when: "the next record of the log is damaged, or of a later release; what lies before it was told",
+};
+
 const getChanges: Endpoint = {
   method: "GET",
   kind: "page",
@@ -29,7 +35,7 @@ const getChanges: Endpoint = {
   name: "getChanges",
   summary: "Follow the changes of the log, or read a page of them",
   about:
-    "With `Accept: text/event-stream` (or `application/x-ndjson`, a JSON object a line) the answer does not end: changes are sent as they happen, each under its position, and a sign of life every 15 seconds. Who asks again after the last position, as browsers do by themselves, misses nothing and is told nothing twice. Otherwise the answer is a page, for those who poll: go on with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; what only confirms a value is none. A stream ends after an hour at the latest, and with the service.",
+    "With `Accept: text/event-stream` (or `application/x-ndjson`, a JSON object a line) the answer does not end: changes are sent as they happen, each under its position, and a sign of life every 15 seconds. Who asks again after the last position, as browsers do by themselves, misses nothing and is told nothing twice. Otherwise the answer is a page, for those who poll: go on with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; what only confirms a value is none. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
   parameters: [
     {
       name: "after",
@@ -121,6 +127,7 @@ const getChanges: Endpoint = {
     },
     { code: "rate_limited", when: "as many streams are open as may be" },
     { code: "unavailable", when: "the values before are not there yet" },
+    unreadable,
   ],
   async handle({ parameters, accept }, { catalog }) {
     const asked = parameters as Parameters;

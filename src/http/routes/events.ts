@@ -5,6 +5,7 @@ import { type Position, position } from "../../core/position.ts";
 import type { EventTexts } from "../../feed/event-texts.ts";
 import { topics } from "../../feed/topic-names.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { unreadable } from "./changes.ts";
 
 export interface EventsOptions {
   readonly texts: EventTexts;
@@ -107,6 +108,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       { code: "malformed", when: "the topic is missing or unknown, or a parameter is mistyped" },
       { code: "invalid", when: "the log does not have the offset" },
       { code: "unavailable", when: "the values before are not there yet" },
+      unreadable,
     ],
     async handle({ parameters }, { catalog, now }) {
       const asked = parameters as Asked;
