@@ -1,7 +1,10 @@
-/** Operations that write say where the log holds it; those that only look say nothing. */
+/**
+ * Operations that write say where the log holds it, those that read a view which position they show;
+ * others that only look say nothing.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { logHead } from "../support/log-head.ts";
-import { type Operator, operatorOf } from "../support/operator.ts";
+import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
@@ -53,12 +56,36 @@ test("looking: nothing", async () => {
     ["getEsTaskStatus", { task: id }],
     ["listJobs", {}],
     ["getJob", { id }],
-    ["getIndexSizes", {}],
   ] as const;
   for (const [action, body] of asked) {
     const { status, position } = await operator.act(action, body);
     expect({ status, position }, action).toEqual({ status: 200, position: undefined });
   }
+});
+
+test("sizes: the position that they show, and none before it is reached", async () => {
+  const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,sized,PROD)";
+  const event = { timestampMillis: 1_772_409_600_000, rowCount: 1 };
+  const written = (await service.client.upsert(dataset, "datasetProfile", event)).position;
+  const open = "/openapi/operations/elasticSearch/getIndexSizes";
+  const ask = (least: unknown) => {
+    const headers = { ...tokenOf(service.directory), "X-Annals-Min-Position": String(least) };
+    return Promise.all([
+      operator.act("getIndexSizes", {}, headers),
+      service.client.call("GET", open, undefined, headers),
+    ]);
+  };
+  for (const reply of await ask(written)) {
+    expect(reply.status).toBe(200);
+    expect(reply.position).toBeGreaterThanOrEqual(written ?? 0);
+  }
+  for (const reply of await ask("soon")) {
+    expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
+  }
+  // They wait for what is not there yet.
+  const waiting = ask((await logHead(service.client)) + 1);
+  await service.client.upsert(dataset, "datasetProfile", { ...event, rowCount: 2 });
+  for (const reply of await waiting) expect(reply.status).toBe(200);
 });
 
 const allJobs = async () => (await operator.value("listJobs")).jobs;

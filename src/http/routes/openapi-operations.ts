@@ -65,6 +65,7 @@ const getIndexSizes: Endpoint = {
   path: `${search}/getIndexSizes`,
   name: "openapiGetIndexSizes",
   access: "operator",
+  reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with what their events take",
   reply: {
     type: "object",
@@ -98,7 +99,11 @@ const getIndexSizes: Endpoint = {
       ],
     },
   },
-  errors: [unauthenticated, unavailable],
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "X-Annals-Min-Position is no position" },
+    unavailable,
+  ],
   async handle(_, { operations }) {
     const sizes = indexSizesOf(await operations.getIndexSizes());
     return { json: JSON.stringify({ sizes }) };

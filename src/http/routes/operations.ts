@@ -208,6 +208,7 @@ function rowsOf({ urn, batchSize, limit = 0 }: Paging, dialect: Dialect) {
 const getIndexSizes: Endpoint = {
   ...action,
   name: "getIndexSizes",
+  reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with what their events take",
   body: { type: "object", properties: {} },
   reply: valueReply({
@@ -246,7 +247,7 @@ const getIndexSizes: Endpoint = {
       },
     },
   },
-  errors: [unauthenticated, unavailable],
+  errors: [unauthenticated, malformed, unavailable],
   async handle(_, { operations }) {
     const sizes = indexSizesOf(await operations.getIndexSizes());
     const indexSizes = sizes.map((size) => ({ ...size, sizeInMb: size.sizeMb }));
