@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditRoutes } from "../../src/http/routes/audit.ts";
 import { operationRoutes } from "../../src/http/routes/operations.ts";
+import { statusRoutes } from "../../src/http/routes/status.ts";
 import { proposal } from "../support/client.ts";
-import { type Operator, operatorOf } from "../support/operator.ts";
+import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
@@ -38,6 +39,7 @@ describe("a parameter that an operation has not", () => {
     ["listParked", { urn: tag }, "It takes view, start, count"],
     ["retryParked", { view: "search", urn: tag, force: true }, "It takes view, urn"],
     ["dropParked", { view: "search", urn: tag, force: true }, "It takes view, urn"],
+    ["getStatus", { a: 1 }, "It takes none"],
     ["listJobs", { state: "running" }, 'Did you mean "start"?'],
     ["getJob", { id: "a:1", job: "a:1" }, "It takes id"],
     ["cancelJob", { id: "a:1", job: "a:1" }, "It takes id"],
@@ -58,12 +60,33 @@ describe("a parameter that an operation has not", () => {
   });
 
   test("is refused by every operation that there is", async () => {
-    for (const { name, body } of [...operationRoutes, ...auditRoutes]) {
+    const actions = [...operationRoutes, ...auditRoutes, ...statusRoutes].filter(
+      ({ kind }) => kind === "action",
+    );
+    for (const { name, body } of actions) {
       const required = body?.type === "object" ? (body.required ?? []) : [];
       const given = required.map((one) => [one, one.endsWith("Millis") ? 1 : "x"]);
       const reply = await operator.act(name, { ...Object.fromEntries(given), __nobody__: 1 });
       expect(reply.body.message, name).toContain("/__nobody__ :: unrecognized field");
     }
+  });
+
+  test.each([
+    ["/entities?action=delete", { urn: tag, dryrun: true }],
+    ["/entities?action=deleteReferences", { urn: tag, dryrun: true }],
+    ["/entities?action=deleteAll", { registryId: "a:1", dryrun: true }],
+    ["/runs?action=rollback", { runId: "kelp-run", dryrun: true }],
+  ])("is refused by %s, which would do what was not meant", async (path, body) => {
+    const headers = tokenOf(service.directory);
+    const refused = await service.client.call("POST", path, body, headers);
+    expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
+    expect(refused.body.message).toContain('Did you mean "dryRun"?');
+    const read = await service.client.get(`/entitiesV2/${encodeURIComponent(tag)}`);
+    expect(read.body.aspects).toHaveProperty("tagProperties");
+    // Clients of the reference are used to it.
+    const more = { ...body, dryRun: true };
+    const taken = await service.client.call("POST", path, more, { ...headers, ...reference });
+    expect(taken.status).toBe(200);
   });
 
   test("is left out where a client of the reference sends it to what the reference has", async () => {

@@ -57,12 +57,13 @@ export function pageReply(listed: Readonly<Record<string, Schema>>) {
 /** What the reference has, too: its clients may send what other releases of it take. */
 const ofReference = new Set([
   ...["getEsTaskStatus", "truncateTimeseriesAspect", "restoreIndices", "getIndexSizes"],
+  ...["delete", "deleteReferences", "deleteAll", "rollback"],
 ]);
 
 /**
  * The same row, which refuses parameters that it has not: a misspelt one would be passed over, and
- * something else be done than was asked for. Clients of the reference are used to that, so what they
- * send too much to what the reference has is left out.
+ * something else be done than was asked for, such as a deletion in place of a dry run. Clients of the
+ * reference are used to that, so what they send too much to what the reference has is left out.
  */
 export function knownParametersOnly(endpoint: Endpoint): Endpoint {
   const { body: form, name, handle } = endpoint;

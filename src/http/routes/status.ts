@@ -3,7 +3,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Operations } from "../../ops/operations.ts";
 import { type Endpoint, type Schema, valueAnswer, valueReply } from "../endpoint.ts";
 import { type StatusShown, statusPage } from "../status-page.ts";
-import { action, text, unauthenticated } from "./operation-forms.ts";
+import { action, malformed, text, unauthenticated } from "./operation-forms.ts";
 
 /** Of jobs and of parked entities. */
 const shownMax = 20;
@@ -59,6 +59,7 @@ const getStatus: Endpoint = {
   name: "getStatus",
   summary: "How the log and its views are, with lag, rates and sizes",
   about: "`/status` shows the same to people.",
+  body: { type: "object", properties: {} },
   reply: valueReply({
     type: "object",
     required: ["ok", "version", "time", "uptimeSeconds", "log", "views", "jobsRunning"],
@@ -102,7 +103,7 @@ const getStatus: Endpoint = {
       },
     },
   },
-  errors: [unauthenticated],
+  errors: [unauthenticated, malformed],
   handle: async (_, { operations }) => valueAnswer(await operations.getStatus()),
 };
 
