@@ -231,7 +231,7 @@ export async function openOperations(
       }
       return sizes;
     },
-    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, now }),
+    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, names, now }),
     verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
     listDifferences: verifications.listDifferences,
     listAuditEvents: parts.audit.list,

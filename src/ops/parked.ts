@@ -1,6 +1,7 @@
 /** What views could not take: listed from the log, retried and dropped by the projector. */
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { type Histories, openHistories } from "../projector/history.ts";
@@ -16,10 +17,11 @@ const waitingMax = 1_000;
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head">;
   readonly projector: Pick<Progress, "positions"> & Pick<Restoration, "restore" | "drop">;
+  readonly names: { readonly namespace: string; readonly urnLimits: UrnLimits };
   readonly now: () => number;
 }
 
-export function createParkedOperations({ log, projector, now }: Dependencies) {
+export function createParkedOperations({ log, projector, names, now }: Dependencies) {
   async function parkedIn(view: string): Promise<readonly Parked[]> {
     const notes = { load: () => readParking(log, view), write: noted };
     return (await openParking(view, notes, now)).list();
@@ -32,10 +34,13 @@ export function createParkedOperations({ log, projector, now }: Dependencies) {
     return found.flat().sort((a, b) => a.position - b.position);
   }
 
-  async function one({ view, urn }: ParkedQuery): Promise<Parked> {
+  async function one({ view, urn: text }: ParkedQuery): Promise<Parked> {
+    const urn = withNamespace(text, names.namespace);
     const found = (await all(view)).find((parked) => parked.urn === urn);
-    if (found === undefined) throw notParked(view, urn);
-    return found;
+    if (found !== undefined) return found;
+    // Only now: what is parked may be of a time with other limits.
+    parseUrn(urn, names.urnLimits);
+    throw notParked(view, urn);
   }
 
   /** As it is afterwards: undefined when the view has the entity again. */
@@ -71,12 +76,12 @@ export function createParkedOperations({ log, projector, now }: Dependencies) {
       return { total: found.length, entities };
     },
     async retryParked(query: ParkedQuery) {
-      await one(query);
-      return after(query, projector.restore([query.urn], query.view));
+      const { urn, view } = await one(query);
+      return after(query, projector.restore([urn], view));
     },
     async dropParked(query: ParkedQuery, { actor }: Caller) {
-      await one(query);
-      return after(query, projector.drop(query.urn, query.view, actor));
+      const { urn, view } = await one(query);
+      return after(query, projector.drop(urn, view, actor));
     },
   };
 }

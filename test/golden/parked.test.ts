@@ -69,7 +69,9 @@ test("its entity is refused, with the way out, until it is dropped", async () =>
   const refused = await write(sick, "second");
   expect(refused.status).toBe(409);
   expect(refused.body.message).toContain("parked in the aspect view");
-  const still = await operator.value("retryParked", { view: "aspects", urn: sick });
+  // A urn of any namespace is one of the catalog's own.
+  const foreign = sick.replace("urn:li:", "urn:other:");
+  const still = await operator.value("retryParked", { view: "aspects", urn: foreign });
   expect(still).toEqual({ parked: true, entity: expect.objectContaining({ view: "aspects" }) });
   for (const view of views) {
     expect(await operator.value("dropParked", { view, urn: sick })).toEqual({ parked: false });
@@ -89,4 +91,10 @@ test("what is not parked, or no view, is told so", async () => {
   expect(unknown).toMatchObject({ status: 404, body: { message: expect.stringContaining(well) } });
   expect((await operator.act("listParked", { view: "cellar" })).status).toBe(422);
   expect((await operator.act("dropParked", { view: "graph" })).status).toBe(400);
+  for (const action of ["retryParked", "dropParked"]) {
+    for (const urn of ["nonsense", "", "urn:li:tag:\ud800", `urn:li:tag:${"x".repeat(600)}`]) {
+      const reply = await operator.act(action, { view: "graph", urn });
+      expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
+    }
+  }
 });
