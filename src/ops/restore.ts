@@ -170,7 +170,7 @@ export function createRestoring(dependencies: Dependencies) {
         await run.report(soFar(), aspect === "" ? undefined : place);
       };
       const restored = await restoreBatch(batch, run, elsewhere, (part) => report(part, 0));
-      batches.push(restored);
+      if (hasDone(restored)) batches.push(restored);
       if (batches.length > batchesToldMax) batches.shift();
       batch = emptyBatch();
       await report(restored, 1);
@@ -341,6 +341,10 @@ function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
   const entity = model.entities.get(entityType);
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }
+
+/** What had no row, such as an entity that nobody told of, is looked at in the views and not told of. */
+const hasDone = ({ rowsMigrated, ignored, defaultAspects }: RestoredBatch): boolean =>
+  rowsMigrated + ignored + defaultAspects > 0;
 
 const doneOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
 

@@ -126,6 +126,15 @@ describe("restoreIndices", () => {
   });
 });
 
+test("restoreIndices tells of no batch where there is no row", async () => {
+  const none = "urn:li:dataset:(urn:li:dataPlatform:hive,no.such,PROD)";
+  for (const asked of [{ urn: none }, { urn: wave, aspect: "ownership" }, { urnLike: "no%" }]) {
+    expect(await operator.value("restoreIndices", asked)).toContain("), result=, taskId=");
+  }
+  const { status, body } = await get(`${search}/restoreIndices?urn=${encodeURIComponent(none)}`);
+  expect([status, body]).toEqual([200, []]);
+});
+
 describe("getTaskStatus", () => {
   test("tells a job as getEsTaskStatus does", async () => {
     const task = await operator.value("verify", {});

@@ -364,7 +364,7 @@ describe("4.2 restoreIndices", () => {
     expect(await counted({ urn: a, ...two })).toEqual([["2", "status"]]);
     expect(await counted({ urn: c, ...two })).toEqual([["1", "ownership"]]);
     expect(await counted({ urn: a, aspect: "datasetProfile" })).toEqual([["1", "datasetProfile"]]);
-    expect(await counted({ urn: a, aspect: "tagProperties" })).toEqual([["0", ""]]);
+    expect(await counted({ urn: a, aspect: "tagProperties" })).toEqual([]);
   });
 
   test("of urns like a pattern restores so many rows, beginning at a row", async () => {
