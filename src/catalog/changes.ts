@@ -10,6 +10,7 @@ import { isNews, type PlacedChange } from "../core/change.ts";
 import { CatalogError, isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
+import { toldNumber } from "../core/told-number.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../feed/previous-values.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
@@ -105,7 +106,7 @@ export function createChanges(dependencies: Dependencies): Changes {
   return {
     async readChanges({ after = START, limit = limitDefault, ...filter }) {
       if (!(limit >= 1 && limit <= changesMax)) {
-        throw new CatalogError("malformed", `limit is ${limit}`, {
+        throw new CatalogError("malformed", `limit is ${toldNumber(limit)}`, {
           hint: `Send 1 to ${changesMax}`,
         });
       }

@@ -8,6 +8,7 @@ import { CatalogError, isUnreadable } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { START } from "../core/position.ts";
 import { semanticChanges } from "../core/semantic-changes.ts";
+import { toldNumber } from "../core/told-number.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
@@ -136,7 +137,9 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   return async (query) => {
     const { limit = 100, waitMs = waitMsMax } = query;
     if (!(limit >= 1 && limit <= polledMax)) {
-      throw new CatalogError("malformed", `limit is ${limit}`, { hint: `Send 1 to ${polledMax}` });
+      throw new CatalogError("malformed", `limit is ${toldNumber(limit)}`, {
+        hint: `Send 1 to ${polledMax}`,
+      });
     }
     const { after, since } = query;
     const from = after ?? (since === undefined ? await log.head() : await positionBefore(since));

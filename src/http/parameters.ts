@@ -1,6 +1,7 @@
 /** Query parameters and headers of a request, as its endpoint declares them. Others are ignored. */
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
+import { toldNumber } from "../core/told-number.ts";
 import type { Endpoint, Parameter } from "./endpoint.ts";
 import type { Query } from "./query.ts";
 
@@ -52,6 +53,19 @@ function read(query: Query, { name, type, required }: Parameter): unknown {
   const flag = text.toLowerCase();
   if (flag !== "true" && flag !== "false") throw mistyped(name, text, "Boolean");
   return flag === "true";
+}
+
+/** Throws `malformed` for a number that is less. */
+export function atLeast(
+  numbers: Readonly<Record<string, number | undefined>>,
+  least: number,
+): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value === undefined || value >= least) continue;
+    throw new CatalogError("malformed", `${name} is ${toldNumber(value)}`, {
+      hint: `Send ${least} or more`,
+    });
+  }
 }
 
 /** Names of the model, which has no commas and no blanks in any: `a,b` is told, and `List(a, b)`. */

@@ -610,6 +610,40 @@ const reads: readonly Read[] = [
       names,
     ],
   ),
+  ...(
+    [
+      ["limit=abc", "limit"],
+      ["limit=-1", "limit is -1"],
+      ["limit=0", "limit is 0"],
+      ["limit=1e99", "limit"],
+      ["limit=9223372036854775807", "limit is a number near"],
+      ["pollTimeoutSeconds=-1", "pollTimeoutSeconds is -1"],
+      ["pollTimeoutSeconds=1.5", "pollTimeoutSeconds"],
+      ["lookbackWindowDays=-1", "lookbackWindowDays is -1"],
+      ["offsetId=-1", "offsetId"],
+    ] as const
+  ).map(
+    ([query, names]) =>
+      [
+        `polled events of ${query}`,
+        "GET",
+        `/openapi/v1/events/poll?topic=PlatformEvent_v1&${query}`,
+        undefined,
+        400,
+        new RegExp(names),
+      ] as const,
+  ),
+  ...["/openapi/v3/entity/dataset", "/openapi/v3/relationship/OwnedBy"].map(
+    (path) =>
+      [
+        `no slices of ${path}`,
+        "GET",
+        `${path}?sliceMax=-1`,
+        undefined,
+        400,
+        /sliceMax is -1\. Send 1 or more/,
+      ] as const,
+  ),
   [
     "a member without aspects that has no urn",
     "POST",

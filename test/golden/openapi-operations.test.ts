@@ -126,6 +126,16 @@ describe("restoreIndices", () => {
   });
 });
 
+test("restoreIndices refuses a time that is negative", async () => {
+  for (const name of ["gePitEpochMs", "lePitEpochMs"]) {
+    const reply = await get(`${search}/restoreIndices?urn=${wave}&${name}=-1`);
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { message: `${name} is -1. Send 0 or more` },
+    });
+  }
+});
+
 test("restoreIndices tells of no batch where there is no row", async () => {
   const none = "urn:li:dataset:(urn:li:dataPlatform:hive,no.such,PROD)";
   for (const asked of [{ urn: none }, { urn: wave, aspect: "ownership" }, { urnLike: "no%" }]) {

@@ -5,6 +5,7 @@ import { type Position, position } from "../../core/position.ts";
 import type { EventTexts } from "../../feed/event-texts.ts";
 import { topics } from "../../feed/topic-names.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { atLeast } from "../parameters.ts";
 import { unreadable } from "./changes.ts";
 
 export interface EventsOptions {
@@ -105,7 +106,10 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       reply: { offsetId: "126", count: 1, events: [sampleEvent] },
     },
     errors: [
-      { code: "malformed", when: "the topic is missing or unknown, or a parameter is mistyped" },
+      {
+        code: "malformed",
+        when: "the topic is missing or unknown, or a parameter is mistyped or negative",
+      },
       { code: "invalid", when: "the log does not have the offset" },
       { code: "unavailable", when: "the values before are not there yet" },
       unreadable,
@@ -113,6 +117,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     async handle({ parameters }, { catalog, now }) {
       const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
+      atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
       const { changes, meanings, position } = await catalog.pollChanges({
         kind: kindOf(asked.topic),
         after: offsetOf(asked.offsetId),

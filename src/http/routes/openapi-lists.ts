@@ -6,6 +6,7 @@ import { isLaterSlice, type SliceOptions } from "../../core/slice-options.ts";
 import type { Answer, Backing, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import { entitiesText, type ModelNames, namedAspects, type Version } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
+import { atLeast } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
 import { sampleEntity } from "./openapi-entities.ts";
 import { searchErrors } from "./search.ts";
@@ -270,11 +271,14 @@ const facetsText = (facets: readonly SearchFacet[]): string =>
   );
 
 /** The slice that a request asks for. */
-export const sliceOf = ({
+/** Throws `malformed` for a number of slices that is none. */
+export function sliceOf({
   sliceId: id,
   sliceMax: max,
-}: Pick<Asked, "sliceId" | "sliceMax">): SliceOptions | undefined =>
-  id === undefined ? undefined : { id, max };
+}: Pick<Asked, "sliceId" | "sliceMax">): SliceOptions | undefined {
+  atLeast({ sliceMax: max }, 1);
+  return id === undefined ? undefined : { id, max };
+}
 
 function orderOf({ sortOrder = "ASCENDING" }: Pick<Asked, "sortOrder">): SortCriterion["order"] {
   if (sortOrder === "ASCENDING" || sortOrder === "DESCENDING") return sortOrder;

@@ -6,6 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import type { EntityOutline } from "../docs-model.ts";
 import type { Answer, Endpoint, Parameter } from "../endpoint.ts";
+import { atLeast } from "../parameters.ts";
 
 const base = "/openapi/v1/registry/models";
 const countDefault = 20;
@@ -109,11 +110,7 @@ function pageOf(
   all: readonly EntityOutline[],
   { start = 0, count = countDefault }: { readonly start?: number; readonly count?: number },
 ): Answer {
-  if (start < 0 || count < 0) {
-    throw new CatalogError("malformed", `start is ${start} and count is ${count}`, {
-      hint: "Send 0 or more",
-    });
-  }
+  atLeast({ start, count }, 0);
   const elements = all.slice(start, start + count).map(entityOf);
   return {
     json: JSON.stringify({ start, count: elements.length, total: all.length, elements }),

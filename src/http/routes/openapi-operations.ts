@@ -6,6 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../ops/operations.ts";
 import { restoredMembers } from "../../ops/restored-text.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../endpoint.ts";
+import { atLeast } from "../parameters.ts";
 import { urn } from "../schemas.ts";
 import { long } from "./openapi-lists.ts";
 import { task, text, tooManyJobs, unauthenticated, unavailable } from "./operation-forms.ts";
@@ -217,7 +218,8 @@ const restoreIndices: Endpoint = {
       aspectName?: string;
     };
     const { start, batchSize = batchDefault.query, limit = 0 } = asked;
-    atLeast({ start, limit, gePitEpochMs: asked.gePitEpochMs }, 0);
+    const { gePitEpochMs, lePitEpochMs } = asked;
+    atLeast({ start, limit, gePitEpochMs, lePitEpochMs }, 0);
     atLeast({ batchSize }, 1);
     const request = { ...asked, aspect: aspectName, batchSize, limit };
     return restoredAnswer(await operations.restoreIndices(request, caller));
@@ -250,13 +252,6 @@ const restoreIndicesOf: Endpoint = {
     return restoredAnswer(await operations.restoreIndices(request, caller));
   },
 };
-
-function atLeast(numbers: Readonly<Record<string, number | undefined>>, least: number): void {
-  for (const [name, value] of Object.entries(numbers)) {
-    if (value === undefined || value >= least) continue;
-    throw new CatalogError("malformed", `${name} is ${value}`, { hint: `Send ${least} or more` });
-  }
-}
 
 export const openApiOperations: readonly Endpoint[] = [
   getTaskStatus,
