@@ -11,6 +11,7 @@ import {
 } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
+import { nearest } from "../core/nearest.ts";
 import { parseUrn } from "../core/urn.ts";
 import type { EntityOutline } from "./docs-model.ts";
 
@@ -19,6 +20,11 @@ export type Version = "v2" | "v3";
 /** Names as the model has them: clients write them in any letter case here. */
 export interface ModelNames {
   entity(name: string): string;
+  /**
+   * The same for a list of such entities, which may be empty. Throws for a type that there is not, as the
+   * catalog does for its members: `invalid` what writes, `not_found` what reads.
+   */
+  known(name: string, code: "invalid" | "not_found"): string;
   aspect(entityType: string, name: string): string;
   isTimeseries(entityType: string, aspect: string): boolean;
   /** The aspect that says that an entity is there. */
@@ -34,6 +40,16 @@ export function createModelNames(entities: readonly EntityOutline[]): ModelNames
   };
   return {
     entity: (name) => outline(name)?.name ?? name,
+    known(name, code) {
+      const known = outline(name)?.name;
+      if (known !== undefined) return known;
+      throw new CatalogError(code, `unknown entity type "${name.slice(0, 120)}"`, {
+        hint: nearest(
+          name,
+          entities.map((entity) => entity.name),
+        ),
+      });
+    },
     aspect: (entityType, name) => aspectOf(entityType, name)?.name ?? name,
     isTimeseries: (entityType, name) => aspectOf(entityType, name)?.timeseries === true,
     keyOf: (entityType) => outline(entityType)?.aspects[0]?.name,

@@ -633,6 +633,37 @@ const reads: readonly Read[] = [
         new RegExp(names),
       ] as const,
   ),
+  // With members, and without any, which ask for nothing.
+  ...[
+    [],
+    [{ urn: "urn:li:datasett:a" }],
+    [{ urn: "urn:li:datasett:a", status: { value: {} } }],
+  ].flatMap((list) =>
+    (
+      [
+        ["POST", "/openapi/v3/entity/datasett", list, 422],
+        ["PATCH", "/openapi/v3/entity/datasett", list, 422],
+        ["POST", "/openapi/v2/entity/datasett", list, 422],
+        ["POST", "/openapi/v3/entity/generic", { datasett: list }, 422],
+        ["PATCH", "/openapi/v3/entity/generic", { datasett: list }, 422],
+        ["POST", "/openapi/v3/entity/datasett/batchGet", list, 404],
+        ["POST", "/openapi/v2/entity/datasett/batchGet", list, 404],
+        ["POST", "/openapi/v3/entity/generic/batchGet", { datasett: list }, 404],
+        [
+          ...["POST", "/openapi/v2/entity/batch/datasett"],
+          { urns: list.map(({ urn }) => urn), aspectNames: [] },
+          404,
+        ],
+      ] as [string, string, unknown, number][]
+    ).map(
+      ([method, path, body, status]) =>
+        [
+          `${method} ${path} of ${JSON.stringify(list)}`,
+          ...([method, path, body, status] as const),
+          /^unknown entity type "datasett"\. Did you mean "dataset"/,
+        ] as const,
+    ),
+  ),
   ...["/openapi/v3/entity/dataset", "/openapi/v3/relationship/OwnedBy"].map(
     (path) =>
       [

@@ -148,6 +148,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       reply: forms.listOf(forms.entityOut[version]),
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        { code: "not_found", when: "the entity type is unknown" },
         ...momentErrors,
       ],
       example: {
@@ -156,7 +157,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         reply: [sampleEntity[version]],
       },
       async handle(ask, { catalog }) {
-        const entityType = names.entity(ask.path.entity ?? "");
+        const entityType = names.known(ask.path.entity ?? "", "not_found");
         const found = await findMembers(ask.body as readonly Member[], {
           entityType,
           names,

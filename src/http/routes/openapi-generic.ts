@@ -33,7 +33,11 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     const { async = true, systemMetadata = false } = ask.parameters as Asked;
     const lists = Object.entries(ask.body as Readonly<Record<string, readonly JsonObject[]>>);
     const proposals = lists.map(([name, list]) =>
-      proposalsIn(list, { entityType: names.entity(name), changeType, place: name }, names),
+      proposalsIn(
+        list,
+        { entityType: names.known(name, "invalid"), changeType, place: name },
+        names,
+      ),
     );
     const answer = await write(proposals.flat(), ask, backing);
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
@@ -96,6 +100,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       reads: "entities",
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        { code: "not_found", when: "an entity type is unknown" },
         ...momentErrors,
       ],
       example: {
@@ -107,7 +112,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
         const { systemMetadata = false } = parameters as Asked;
         const members: string[] = [];
         for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
-          const found = await findMembers(list, { entityType: names.entity(name), names, catalog });
+          const entityType = names.known(name, "not_found");
+          const found = await findMembers(list, { entityType, names, catalog });
           const text = entitiesText(found, { version: "v3", systemMetadata });
           members.push(`${JSON.stringify(name)}:${text}`);
         }

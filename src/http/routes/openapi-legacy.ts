@@ -54,6 +54,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   reads: "entities",
   errors: [
     { code: "malformed", when: "a urn does not parse, or names another entity type" },
+    { code: "not_found", when: "the entity type is unknown" },
     ...momentErrors,
   ],
   example: {
@@ -69,7 +70,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     };
     const named = Object.fromEntries((aspectNames ?? []).map((name) => [name, {}]));
     const members = urns.map((urn): Member => ({ ...named, urn }));
-    const entityType = names.entity(path.entity ?? "");
+    const entityType = names.known(path.entity ?? "", "not_found");
     const found = await findMembers(members, { entityType, names, catalog });
     const shown = { version: "v2", systemMetadata: withSystemMetadata === true } as const;
     return { json: `{"entities":${entitiesText(found, shown)}}` };

@@ -50,7 +50,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   const patch = [{ op: "add", path: "/removed", value: false }];
 
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
-    const entityType = names.entity(ask.path.entity ?? "");
+    const entityType = names.known(ask.path.entity ?? "", "invalid");
     const { systemMetadata = false, async = true } = ask.parameters as Asked;
     const body = ask.body as readonly Schema[];
     const proposals = proposalsIn(body, { entityType, changeType }, names);
