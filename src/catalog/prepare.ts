@@ -11,6 +11,7 @@ import type { JsonObject } from "../core/json.ts";
 import { readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
+import { HALF } from "../core/urn.ts";
 import {
   applyWriteRule,
   looksBack,
@@ -343,6 +344,23 @@ function parseJsonText(text: string, member: string): unknown {
 /** Only what a teller may say; the rest is the server's. */
 function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   if (told === undefined) return {};
-  const { lastObserved, runId, pipelineName, registryName, registryVersion, properties } = told;
+  const { lastObserved, pipelineName, registryName, registryVersion, properties } = told;
+  // An empty one names no run: it is as if absent, and the one of those that name none.
+  const runId = told.runId === "" ? undefined : told.runId;
+  for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
+  for (const name in properties) {
+    refuseHalf(name);
+    refuseHalf(properties[name]);
+  }
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
+}
+
+/** It would be another text in the log, and not be found by what was sent. */
+function refuseHalf(text: string | undefined): void {
+  if (text === undefined || text.isWellFormed()) return;
+  throw new CatalogError(
+    "malformed",
+    `systemMetadata holds half a character: ${JSON.stringify(text.slice(0, 120))}`,
+    { hint: HALF },
+  );
 }

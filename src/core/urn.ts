@@ -35,6 +35,10 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\u241f]/;
 /** A urn begins a text, or a part of another's id: "turn:left:at:x" is a name like any other. */
 const NESTED = /(?<![^(,:])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*:)/g;
 
+/** What to do about a lone surrogate. */
+export const HALF =
+  "A surrogate such as \\ud800 stands for a character only together with its other half";
+
 const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
 
 /** Throws `malformed` with the urn and what is wrong with it. */
@@ -49,9 +53,7 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
     throw new CatalogError(
       "malformed",
       `urn ${JSON.stringify(shown(text))} holds half a character`,
-      {
-        hint: "A surrogate such as \\ud800 stands for a character only together with its other half",
-      },
+      { hint: HALF },
     );
   }
   const bad = FORBIDDEN.exec(text);

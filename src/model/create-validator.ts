@@ -100,7 +100,10 @@ const boundedMisfits: CodeKeywordDefinition = {
 };
 
 function urn(namespace: string): CodeKeywordDefinition {
-  const normalise = (text: string) => (URN.test(text) ? withNamespace(text, namespace) : undefined);
+  // Half a character is refused, which costs next to nothing. Control characters are not, though no
+  // entity has them in its urn: what else the aspect says counts more than one such reference.
+  const normalise = (text: string) =>
+    URN.test(text) && text.isWellFormed() ? withNamespace(text, namespace) : undefined;
   return {
     keyword: "urn",
     type: "string",

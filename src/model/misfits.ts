@@ -51,6 +51,11 @@ function finding({ keyword, params, data }: ErrorObject, schema: Schema): string
     case "minimum":
     case "maximum":
       return `${found} is out of range for ${schema.expects?.type}${expected(schema.expects)}`;
+    case "urn":
+      if (typeof data === "string" && !data.isWellFormed()) {
+        return `${JSON.stringify(cut(data))} holds half a character${expected(schema.expects)}`;
+      }
+      return `${found} cannot be coerced to Urn${expected(schema.expects)}`;
     default:
       return `${found} cannot be coerced to ${schema.expects?.type}${expected(schema.expects)}`;
   }

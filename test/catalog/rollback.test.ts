@@ -248,6 +248,14 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       });
     });
 
+    test("knows none without a name: that is what names no run", async () => {
+      const urn = fresh();
+      await tell("", urn, "status", { removed: false });
+      expect(await runIdOf(urn, "status")).toBe("no-run-id-provided");
+      const runs: readonly RunSummary[] = await action("list", { pageOffset: 0, pageSize: 1_000 });
+      expect(runs.map(({ runId }) => runId)).not.toContain("");
+    });
+
     test("of what is no single run is refused, and of an unknown one comes to nothing", async () => {
       const refused = await service.client.call("POST", "/runs?action=rollback", {
         ...{ runId: "no-run-id-provided", dryRun: true },

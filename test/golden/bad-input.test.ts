@@ -53,6 +53,31 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     400,
     /U\+0000/,
   ],
+  ...[
+    { runId: "a\ud800" },
+    { pipelineName: "\udc00" },
+    { registryName: "a\ud800b" },
+    { registryVersion: "\ud800" },
+    { properties: { a: "\ud800" } },
+    { properties: { "\ud800": "a" } },
+  ].map(
+    (systemMetadata) =>
+      [
+        `system metadata with half a character: ${JSON.stringify(systemMetadata)}`,
+        propose({ systemMetadata: { lastObserved: 1, ...systemMetadata } }),
+        400,
+        /systemMetadata holds half a character: "a?\\u/,
+      ] as const,
+  ),
+  [
+    "an aspect that names an urn with half a character",
+    propose({
+      aspectName: "globalTags",
+      aspect: { ...STATUS, value: '{"tags":[{"tag":"urn:li:tag:a\\ud800"}]}' },
+    }),
+    422,
+    /\/tags\/0\/tag :: "urn:li:tag:a\\ud800" holds half a character: expected a urn/,
+  ],
   [
     "an urn with half a character",
     propose({ entityType: "tag", entityUrn: "urn:li:tag:a\ud800" }),
