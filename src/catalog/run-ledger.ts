@@ -31,7 +31,7 @@ export interface Run {
   /** Place of the record before its first, and of its last. */
   readonly after: Position;
   readonly last: Position;
-  /** Its records that are not undone and of no entity that was deleted since, and all of them. */
+  /** Its records of no entity that was deleted since: without those that are undone, and all of them. */
   readonly rows: number;
   readonly allRows: number;
   /** Of its last record, in epoch milliseconds. */
@@ -135,13 +135,14 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     position <= (undone.runs.get(runId) ?? START) ||
     position <= (undone.registries.get(registry ?? "") ?? START);
 
-  /** The rows of an entity go with it; those that were undone have gone before. */
+  /** The rows of an entity go with it; those that were undone are no rows by then, but some of all. */
   async function bury(death: PlacedChange): Promise<void> {
     for await (const row of deletedRows.rowsOf(death, series.get(death.entityType) ?? [])) {
       const { runId } = row.system;
       const registry = markOf(row.system);
       const run = runs.get(runId);
       if (run === undefined || isOfRollback(row)) continue;
+      run.allRows--;
       if (isUndone(runId, row.position, registry)) continue;
       run.rows--;
       const ofRegistry = registry === undefined ? undefined : registries.get(registry);

@@ -58,8 +58,9 @@ export interface RunCatalog {
     readonly includeSoft?: boolean | undefined;
   }): Promise<readonly RunSummary[]>;
   /**
-   * What a run told, in its order; without what was rolled back, and what is deleted or soft-deleted
-   * now, unless `includeSoft`. None of an unknown run.
+   * What a run told, in its order; without what was told of an entity before it was deleted for good,
+   * and, unless `includeSoft`, of one that is soft-deleted now, and what was rolled back. None of an
+   * unknown run.
    */
   describeRun(query: {
     readonly runId: string;

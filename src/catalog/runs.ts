@@ -46,12 +46,17 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   });
 
-  /** Those of entities that are there and not soft-deleted, since they came to be. */
-  async function living(changes: readonly PlacedChange[]): Promise<readonly PlacedChange[]> {
+  /** Those of entities that are there, since they came to be; without `soft`, not of soft-deleted ones. */
+  async function living(
+    changes: readonly PlacedChange[],
+    soft: boolean,
+  ): Promise<readonly PlacedChange[]> {
     const urns = [...new Set(changes.map(({ urn }) => urn))];
     const found = await states.read(urns);
     const byUrn = new Map(found.map((state) => [state.urn, state]));
-    const there = changes.filter((change) => isLiving(byUrn.get(change.urn), keyAspectOf(change)));
+    const there = changes.filter((change) =>
+      isLiving(byUrn.get(change.urn), keyAspectOf(change), soft),
+    );
     const deaths = new Map<string, Position>();
     for (const { urn } of there) {
       const state = byUrn.get(urn);
@@ -111,7 +116,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       checkPage({ pageOffset, pageSize });
       const listed: Run[] = [];
       for (const run of (await ledger.read()).all()) {
-        if (run.rows > 0 || includeSoft) listed.push(run);
+        if ((includeSoft ? run.allRows : run.rows) > 0) listed.push(run);
       }
       listed.sort((a, b) => b.timestamp - a.timestamp || b.last - a.last);
       const page = listed.slice(pageOffset, pageOffset + Math.min(pageSize, pageMax));
@@ -140,7 +145,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       }
 
       async function take(): Promise<void> {
-        for (const change of includeSoft ? slice : await living(slice)) {
+        for (const change of await living(slice, includeSoft)) {
           if (passed >= start && passed < end) keep(change);
           passed++;
         }
@@ -193,8 +198,13 @@ export function createSeenRuns(
   };
 }
 
-function isLiving(state: EntityState | undefined, keyAspect: string | undefined): boolean {
+function isLiving(
+  state: EntityState | undefined,
+  keyAspect: string | undefined,
+  soft: boolean,
+): boolean {
   if (state === undefined || currentAspect(state, keyAspect ?? "") === undefined) return false;
+  if (soft) return true;
   const status = currentAspect(state, "status")?.value;
   return status === undefined || JSON.parse(status).removed !== true;
 }

@@ -20,7 +20,11 @@ function describing(count: number) {
         records.slice(after, after + limit),
     },
     decode: (record: unknown) => record,
-    model: { entities: new Map() },
+    model: { entities: new Map([["tag", { keyAspect: "tagKey" }]]) },
+    states: {
+      read: async (urns: readonly string[]) =>
+        urns.map((urn) => ({ urn, aspects: new Map([["tagKey", { version: 1, value: "{}" }]]) })),
+    },
     aspects: { findValue: async () => ({ value: text }) },
     caughtUp: async () => {},
   } as unknown as Parameters<typeof createRuns>[0];

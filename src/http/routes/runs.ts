@@ -60,13 +60,15 @@ const listRuns: Endpoint = {
   name: "list",
   summary: "List the runs of ingestion, the one that told last first",
   about:
-    "`rows` counts the records that a run wrote, also where they told nothing new, but for those of entities that were deleted for good since. A run that was rolled back is not listed, unless it has told something since.",
+    "`rows` counts the records that a run wrote, also where they told nothing new, but for those of entities that were deleted for good since. A run that was rolled back is not listed, unless it has told something since or `includeSoft` asks for it.",
   body: {
     type: "object",
     properties: {
       pageOffset: count("How many to leave out. 0 when absent"),
       pageSize: count("At most so many: 100 when absent, 10,000 at most"),
-      includeSoft: flag("List runs that were rolled back, too, and count all that they wrote"),
+      includeSoft: flag(
+        "List runs that were rolled back, too, and count what they wrote of what was not deleted since",
+      ),
     },
   },
   reply: valueReply({
@@ -99,7 +101,7 @@ const describeRun: Endpoint = {
   name: "describe",
   summary: "List what a run told",
   about:
-    "In its order, without what was told before an entity was deleted, entities that are soft-deleted now and what was rolled back, unless `includeSoft`. An unknown run told nothing.",
+    "In its order, without what was told before an entity was deleted for good; unless `includeSoft`, without entities that are soft-deleted now and what was rolled back. An unknown run told nothing.",
   body: {
     type: "object",
     required: ["runId"],
@@ -107,7 +109,7 @@ const describeRun: Endpoint = {
       runId,
       start: count("How many to leave out. 0 when absent"),
       count: count("At most so many: 100 when absent, 10,000 at most"),
-      includeSoft: flag("With what is deleted, soft-deleted or rolled back"),
+      includeSoft: flag("With what is soft-deleted or rolled back"),
       includeAspect: flag("With the values that were told"),
     },
   },
