@@ -2,6 +2,7 @@
  * What stands at an annotated place as the values of a field. An empty text is no value, nor is
  * what does not fit the field's type.
  */
+import { slashedPath } from "../src/core/browse-path.ts";
 import { jsonObject } from "../src/core/json.ts";
 import type { FieldValue } from "../src/search/search.ts";
 import type { AspectRule } from "./search-annotations.ts";
@@ -41,6 +42,8 @@ function convert(value: unknown, type: SearchFieldType): FieldValue | undefined 
       const number = typeof value === "string" && value !== "" ? Number(value) : Number.NaN;
       return Number.isFinite(number) ? number : undefined;
     }
+    case "BROWSE_PATH":
+      return typeof value === "string" && value !== "" ? slashedPath(value) : undefined;
     default:
       if (typeof value === "string") return value === "" ? undefined : value;
       return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;

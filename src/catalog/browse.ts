@@ -3,6 +3,7 @@
  * entity; in the older tree (browsePaths) folders are joined by "/", in the newer one
  * (browsePathsV2) by "␟", and some of them are entities themselves.
  */
+import { slashedPath } from "../core/browse-path.ts";
 import type { Condition, Scope } from "../search/search.ts";
 import { countOf, hiding, planSearch, type SearchTools, startOf, typesNamed } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";
@@ -41,7 +42,7 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
       const scope = scopeOf(entityTypes, visible);
       const below = await reader.folders({ ...scope, field: PATHS, separator: "/", path });
       const groups = below.folders.slice(from, from + pageSize);
-      const here: Condition = { kind: "equal", field: PATHS, values: [path, `${path}/`] };
+      const here: Condition = { kind: "equal", field: PATHS, values: [path === "" ? "/" : path] };
       const inside = await reader.search({
         ...scopeOf(entityTypes, [here, ...visible]),
         sort: [],
@@ -97,6 +98,6 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
 
 /** `/prod/hive`, whether it was sent with slashes around it or not; the root is "". */
 function pathOf(text: string): string {
-  const folders = text.replace(/^\/+/, "").replace(/\/+$/, "");
-  return folders === "" ? "" : `/${folders}`;
+  const path = slashedPath(text);
+  return path === "/" ? "" : path;
 }

@@ -2,6 +2,7 @@
  * What is asked of a field, as a condition on the values that its documents have: texts as the
  * field keeps them, numbers as numbers, times in epoch milliseconds, days as 2026-03-01.
  */
+import { slashedPath } from "../core/browse-path.ts";
 import type { Ends } from "../core/search-query.ts";
 import type { Condition, FieldValue } from "../search/search.ts";
 import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
@@ -164,8 +165,9 @@ function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextA
   ): Condition => (of.length === 0 ? NOTHING : { kind: "like", field: name, how: way, texts: of });
   if (how === "ignoringCase") return like("equals", whole());
   if (kind === "path" && (how === "equals" || how === "is")) {
-    const below = texts.map((text): Condition => within(name, `${text}${separator}`));
-    return anyOf([{ kind: "equal", field: name, values: texts }, ...below]);
+    const paths = separator === "/" ? texts.map(slashedPath) : texts;
+    const below = paths.map((path): Condition => within(name, `${path}${separator}`));
+    return anyOf([{ kind: "equal", field: name, values: paths }, ...below]);
   }
   if (how === "equals") return { kind: "equal", field: name, values: texts };
   if (how !== "is" && how !== "begins") return like(how, lower);

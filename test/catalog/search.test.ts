@@ -878,21 +878,32 @@ describe("browse", () => {
     expect(await browse(path, more)).toEqual(expected);
   });
 
-  test("finds what lies in a folder, also if its path ends with a slash", async () => {
-    const told = documentsOf({
-      [HARVESTS]: { browsePaths: { paths: ["/prod/barn/", "/"] } },
-      [GROWERS]: { browsePaths: { paths: ["/prod/barn"] } },
-    });
-    const at = async (path: string) => {
-      const answer = await searchesOver(told).browse({
-        ...{ entity: "dataset", path, start: 0, limit: 10 },
+  test.each([
+    ["/prod/barn/", "/prod/barn"],
+    ["prod/barn", "//prod//barn"],
+  ])(
+    "finds what lies in a folder, whatever slashes its path was told with: %s, %s",
+    async (one, other) => {
+      const told = documentsOf({
+        [HARVESTS]: { browsePaths: { paths: [one, "/"] } },
+        [GROWERS]: { browsePaths: { paths: [other] } },
       });
-      return [answer.groups.map(({ name, count }) => `${name} ${count}`), answer.entities];
-    };
-    expect(await at("")).toEqual([["prod 2"], [HARVESTS]]);
-    expect(await at("/prod")).toEqual([["barn 2"], []]);
-    expect(await at("/prod/barn")).toEqual([[], [GROWERS, HARVESTS]]);
-  });
+      const filter = filtered({ field: "browsePaths", value: "prod/barn" });
+      const { hits } = await searchesOver(told).search({ input: "*", filter }, page);
+      expect(hits.map(({ urn }) => urn)).toEqual([GROWERS, HARVESTS]);
+      const at = async (path: string) => {
+        const answer = await searchesOver(told).browse({
+          ...{ entity: "dataset", path, start: 0, limit: 10 },
+        });
+        return [answer.groups.map(({ name, count }) => `${name} ${count}`), answer.entities];
+      };
+      expect(await at("")).toEqual([["prod 2"], [HARVESTS]]);
+      expect(await at("/prod")).toEqual([["barn 2"], []]);
+      for (const path of ["/prod/barn", "prod/barn/", "//prod//barn"]) {
+        expect(await at(path)).toEqual([[], [GROWERS, HARVESTS]]);
+      }
+    },
+  );
 
   test("in the newer tree has folders that are entities", async () => {
     const at = (path: string) =>

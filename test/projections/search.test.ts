@@ -326,14 +326,14 @@ describe("a document has", () => {
     });
   });
 
-  test("paths: as they are, and ids of folders joined", () => {
+  test("paths: with one slash before each folder, and ids of folders joined", () => {
     const document = values(tides, {
-      browsePaths: { paths: ["/prod/hive/harbour"] },
+      browsePaths: { paths: ["/prod/hive/harbour", "prod//hive/", "/", ""] },
       browsePathsV2: {
         path: [{ id: "urn:li:container:a", urn: "urn:li:container:a" }, { id: "b" }],
       },
     });
-    expect(document.browsePaths).toEqual(["/prod/hive/harbour"]);
+    expect(document.browsePaths).toEqual(["/prod/hive/harbour", "/prod/hive", "/"]);
     expect(document.browsePathV2).toEqual(["␟urn:li:container:a␟b"]);
     expect(values(tides, { browsePathsV2: { path: [] } })).not.toHaveProperty("browsePathV2");
   });
