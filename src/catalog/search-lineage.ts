@@ -172,10 +172,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   async function told(exploration: Exploration, answer: SearchAnswer, hits: readonly SearchHit[]) {
     return {
       total: answer.total,
-      hits: withPaths(exploration, hits),
+      ...withPaths(exploration, hits),
       facets: await facetsOf(exploration, answer),
       position: answer.position,
-      partial: exploration.partial,
     };
   }
 
@@ -184,11 +183,11 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     asked: ScrollRequest,
   ): Promise<LineageScrollPage> {
     const exploration = await explore(request);
-    const { plan, among, partial } = exploration;
+    const { plan, among } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
       const page = await scrollPage(joined(exploration), { ...plan, scope }, { request, asked });
-      return { ...page, hits: withPaths(exploration, page.hits), partial };
+      return { ...page, ...withPaths(exploration, page.hits) };
     }
     const { scrollId } = asked;
     const none = scrollId === undefined || scrollId === "";
@@ -264,14 +263,15 @@ const within = ({ scope }: SearchPlan, reached: readonly Reached[]): Scope => ({
   condition: everyOf([urnIn(reached), ...(scope.condition === undefined ? [] : [scope.condition])]),
 });
 
-function withPaths({ urn, among }: Exploration, hits: readonly SearchHit[]): readonly LineageHit[] {
+/** It is partial as well where there was no room for a path to each. */
+function withPaths({ urn, among, partial }: Exploration, hits: readonly SearchHit[]) {
   const wanted = new Set(hits.map((hit) => hit.urn));
   const reached = new Map(
     among.filter((one) => wanted.has(one.urn)).map((one) => [one.urn, one] as const),
   );
   const ways = hits.flatMap((hit) => reached.get(hit.urn) ?? []);
   const paths = pathsOf(urn, ways);
-  return hits.map((hit, i) => {
+  const found = hits.map((hit, i): LineageHit => {
     const path = paths[i];
     const way = reached.get(hit.urn);
     return {
@@ -282,6 +282,7 @@ function withPaths({ urn, among }: Exploration, hits: readonly SearchHit[]): rea
       truncatedChildren: way?.truncatedChildren ?? false,
     };
   });
+  return { hits: found, partial: partial || paths.length < ways.length };
 }
 
 const DEGREES = /^(\d{1,4})(\+?)$/;

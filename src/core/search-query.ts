@@ -188,7 +188,8 @@ function operatorAt(
 
 /** Ends a field's name; behind blanks an operator joins the name, which is a word then. */
 const COLON = /:(?:\s+(?!(?:AND|OR|NOT)(?=[\s()"]|$)|&&|\|\|))?(?=\S)/.source;
-const FIELD = new RegExp(`[A-Za-z_](?:[\\w.␞-]|\\\\\\S)*${COLON}`, "y");
+/** Ids of structured properties may hold anything; who asks knows whether there is such a field. */
+const FIELD = new RegExp(`[A-Za-z_](?:[^\\s:()"\\\\]|\\\\.)*${COLON}`, "y");
 /** One of the fields that are named with a urn: ownerTypes.urn:li:ownershipType:x. */
 const KEYED_FIELD = new RegExp(
   `[A-Za-z_]\\w*\\.urn:[A-Za-z0-9-]{1,32}:[A-Za-z]\\w*:[^\\s:()"]+${COLON}`,

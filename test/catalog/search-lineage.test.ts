@@ -226,6 +226,31 @@ describe("lineage is searched", () => {
     partial = false;
   });
 
+  test("and says when there is no room for all paths", async () => {
+    const chain = Array.from({ length: 1_000 }, (_, i) => dataset(`chain-${i}`));
+    const told = documentsOf(Object.fromEntries(chain.map((urn) => [urn, {}])));
+    const longest: WalkLineage = async () => {
+      const reached: Reached[] = [];
+      for (const [i, urn] of chain.slice(1).entries()) {
+        const before = reached.at(-1);
+        const edge = {
+          from: before?.urn ?? START,
+          to: urn,
+          type: "DownstreamOf",
+        } as Reached["edge"];
+        const rest = { before, between: false, explored: true, truncatedChildren: false };
+        reached.push({ urn, degree: i + 1, edge, ...rest });
+      }
+      return { reached, partial: false };
+    };
+    const { searchLineage, scrollLineage } = searchesOver(told, longest);
+    const all = await searchLineage(request(), { start: 0, count: 1_000 });
+    expect([all.total, all.partial]).toEqual([999, true]);
+    expect(all.hits.some(({ paths }) => paths.length === 0)).toBe(true);
+    expect((await searchLineage(request(), { start: 0, count: 100 })).partial).toBe(false);
+    expect((await scrollLineage(request(), { count: 1_000 })).partial).toBe(true);
+  });
+
   test("between two times", async () => {
     await search({ startTimeMillis: 5, endTimeMillis: 9 });
     expect(asked.at(-1)).toEqual({

@@ -31,6 +31,9 @@ const told = (name: string, values: Readonly<Record<string, readonly (string | n
     })),
   });
 
+/** Letters of other alphabets, blanks and signs. */
+const oddIds = ["ключ", "näme", "Odd Name.with-dash_x", "per%cent", "a,b", "o'x"];
+
 beforeAll(async () => {
   service = await runningService();
   await tell(
@@ -40,12 +43,14 @@ beforeAll(async () => {
     property("io.note", "rich_text"),
     property("io.lead", "urn"),
     property("io.file.length", "number"),
+    ...oddIds.map((id) => property(id, "string")),
     property("a1b2", "date", { qualifiedName: "io.seen_on", version: "20240610120000" }),
   );
   await tell(
     told("a", {
       ...{ "io.due": ["2024-05-01"], "io.rank": [9], "io.class": ["Gold"], "io.lead": [ANN] },
       ...{ "io.note": ["**Kept** for 30 days"], "io.file.length": [7], a1b2: ["2024-05-01"] },
+      ...Object.fromEntries(oddIds.map((id, i) => [id, [`odd value ${i}`]])),
     }),
     told("b", {
       ...{ "io.due": ["2024-05-02"], "io.rank": [10.5], "io.class": ["gold"], "io.lead": [BOB] },
@@ -85,6 +90,13 @@ const filtered = (name: string, condition: string, ...values: readonly string[])
   found({ filter: filterOf(`${FIELD}.${name}`, condition, ...values) });
 const typed = (text: string) => found({ input: `${FIELD}.${text}` });
 const millis = (text: string) => String(Date.parse(text));
+
+test.each(oddIds.map((id, i) => [id, i] as const))("an id like %j is searched", async (id, i) => {
+  const name = id.replaceAll(" ", "\\ ");
+  expect(await typed(`${name}:"odd value ${i}"`)).toBe("a");
+  expect(await typed(`${name}:odd value ${i}`)).toBe("a");
+  expect(await filtered(id, "EQUAL", `odd value ${i}`)).toBe("a");
+});
 
 describe("dates", () => {
   test("are compared with days, months, times and epoch milliseconds", async () => {
