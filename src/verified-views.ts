@@ -91,7 +91,7 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
         eventsOf: (type) => search.events[type] ?? [],
         keyAspectOf,
       });
-      return { name, shape: searchRowShape, fold, foldedFrom: "aspects" };
+      return { name, shape: searchRowShape, fold, foldedFrom: "aspects", eventsFrom: "timeseries" };
     }
   }
 }

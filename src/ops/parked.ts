@@ -45,7 +45,8 @@ export function createParkedOperations({ log, projector, names, now }: Dependenc
 
   /** As it is afterwards: undefined when the view has the entity again. */
   async function after(query: ParkedQuery, work: Promise<readonly Unrestored[]>) {
-    const [unrestored] = await work;
+    // What is made of the view is restored with it, and may be parked for reasons of its own.
+    const unrestored = (await work).find(({ view }) => view === query.view);
     if (unrestored === undefined) return undefined;
     const parked = await one(query);
     const histories = await openHistories(log, decodeRecord);

@@ -30,8 +30,13 @@ export async function feedView(
   const { parking } = options;
   const project = passingOver(view.project, parking);
   const { items, upTo, failure, culprit } = projectBatch(changes, project, after);
+  // What is passed over of an entity, others heed: they wait until this view is as far.
+  const passedOver =
+    parking !== undefined &&
+    !parking.idle &&
+    changes.items.some((change) => change.position <= upTo && parking.skips(change));
   let moved = false;
-  if (upTo > after && (items.length > 0 || options.always(upTo))) {
+  if (upTo > after && (items.length > 0 || passedOver || options.always(upTo))) {
     try {
       await view.sink.apply(items, upTo);
     } catch (error) {

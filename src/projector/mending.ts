@@ -29,7 +29,13 @@ export function createMending<F extends Mended>(parts: {
     urns: readonly string[],
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
-    const asked = followers.filter(({ view }) => name === undefined || view.name === name);
+    // What is made of the view tells of the entity what that told.
+    const asked = followers.filter(
+      ({ view, movedAt }) =>
+        name === undefined ||
+        view.name === name ||
+        (movedAt === undefined && view.madeOf?.includes(name)),
+    );
     await settled(asked);
     const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
     const views = await Promise.all(

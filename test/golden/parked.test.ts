@@ -1,6 +1,7 @@
 /** Poison in the log of a running service: parked, listed, retried, dropped, over HTTP. */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded } from "../support/client.ts";
@@ -97,4 +98,66 @@ test("what is not parked, or no view, is told so", async () => {
       expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
     }
   }
+});
+
+describe("what a view refuses of one entity", () => {
+  const found = async (name: string): Promise<number> => {
+    const asked = { entity: "tag", input: name, start: 0, count: 1 };
+    const reply = await service.client.call("POST", "/entities?action=search", asked);
+    return reply.status === 200 ? reply.body.value.numEntities : -1;
+  };
+  /** From now on the view takes nothing of that table that holds the word. */
+  function refuse(view: string, table: string, word: string): () => void {
+    const database = new DatabaseSync(join(service.directory, `${view}.sqlite`), {
+      timeout: 5_000,
+    });
+    database.exec(
+      `CREATE TRIGGER poison BEFORE INSERT ON ${table} WHEN new.value LIKE '%${word}%' BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
+    );
+    return () => {
+      database.exec("DROP TRIGGER poison");
+      database.close();
+    };
+  }
+  const parked = async (view: string) => (await operator.value("listParked", { view })).total;
+
+  test("of events does not hold up the search for others, before it is dropped or after", async () => {
+    const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,refused,PROD)";
+    const profile = (rowCount: number) =>
+      service.client.upsert(urn, "datasetProfile", {
+        timestampMillis: 1_700_000_000_000 + rowCount,
+        rowCount,
+      });
+    const accept = refuse("timeseries", "event", "666");
+    await profile(666);
+    await expect.poll(() => parked("timeseries")).toBe(1);
+    await profile(5);
+    await write("urn:li:tag:numbat", "numbat");
+    await expect.poll(() => found("numbat"), { timeout: 5_000 }).toBe(1);
+    accept();
+    expect(await operator.value("dropParked", { view: "timeseries", urn })).toEqual({
+      parked: false,
+    });
+    await write("urn:li:tag:quokka", "quokka");
+    await expect.poll(() => found("quokka"), { timeout: 5_000 }).toBe(1);
+  });
+
+  test("of aspects is found once it has them again", async () => {
+    const urn = "urn:li:tag:refused";
+    const accept = refuse("aspects", "aspect_value", "venom");
+    await write(urn, "venomous");
+    await expect.poll(() => parked("aspects")).toBe(1);
+    await service.client.upsert(urn, "status", { removed: false });
+    await write("urn:li:tag:wombat", "wombat");
+    await expect.poll(() => found("wombat"), { timeout: 5_000 }).toBe(1);
+    expect(await found("venomous")).toBe(0);
+    accept();
+    expect(await operator.value("retryParked", { view: "aspects", urn })).toEqual({
+      parked: false,
+    });
+    expect(await found("venomous")).toBe(1);
+    const id = await operator.value("verify", { full: true });
+    await expect.poll(async () => (await operator.value("getJob", { id })).state).toBe("done");
+    expect(await operator.value("listDifferences")).toMatchObject({ differences: [] });
+  });
 });

@@ -7,7 +7,7 @@ import { openParking, readParking } from "../parking.ts";
 import type { Batch, Summed, Summing, Work } from "./hands.ts";
 import { touchedSince } from "./touched.ts";
 import { createVerifier, type Verifier } from "./verify-entities.ts";
-import type { VerifiedView } from "./view-rows.ts";
+import { madeOf, type VerifiedView } from "./view-rows.ts";
 
 /** Entities that are left out of sums; beyond, the view is compared entity by entity. */
 const leftOutMax = 200_000;
@@ -64,8 +64,7 @@ async function leaveOut(
     for (const urn of touched.urns) more.add(urn);
     for (const name of touched.bearing) bearing.add(name);
   }
-  for (const name of [view.name, view.foldedFrom]) {
-    if (name === undefined) continue;
+  for (const name of madeOf(view)) {
     const notes = { load: () => readParking(log, name), write: async () => {} };
     const parking = await openParking(name, notes, Date.now);
     for (const { urn } of parking.list()) more.add(urn);

@@ -12,11 +12,12 @@ import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
+import type { Parking } from "../parking.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
 import { addRows, createRowHash, noSums, type RowHash, type RowSums } from "./row-sums.ts";
-import type { FoldedRows, FoldedView, HeldRows, Row } from "./view-rows.ts";
+import { type FoldedRows, type FoldedView, type HeldRows, madeOf, type Row } from "./view-rows.ts";
 
 export interface Entity {
   readonly urn: string;
@@ -57,7 +58,7 @@ export function createVerifier(parts: {
   readonly views: readonly FoldedView[];
 }): Verifier {
   const { log, decode, views } = parts;
-  const names = views.map(({ name }) => name);
+  const names = [...new Set(views.flatMap(madeOf))];
   let bearings: Bearings | undefined;
 
   async function rowsOf(entities: readonly Entity[]): Promise<readonly HeldRows[]> {
@@ -191,6 +192,7 @@ function startFold(
   { at }: Sums,
 ): Fold {
   const own = bearings.parkingOf(view.name);
+  const events = view.eventsFrom;
   // What the view that it is folded from passes over is in no state that it was given.
   const parking = view.foldedFrom === undefined ? own : bearings.parkingOf(view.foldedFrom);
   const parked = view.foldedFrom === undefined ? undefined : own?.find(urn)?.position;
@@ -200,9 +202,15 @@ function startFold(
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
     from: Math.min(held?.from ?? 0, (parked ?? Number.POSITIVE_INFINITY) - 1),
     to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
-    skips: parking === undefined || parking.idle ? undefined : parking.skips,
+    skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
     ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
+}
+
+/** `ofEvents`: what is passed over of timeseries, where a view of its own has those. */
+function skippedBy(parking: Parking | undefined, ofEvents: Parking | undefined): Fold["skips"] {
+  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true)) return undefined;
+  return (change) => (change.timeseries ? (ofEvents ?? parking) : parking)?.skips(change) === true;
 }
 
 /** What is folded from another view may show any later state than its own position tells. */

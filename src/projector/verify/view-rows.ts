@@ -86,9 +86,19 @@ export interface FoldedView {
   readonly fold: (urn: string) => FoldedRows;
   /** The view that it is folded from: it may show any later state, and none that is parked there. */
   readonly foldedFrom?: string | undefined;
+  /** The view that it has events of timeseries from. */
+  readonly eventsFrom?: string | undefined;
   /** Urns in the rows that a change makes: requests to forget them bear on the entity. */
   readonly mentions?: ((change: PlacedChange) => readonly string[]) | undefined;
 }
+
+/** The view, and those that it is made of: what they pass over bears on it. */
+export const madeOf = ({
+  name,
+  foldedFrom,
+  eventsFrom,
+}: Pick<FoldedView, "name" | "foldedFrom" | "eventsFrom">): readonly string[] =>
+  [name, foldedFrom, eventsFrom].filter((one) => one !== undefined);
 
 export interface VerifiedView extends FoldedView {
   readonly rows: ViewRows;
