@@ -3,6 +3,7 @@
  * its values, which of the fields it fills.
  */
 import { CatalogError } from "../src/core/errors.ts";
+import { jsonObject } from "../src/core/json.ts";
 import type { Annotation, Aspect, Field, FieldType, Model } from "../src/model/model.ts";
 import { type AnnotatedPlace, annotatedPlaces } from "./annotated-places.ts";
 import type { SearchField, SearchFieldType } from "./search-rules.ts";
@@ -27,6 +28,14 @@ export interface AspectRule {
   readonly count?: string | undefined;
   /** DATETIME field: when the aspect last changed, if there are values. */
   readonly modifiedAt?: string | undefined;
+  /** What the values make of the document's texts. */
+  readonly weights?: Weights | undefined;
+}
+
+/** Parts of 1: of some values, and of all others. */
+export interface Weights {
+  readonly of: Readonly<Record<string, number>>;
+  readonly others: number;
 }
 
 export interface AspectRules {
@@ -89,6 +98,21 @@ function read(aspect: string, { annotation, path, type }: AnnotatedPlace) {
     rich: flag(annotation.sanitizeRichText) ?? false,
     dated: flag(annotation.includeSystemModifiedAt) ?? false,
     modifiedAt: text(annotation.systemModifiedAtFieldName),
+    weights: weightsOf(annotation.weightsPerFieldValue),
+  };
+}
+
+/** The model says how much more or less a value is worth than others: the most is 1 here. */
+function weightsOf(told: unknown): Weights | undefined {
+  if (!jsonObject(told)) return undefined;
+  const of = Object.entries(told).filter(
+    (entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] > 0,
+  );
+  if (of.length === 0) return undefined;
+  const most = Math.max(1, ...of.map(([, weight]) => weight));
+  return {
+    of: Object.fromEntries(of.map(([value, weight]) => [value, weight / most])),
+    others: 1 / most,
   };
 }
 
@@ -114,7 +138,7 @@ const flag = (value: unknown): boolean | undefined =>
   value === undefined ? undefined : value === true || value === "true";
 
 function ruleOf(field: string, said: Said, { path, type }: AnnotatedPlace): AspectRule {
-  const { fieldType, aliases, rich, has, count, dated, modifiedAt } = said;
+  const { fieldType, aliases, rich, has, count, dated, modifiedAt, weights } = said;
   return {
     path,
     field,
@@ -125,6 +149,7 @@ function ruleOf(field: string, said: Said, { path, type }: AnnotatedPlace): Aspe
     has,
     count,
     modifiedAt: dated ? (modifiedAt ?? `${field}SystemModifiedAt`) : undefined,
+    ...(weights !== undefined && { weights }),
   };
 }
 

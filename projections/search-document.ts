@@ -31,6 +31,8 @@ export interface Draft {
   addFlag(slot: Slot, flag: boolean): void;
   /** One value: how many there are; the greatest that was told. */
   addCount(slot: Slot, count: number): void;
+  /** The texts are worth no more than so much of their boosts, a part of 1. */
+  weigh(weight: number): void;
   document(urn: string, entityType: string): SearchDocument;
 }
 
@@ -44,6 +46,7 @@ export function createDraft(): Draft {
   const filled: FieldValue[][] = [];
   const keyed = new Map<string, FieldValue[]>();
   const texts: DocumentText[] = [];
+  let weight = 1;
 
   function listOf({ number, field }: Slot): FieldValue[] {
     const known = lists[number];
@@ -94,13 +97,16 @@ export function createDraft(): Draft {
       const [before] = list;
       if (typeof before !== "number" || before < count) list[0] = count;
     },
+    weigh(part) {
+      weight = Math.min(weight, part);
+    },
     document(urn, entityType) {
       const values: Record<string, readonly FieldValue[]> = {};
       for (let place = 0; place < names.length; place++) {
         values[names[place] as string] = filled[place] as FieldValue[];
       }
       for (const [name, list] of keyed) values[name] = list;
-      return { urn, entityType, values, texts: bounded(texts) };
+      return { urn, entityType, values, texts: weighed(bounded(texts), weight) };
     },
   };
 }
@@ -114,6 +120,15 @@ function textOf(field: SearchField, value: string, whole: FieldValue): DocumentT
     boost: field.boost,
     suggested: field.suggested,
   };
+}
+
+/** Boosts are multiples of 1/64, so that scores are exact. */
+function weighed(texts: readonly DocumentText[], weight: number): readonly DocumentText[] {
+  if (weight === 1) return texts;
+  return texts.map((text) => ({
+    ...text,
+    boost: Math.max(1, Math.round(text.boost * weight * 64)) / 64,
+  }));
 }
 
 function bounded(texts: readonly DocumentText[]): readonly DocumentText[] {

@@ -1,5 +1,5 @@
 /** How the values of one aspect come into a document, compiled from its rules. */
-import type { AspectRule } from "./search-annotations.ts";
+import type { AspectRule, Weights } from "./search-annotations.ts";
 import type { Draft, Slot } from "./search-document.ts";
 import { compileExtract } from "./search-extract.ts";
 import { PROPERTIES } from "./search-rules.ts";
@@ -35,6 +35,7 @@ function compileTaker(rule: AspectRule, slotOf: SlotOf): Taker {
     name === undefined ? undefined : slotOf(name),
   );
   const keyed = type === "MAP_ARRAY" || type === "OBJECT";
+  const { weights } = rule;
   return (draft, found, time) => {
     const values = keyed ? addKeyed(draft, field, found) : valuesOf(rule, found);
     if (!keyed && values.length > 0) {
@@ -46,8 +47,12 @@ function compileTaker(rule: AspectRule, slotOf: SlotOf): Taker {
     if (has) draft.addFlag(has, typeof first === "boolean" ? first : size > 0);
     if (count) draft.addCount(count, typeof first === "number" ? first : size);
     if (modifiedAt && size > 0) draft.add(modifiedAt, [time]);
+    if (weights) for (const value of values) draft.weigh(weightOf(weights, String(value)));
   };
 }
+
+const weightOf = ({ of, others }: Weights, value: string): number =>
+  Object.hasOwn(of, value) ? (of[value] ?? others) : others;
 
 function addKeyed(draft: Draft, field: string, found: readonly unknown[]): readonly string[] {
   const entries = valuesByKey(found);

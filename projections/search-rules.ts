@@ -45,8 +45,6 @@ export interface SearchRules {
   readonly fields: Readonly<Record<string, readonly SearchField[]>>;
   /** The facets of all entity types in the order to show; an answer has those of the types asked. */
   readonly facets: readonly SearchFacet[];
-  /** Every boost that a text may have, ascending. */
-  readonly boosts: readonly number[];
   /** By entity type: the aspects that tell fields, key aspect first, then in registry order. */
   readonly tellers: Readonly<Record<string, readonly string[]>>;
   /** By entity type: the timeseries aspects that tell fields, in registry order. */
@@ -121,11 +119,9 @@ export function compileSearchRules(model: Model): SearchRules {
     keyAspects[name] = keyAspect;
   }
   const every = Object.values(fields).flat();
-  const boosts = new Set(every.flatMap(({ queried, boost }) => (queried ? [boost] : [])));
   return {
     fields,
     facets: facetsOf(every),
-    boosts: [...boosts].sort((a, b) => a - b),
     tellers,
     events,
     keyAspects,

@@ -23,7 +23,7 @@ export interface DocumentText {
   readonly folded: string;
   /** Lower-case words in order; letters, digits and non-ASCII characters only. */
   readonly words: readonly string[];
-  /** Weight of the field; one of the boosts that the rules list. */
+  /** Weight of the field in this document: a multiple of 1/64. */
   readonly boost: number;
   /** Whether it is completed while somebody types. */
   readonly suggested: boolean;

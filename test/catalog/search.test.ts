@@ -194,6 +194,16 @@ describe("names stand over all else", () => {
     expect(await order('room "cold store"', within)).toEqual(["i", "h"]);
   });
 
+  test("and what is deprecated behind what is not", async () => {
+    const deprecation = { deprecated: true, note: "", actor: "urn:li:corpuser:ada" };
+    const told = {
+      a: { ...properties("tides"), deprecation },
+      b: properties("tides"),
+      c: { ...properties("tides"), deprecation: { ...deprecation, deprecated: false } },
+    };
+    expect(await order("tides", told)).toEqual(["b", "c", "a"]);
+  });
+
   test("but for a urn that is typed whole", async () => {
     const told = {
       a: properties("postgres,tides,PROD"),

@@ -86,11 +86,11 @@ describe("the rules of the model", () => {
 describe("weights", () => {
   const all = Object.values(rules.fields).flat();
 
-  test("are multiples of 1/64, and listed", () => {
+  test("are multiples of 1/64", () => {
     for (const { boost } of all) expect(boost * 64).toBe(Math.round(boost * 64));
     const queried = all.filter((field) => field.queried).map(({ boost }) => boost);
-    expect(rules.boosts).toEqual([...new Set(queried)].sort((a, b) => a - b));
-    expect(rules.boosts).toEqual([6 / 64, 13 / 64, 0.5, 1, 4, 40]);
+    const boosts = [...new Set(queried)].sort((a, b) => a - b);
+    expect(boosts).toEqual([6 / 64, 13 / 64, 0.5, 1, 4, 40]);
   });
 
   test("of names are those of nothing less", () => {

@@ -268,6 +268,23 @@ describe("a document has", () => {
     expect(draft.document(tides, "dataset").values).toEqual({ hasTides: [true], numTides: [3] });
   });
 
+  test("texts that are worth what the values of the entity are", () => {
+    const boosts = (urn: string, aspects: Parameters<typeof documentOf>[1]) =>
+      Object.fromEntries(documentOf(urn, aspects).texts.map(({ field, boost }) => [field, boost]));
+    const named = properties({ name: "tides", description: "ebb and flow" });
+    const [name, description] = [40, 1];
+    expect(boosts(tides, named)).toMatchObject({ name, description, urn: 4 });
+    const told = (deprecated: boolean) => ({
+      ...named,
+      deprecation: { deprecated, note: "", actor: ada },
+    });
+    expect(boosts(tides, told(false))).toMatchObject({ name, description, urn: 4 });
+    expect(boosts(tides, told(true))).toMatchObject({ name: 20, description: 0.5, urn: 2 });
+    const user = (active: boolean) => boosts(ada, { corpUserInfo: { active, displayName: "Ada" } });
+    expect(user(true).displayName).toBe(name);
+    expect(user(false).displayName).toBe(name / 2);
+  });
+
   test("no empty texts, and each value once", () => {
     const document = documentOf(tides, {
       ...properties({ name: "", qualifiedName: "harbour.tides" }),
@@ -508,7 +525,8 @@ describe("whatever the aspects hold,", () => {
           }
           for (const { field, value, boost } of document?.texts ?? []) {
             expect(document?.values[field]).toContain(value);
-            expect(rules.boosts).toContain(boost);
+            expect(boost * 64).toBe(Math.round(boost * 64));
+            expect(boost).toBeGreaterThan(0);
           }
         },
       ),
