@@ -217,17 +217,6 @@ function flagOf(text: string): boolean | undefined {
   return lower === "true" ? true : lower === "false" ? false : undefined;
 }
 
-/** The value as facets of the field tell it; as it is where it could be several. */
-export function keptText(fields: readonly KnownField[], text: string): string {
-  const [kind, another] = new Set(fields.flatMap(({ kinds }) => [...kinds]));
-  if (another !== undefined) return text;
-  if (kind === "numeral") return String(finite(text) ?? text);
-  const span = kind === "day" ? spanOf(text) : undefined;
-  if (span === undefined) return text;
-  const day = dayFrom(span.from);
-  return day === dayUpTo(span.to) ? day : text;
-}
-
 /** Holds for no document. */
 export const NOTHING: Condition = { kind: "any", any: [] };
 

@@ -1,6 +1,8 @@
 /** Facets of an answer: what is asked of the store, and how it is told. */
-import type { FacetQuery, FacetValue, NamedValues } from "../search/search.ts";
+import type { FacetQuery, FacetValue } from "../search/search.ts";
+import { compareKeys } from "../search/sort-key.ts";
 import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./search-fields.ts";
+import { type AskAgain, type Counts, type Named, planNamed } from "./search-named-values.ts";
 import type { SearchFacet, SearchFlags } from "./search-requests.ts";
 
 const valuesDefault = 20;
@@ -9,8 +11,11 @@ const TYPE = "_entityType";
 
 export interface FacetPlan {
   readonly queries: readonly FacetQuery[];
-  /** Of the store's answers to the queries, in their order. */
-  read(answers: readonly (readonly FacetValue[])[]): readonly SearchFacet[];
+  /** Of the store's answers to the queries, in their order; asks for counts that are none of them. */
+  read(
+    answers: readonly (readonly FacetValue[])[],
+    again: AskAgain,
+  ): Promise<readonly SearchFacet[]>;
 }
 
 export interface FacetRequest {
@@ -19,93 +24,38 @@ export interface FacetRequest {
   readonly typesNamed: boolean;
   readonly flags: SearchFlags;
   /** What the filter asks for, by field. */
-  readonly wanted: ReadonlyMap<string, readonly string[]>;
+  readonly wanted: Named;
   /** Without those that answers have by default. */
   readonly own: boolean;
 }
 
 export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
   const { flags } = request;
-  if (flags.skipAggregates === true) return { queries: [], read: () => [] };
+  if (flags.skipAggregates === true) return { queries: [], read: async () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
   const bare = request.own || flags.includeDefaultFacets === false;
   const usual = bare ? [] : fields.facetsOf(request.entityTypes);
-  const named = namedQueries(fields, { request, limit });
+  const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
   // Of entity types there are few: those that are named are counted with the others.
   const limitOf = ({ name }: FacetRule): number =>
     name === TYPE ? Math.max(limit, request.entityTypes.length) : limit;
   return {
     queries: [
       ...usual.map((rule) => ({ fields: rule.fields, limit: limitOf(rule) })),
-      ...named.map(({ query }) => query),
+      ...named.queries,
     ],
-    read(answers) {
+    async read(answers, again) {
       const types = answers[usual.findIndex(({ name }) => name === TYPE)] ?? [];
       const found = usual.flatMap((rule, i) => {
         const values = valuesOf(rule, answers[i] ?? [], { request, types, limit });
         return values.length === 0 ? [] : [{ ...rule, values }];
       });
-      const counts = countsOf(named, answers.slice(usual.length));
+      const counts = await named.count(answers.slice(usual.length), again);
       return withWanted(found, { request, fields, limit, counts }).map(
         ({ name, displayName, values }) => ({ name, displayName, values }),
       );
     },
   };
-}
-
-/** What is asked of the store about values that the filter names for a facet. */
-interface NamedQuery {
-  readonly facet: string;
-  readonly query: NamedValues;
-}
-
-/**
- * In all fields that the filter looks for them in: `tags` are those of columns, too. As many as can
- * be told, whichever the facet has already.
- */
-function namedQueries(
-  fields: SearchFields,
-  { request, limit }: { readonly request: FacetRequest; readonly limit: number },
-): readonly NamedQuery[] {
-  return [...request.wanted].flatMap(([facet, wanted]): readonly NamedQuery[] => {
-    const rule = fields.facet(facet);
-    const among = (rule?.fields.length === 2 ? rule.fields : [facet]).map((name) =>
-      fields.find(name).map((field) => field.name),
-    );
-    if (among.some((names) => names.length === 0)) return [];
-    const values = [...new Set(wanted)].slice(0, 2 * limit);
-    const named = values.map((value) =>
-      among.length === 1 ? [value] : split(value, FACET_SEPARATOR),
-    );
-    const byLength = Map.groupBy(named, ({ length }) => length);
-    return Array.from(byLength, ([length, some]) => ({
-      facet,
-      query: { named: some, among: among.slice(0, length) },
-    }));
-  });
-}
-
-/** At the first of the separators. */
-function split(text: string, separator: string): readonly string[] {
-  const [first = "", ...rest] = text.split(separator);
-  return rest.length === 0 ? [first] : [first, rest.join(separator)];
-}
-
-/** By facet, how many hits have each of the values that were asked about. */
-type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
-
-function countsOf(
-  named: readonly NamedQuery[],
-  answers: readonly (readonly FacetValue[])[],
-): Counts {
-  const counts = new Map<string, Map<string, number>>();
-  for (const [i, { facet, query }] of named.entries()) {
-    const own = counts.get(facet) ?? new Map<string, number>();
-    for (const values of query.named) own.set(values.join(FACET_SEPARATOR), 0);
-    for (const { values, count } of answers[i] ?? []) own.set(values.join(FACET_SEPARATOR), count);
-    counts.set(facet, own);
-  }
-  return counts;
 }
 
 type Value = SearchFacet["values"][number];
@@ -165,10 +115,23 @@ function withWanted(
     const values = Array.from(others, (value) => {
       const count = own.get(value) ?? 0;
       return { value, count, filtered: count === 0 };
-    });
+    }).sort(byCount);
     const shown = all.has(name) ? values.slice(0, limit) : values;
-    const ordered = shown.toSorted((a, b) => b.count - a.count);
-    all.set(name, { ...facet, values: [...known, ...ordered] });
+    const both = [...known, ...shown];
+    const ordered = name.includes(FACET_SEPARATOR) ? pairsInOrder(both) : both.sort(byCount);
+    all.set(name, { ...facet, values: own.size === 0 ? known : ordered });
   }
   return [...all.values()];
+}
+
+const byCount = (a: Value, b: Value): number => b.count - a.count || compareKeys(a.value, b.value);
+
+/** Most frequent first; a type is followed by the pairs that it is in. */
+function pairsInOrder(values: readonly Value[]): readonly Value[] {
+  const groups = Map.groupBy(values, ({ value }) => value.split(FACET_SEPARATOR, 1)[0] ?? "");
+  const sorted = Array.from(groups, ([name, all]) => {
+    const pairs = all.filter(({ value }) => value !== name).sort(byCount);
+    return [...all.filter(({ value }) => value === name), ...pairs];
+  });
+  return sorted.sort(([a], [b]) => (a && b ? byCount(a, b) : 0)).flat();
 }

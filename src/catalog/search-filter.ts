@@ -14,8 +14,9 @@ import {
 } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Condition } from "../search/search.ts";
-import { type Asked, anyOf, conditionOn, everyOf, keptText } from "./search-conditions.ts";
+import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
+import type { Named, NamedValue } from "./search-named-values.ts";
 
 /** The urns that a hierarchy has above or below some. */
 export type ExpandHierarchy = (
@@ -32,7 +33,7 @@ export interface CompiledFilter {
   /** The fields that it names, by their plain names. */
   readonly fields: ReadonlySet<string>;
   /** The values that are asked for, by the fields as they were named. */
-  readonly wanted: ReadonlyMap<string, readonly string[]>;
+  readonly wanted: Named;
 }
 
 export interface CompileOptions {
@@ -146,21 +147,15 @@ function askedBy({ condition, texts }: CheckedCriterion): Asked {
   }
 }
 
-const TYPE = "_entityType";
-
 /** Values that criteria want as they are: those are shown as facets, found or not. */
-function wantedBy(
-  criteria: readonly CheckedCriterion[],
-  fields: SearchFields,
-): ReadonlyMap<string, readonly string[]> {
-  const wanted = new Map<string, string[]>();
+function wantedBy(criteria: readonly CheckedCriterion[], fields: SearchFields): Named {
+  const wanted = new Map<string, NamedValue[]>();
   for (const { field, condition, texts, negated } of criteria) {
     const name = fields.nameOf(field);
     const values = wanted.get(name) ?? [];
-    const exact = condition === "EQUAL" || condition === "IN" || condition === "IEQUAL";
-    const asKept = (text: string) =>
-      name === TYPE ? (fields.entityType(text) ?? text) : keptText(fields.find(field), text);
-    if (exact && !negated) values.push(...texts.map(asKept));
+    const anyCase = condition === "IEQUAL";
+    const exact = condition === "EQUAL" || condition === "IN" || anyCase;
+    if (exact && !negated) values.push(...texts.map((text) => ({ text, anyCase })));
     wanted.set(name, values);
   }
   return wanted;

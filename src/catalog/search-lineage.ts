@@ -9,6 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
 import { createInTurn } from "../core/in-turn.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { holds } from "../search/evaluate.ts";
 import type { Condition, Cursor, Scope, SearchAnswer, SearchDocument } from "../search/search.ts";
 import { bareColumns } from "./bare-columns.ts";
 import { joinedSearch } from "./joined-search.ts";
@@ -17,6 +18,7 @@ import { groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import {
+  askingAgain,
   countOf,
   planSearch,
   type SearchPlan,
@@ -27,6 +29,7 @@ import {
 } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR } from "./search-fields.ts";
+import type { AskAgain } from "./search-named-values.ts";
 import type {
   LineageHit,
   LineagePage,
@@ -85,14 +88,26 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
 
   const joined = ({ bare }: Exploration) => joinedSearch(reader, [...bare.values()]);
 
+  /** Columns without documents are found by what holds for them. */
+  const askingAmong =
+    ({ plan, among, bare }: Exploration): AskAgain =>
+    (condition, facets) => {
+      const columns = [...bare.values()].filter(
+        (column) => condition === undefined || holds(condition, column),
+      );
+      return askingAgain(joinedSearch(reader, columns), within(plan, among))(condition, facets);
+    };
+
   const count = async (scope: Scope): Promise<SearchAnswer> =>
     reader.search({ ...scope, sort: [], start: 0, count: 0, facets: [] });
 
   async function facetsOf(
-    { plan, among, bare }: Exploration,
+    exploration: Exploration,
     answer: SearchAnswer,
   ): Promise<readonly SearchFacet[]> {
-    const facets = plan.facets.read(answer.facets).filter(({ name }) => name !== DEGREE);
+    const { plan, among, bare } = exploration;
+    const read = await plan.facets.read(answer.facets, askingAmong(exploration));
+    const facets = read.filter(({ name }) => name !== DEGREE);
     if (plan.facets.queries.length === 0) return facets;
     const all = answer.total;
     const totalOf = async (wanted: number): Promise<number> => {
@@ -186,7 +201,11 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const { plan, among } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
-      const page = await scrollPage(joined(exploration), { ...plan, scope }, { request, asked });
+      const page = await scrollPage(
+        joined(exploration),
+        { ...plan, scope },
+        { request, asked, again: askingAmong(exploration) },
+      );
       return { ...page, ...withPaths(exploration, page.hits) };
     }
     const { scrollId } = asked;

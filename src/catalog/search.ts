@@ -25,6 +25,7 @@ import type { SearchFields } from "./search-fields.ts";
 import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
 import { unknownField } from "./search-filter.ts";
 import { createMatches } from "./search-matches.ts";
+import type { AskAgain } from "./search-named-values.ts";
 import type {
   PageRequest,
   ScrollPage,
@@ -132,7 +133,7 @@ export function createSearch(
       pageSize,
       total: answer.total,
       hits: plan.hitsOf(answer),
-      facets: plan.facets.read(answer.facets),
+      facets: await plan.facets.read(answer.facets, askingAgain(tools.reader, plan.scope)),
       position: answer.position,
     };
   }
@@ -148,12 +149,26 @@ export function createSearch(
   };
 }
 
+export function askingAgain(reader: Pick<SearchReader, "search">, scope: Scope): AskAgain {
+  return (condition, facets) => {
+    const conditions = [scope.condition, condition].filter((one) => one !== undefined);
+    const narrowed = { ...scope, condition: everyOf(conditions) };
+    return reader.search({ ...narrowed, sort: [], start: 0, count: 0, facets });
+  };
+}
+
 /** The page of a scroll, in the store's order. */
 export async function scrollPage(
   reader: Pick<SearchReader, "search">,
   plan: SearchPlan,
-  { request, asked }: { readonly request: SearchRequest; readonly asked: ScrollRequest },
+  options: {
+    readonly request: SearchRequest;
+    readonly asked: ScrollRequest;
+    /** Where it is not the reader that answers. */
+    readonly again?: AskAgain;
+  },
 ): Promise<ScrollPage> {
+  const { request, asked, again = askingAgain(reader, plan.scope) } = options;
   const { scrollId } = asked;
   const after: Cursor | undefined =
     scrollId === undefined || scrollId === "" ? undefined : readScrollId(scrollId, request);
@@ -171,7 +186,7 @@ export async function scrollPage(
     pageSize,
     total: answer.total,
     hits: plan.hitsOf(answer),
-    facets: plan.facets.read(answer.facets),
+    facets: await plan.facets.read(answer.facets, again),
     position: answer.position,
     ...(last !== undefined &&
       answer.hits.length === pageSize && { scrollId: writeScrollId(last.cursor, request) }),

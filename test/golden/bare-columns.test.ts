@@ -102,6 +102,21 @@ test("columns are counted among the entity types", async () => {
   expect(await lineage(urn)).toMatchObject({ numEntities: 1, facets: { urn: { [X]: 1, [Z]: 0 } } });
 });
 
+test("columns are counted among values that are asked for one by one", async () => {
+  const [columns] = ofType("schemaField").filter.or;
+  const day = { field: "createdAt", condition: "EQUAL", values: ["2021-03-01"] };
+  const urn = { field: "urn", condition: "IEQUAL", values: [X.toUpperCase()] };
+  for (const sorted of [{}, by("urn", "ASCENDING")]) {
+    for (const action of ["searchAcrossLineage", "scrollAcrossLineage"]) {
+      const filter = { or: [columns, { and: [day] }, { and: [urn] }] };
+      const start = action === "searchAcrossLineage" ? 0 : undefined;
+      const { facets } = await lineage({ filter, ...sorted, start }, action);
+      expect(facets.createdAt).toEqual({ "2021-03-01": 0 });
+      expect(facets.urn).toEqual({ [X]: 1 });
+    }
+  }
+});
+
 describe("with others that have documents", () => {
   beforeAll(async () => {
     await tell([

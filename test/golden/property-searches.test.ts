@@ -238,4 +238,7 @@ test("facets tell the values that a filter asks for as they are kept", async () 
     aggregations: { "2024-05-01": 1 },
   });
   expect(await facetOf("io.rank", "9.0")).toMatchObject({ aggregations: { 9: 1 } });
+  expect(await facetOf("io.due", "2024-06-01", "2024-05", "2024-07")).toMatchObject({
+    aggregations: { "2024-05": 2, "2024-06-01": 1, "2024-07": 0 },
+  });
 });
