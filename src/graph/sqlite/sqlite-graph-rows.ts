@@ -39,6 +39,13 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const tellersAfter = arrays<readonly [entity: number]>(`
     SELECT DISTINCT entity FROM edge WHERE entity > ? ORDER BY entity LIMIT ${URNS_PER_PAGE}`);
 
+  // Steps pass over edges by the kinds of their ends, and never look at the nodes.
+  const otherKinds = arrays<readonly [count: number]>(`
+    SELECT count(*) FROM edge
+      LEFT JOIN node AS start ON start.id = edge.source
+      LEFT JOIN node AS goal ON goal.id = edge.destination
+    WHERE start.kind IS NOT source_kind OR goal.kind IS NOT destination_kind`);
+
   function urnOf(node: number): string {
     let urn = known.get(node);
     if (urn === undefined) {
@@ -78,7 +85,12 @@ function queriesOf(db: DatabaseSync): RowQueries {
         next: page.length === URNS_PER_PAGE ? page.at(-1)?.[0] : undefined,
       };
     },
-    faults: () => [],
+    faults(deep) {
+      const others = deep ? numberOf(otherKinds) : 0;
+      return others === 0
+        ? []
+        : [`${others} edges have other kinds of ends than their ends are of`];
+    },
   };
 }
 
