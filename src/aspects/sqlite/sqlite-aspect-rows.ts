@@ -15,6 +15,16 @@ interface Place {
   readonly rest: string;
 }
 
+interface KindColumns {
+  readonly prefix: string;
+  readonly type: string | null;
+  readonly living: number;
+}
+
+/** The type of a kind is known as soon as one of it lives. */
+const isOfAnotherType = ({ prefix, type, living }: KindColumns): boolean =>
+  type === null ? living > 0 : type !== prefix.split(":")[2];
+
 export const openSqliteAspectRows = (path: string): ViewRows =>
   openSqliteViewRows(aspectSchema, path, queriesOf, addAll);
 
@@ -39,6 +49,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const miscounted = db.prepare(`
     SELECT prefix FROM entity_kind
     WHERE living <> (SELECT count(*) FROM entity WHERE kind = entity_kind.id AND living = 1)`);
+  const kinds = objects<KindColumns>("SELECT prefix, type, living FROM entity_kind");
   const numbered = arrays<readonly [number]>(`
     SELECT (SELECT coalesce(max(id), 0) FROM last_entity) <
       max((SELECT coalesce(max(id), 0) FROM entity),
@@ -87,6 +98,10 @@ function queriesOf(db: DatabaseSync): RowQueries {
     },
     faults: () => [
       ...miscounted.all().map(({ prefix }) => `the count of living "${prefix}…" is wrong`),
+      ...kinds
+        .all()
+        .filter(isOfAnotherType)
+        .map(({ prefix, type }) => `"${prefix}…" is listed as of the type "${type ?? ""}"`),
       ...(numberOf(numbered) === 1 ? ["numbers of entities would be given twice"] : []),
     ],
   };
