@@ -41,6 +41,9 @@ beforeAll(async () => {
       description: `word${n} word${n * 7} word${n * 31} `.repeat(4),
     }),
   );
+  for (const end of ["\u{ff21}", "\u{1f420}"]) {
+    proposals.push(proposal(`urn:li:tag:${end}`, "tagProperties", { name: "wide" }));
+  }
   await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
   const { position } = await service.client.upsert("urn:li:tag:last", "status", { removed: false });
   const asked = { input: "*", entity: "tag", start: 0, count: 1 };
@@ -91,8 +94,23 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
     "an entity that cannot be looked up",
     "UPDATE entity SET hash = hash + 1 WHERE id = 3",
   ],
+  ["search", "an order of urns changed", "UPDATE entity SET wide = 0"],
+  ["search", "an order of urns changed back", "UPDATE entity SET wide = 1 WHERE id = 3"],
+  [
+    "aspects",
+    "a type changed",
+    "UPDATE entity_kind SET type = 'corpuser' WHERE prefix = 'urn:li:tag:'",
+  ],
+  ["aspects", "a type gone", "UPDATE entity_kind SET type = NULL WHERE prefix = 'urn:li:tag:'"],
   ["aspects", "counts changed", "UPDATE entity_kind SET living = living + 1"],
   ["graph", "names gone", "DELETE FROM node"],
+  ["graph", "kinds of sources changed", "UPDATE edge SET source_kind = source_kind + 1"],
+  [
+    "graph",
+    "kinds of destinations changed",
+    "UPDATE edge SET destination_kind = destination_kind + 1",
+  ],
+  ["graph", "kinds made the same", "UPDATE edge SET source_kind = 1, destination_kind = 1"],
   ["timeseries", "series gone", "DELETE FROM series"],
 ];
 

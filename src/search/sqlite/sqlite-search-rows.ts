@@ -12,6 +12,7 @@ import { numberingFaults } from "./numbering-faults.ts";
 import { openVocabulary } from "./postings.ts";
 import { searchSchema } from "./schema.ts";
 import { type FieldNumber, hash32, quoted, valueRange, valueToken } from "./tokens.ts";
+import { isWide } from "./urn-order.ts";
 
 const URNS_PER_PAGE = 1_000;
 /** An index of so many pages may be found without the list of them. */
@@ -47,6 +48,16 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const unlisted = arrays<readonly [number]>(`
     SELECT (SELECT count(*) FROM term_data) > ${UNLISTED_PAGES_MAX} AND NOT EXISTS (SELECT 1 FROM term_idx)`);
 
+  // Of the others each character is one byte.
+  const maybeWide = arrays<readonly [urn: string, wide: number]>(
+    "SELECT urn, wide FROM entity WHERE wide <> 0 OR octet_length(urn) <> length(urn)",
+  );
+
+  function isOrderedOtherwise(): boolean {
+    for (const [urn, wide] of maybeWide.iterate()) if ((wide === 1) !== isWide(urn)) return true;
+    return false;
+  }
+
   return {
     rowsOf(given): readonly Row[] {
       const urn = given.toWellFormed();
@@ -74,6 +85,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
           : [`the index has ${indexed} documents, and there are ${documents}`]),
         ...(numberOf(unnamed) > 0 ? ["the names of fields are gone"] : []),
         ...(numberOf(unlisted) > 0 ? ["the list of the index's pages is gone"] : []),
+        ...(deep && isOrderedOtherwise() ? ["some urns come in another order than theirs"] : []),
         ...(deep ? readableNumbering(db) : []),
       ];
     },

@@ -28,6 +28,7 @@ import {
   valueRange,
   valueToken,
 } from "./tokens.ts";
+import { isWide } from "./urn-order.ts";
 
 /** Fields and boosts are the model's; the fields of structured properties have no end. */
 const FIELDS_MAX = 10_000;
@@ -179,9 +180,6 @@ function createEntities(db: Database) {
     },
   };
 }
-
-/** UTF-8 orders U+E000 and above differently beside characters of two UTF-16 units. */
-const isWide = (urn: string): boolean => /[\ud800-\uffff]/.test(urn);
 
 function createDocuments(db: Database) {
   const compare = db.prepare("SELECT 1 FROM document WHERE id = ? AND json = ?");

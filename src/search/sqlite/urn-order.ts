@@ -29,6 +29,9 @@ const FIRST_ROOM = 4_096;
 /** With so many more documents than before, SQLite sorts them all sooner than we the new ones. */
 const GROWN_TIMES = 1.25;
 
+/** UTF-8 orders U+E000 and above differently beside characters of two UTF-16 units. */
+export const isWide = (urn: string): boolean => /[\ud800-\uffff]/.test(urn);
+
 export function createUrnOrder(db: DatabaseSync): UrnOrder {
   const { arrays } = preparingOn(db);
   const select = arrays<readonly [urn: string]>("SELECT urn FROM entity WHERE id = ?");
