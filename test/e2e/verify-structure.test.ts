@@ -111,6 +111,10 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
     "UPDATE edge SET destination_kind = destination_kind + 1",
   ],
   ["graph", "kinds made the same", "UPDATE edge SET source_kind = 1, destination_kind = 1"],
+  ["aspects", "a position beyond the log", "UPDATE view SET position = position + 100000"],
+  ["timeseries", "a position beyond the log", "UPDATE view SET position = position + 100000"],
+  ["graph", "a position beyond the log", "UPDATE view SET position = position + 100000"],
+  ["search", "a position beyond the log", "UPDATE view SET position = position + 100000"],
   ["timeseries", "series gone", "DELETE FROM series"],
 ];
 

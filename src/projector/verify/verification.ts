@@ -17,6 +17,7 @@
  */
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
+import { placeInLog } from "./beyond-log.ts";
 import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
 import { addSums, noSums, subtractSums } from "./row-sums.ts";
@@ -151,12 +152,13 @@ async function verifyTouched(
     const found = findings.of(name);
     // Rows that are missing or too many are known; any other number has to be looked into.
     if (rows !== undefined && rows !== should + found.unexpected - found.missing) continue;
-    findings.addFaults(name, await view.rows.faults(false));
+    const place = await placeInLog(parts, position);
+    findings.addFaults(name, [...(await view.rows.faults(false)), ...place.faults]);
     const sums = told?.sums?.slice();
     if (sums !== undefined) subtractSums(sums, then?.sums ?? noSums());
     if (sums !== undefined) addSums(sums, here?.sums ?? noSums());
     verified.push({
-      ...{ view: name, position, rows: should, time: now(), sums },
+      ...{ view: name, position: place.upTo, rows: should, time: now(), sums },
       ...{ full: told?.full, whole: told?.whole },
       ...findings.result(name),
     });
@@ -196,11 +198,12 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
     const stood = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (should.rows - missing + unexpected);
     if (stood) faults.push(...(await strayRows(parts, view, { count, position })));
-    findings.addFaults(name, faults);
+    const { upTo, faults: beyond } = await placeInLog(parts, position);
+    findings.addFaults(name, [...faults, ...beyond]);
     const time = now();
-    const look = { position, time };
+    const look = { position: upTo, time };
     verified.push({
-      ...{ view: name, position, rows: should.rows, sums: should.sums, time },
+      ...{ view: name, position: upTo, rows: should.rows, sums: should.sums, time },
       ...{ full: look, whole: look },
       ...findings.result(name),
     });

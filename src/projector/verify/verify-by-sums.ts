@@ -10,6 +10,7 @@
  */
 import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { placeInLog } from "./beyond-log.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import type { Summed } from "./hands.ts";
 import { entitiesOf } from "./log-entities.ts";
@@ -233,11 +234,12 @@ async function endOf(
   const count = summed.rows - (rows - missing + unexpected);
   const stood = (await view.rows.position()) === position;
   const stray = stood ? await strayRows(parts, view, { count, position }) : [];
-  findings.addFaults(name, [...faults, ...stray]);
+  const { upTo, faults: beyond } = await placeInLog(parts, position);
+  findings.addFaults(name, [...faults, ...stray, ...beyond]);
   const time = now();
-  const look = { position, time };
+  const look = { position: upTo, time };
   return {
-    ...{ view: name, position, rows, time, sums, whole: look },
+    ...{ view: name, position: upTo, rows, time, sums, whole: look },
     full: then === undefined ? look : before[name]?.full,
     ...findings.result(name),
   };
