@@ -105,7 +105,15 @@ const emptied = (table: string) => (file: string) => {
   database.close();
 };
 
+const without = (index: string) => (file: string) => {
+  const database = new DatabaseSync(file);
+  database.exec(`DROP INDEX "${index}"; PRAGMA wal_checkpoint(TRUNCATE)`);
+  database.close();
+};
+
 test.each([
+  ["graph", "without an index", without("edge_out")],
+  ["search", "without an index", without("entity_hash")],
   ["graph", "without the row that says what it is", emptied("view")],
   ["search", "without the row that says what it is", emptied("view")],
   ["aspects", "garbage", garbage],

@@ -115,6 +115,13 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   ["timeseries", "a position beyond the log", "UPDATE view SET position = position + 100000"],
   ["graph", "a position beyond the log", "UPDATE view SET position = position + 100000"],
   ["search", "a position beyond the log", "UPDATE view SET position = position + 100000"],
+  ["search", "an index gone", "DROP INDEX entity_wide"],
+  ["graph", "an index gone", "DROP INDEX edge_out"],
+  [
+    "graph",
+    "an index made otherwise",
+    "DROP INDEX edge_in; CREATE INDEX edge_in ON edge (destination, type, position) WHERE leads = 1",
+  ],
   ["timeseries", "series gone", "DELETE FROM series"],
 ];
 

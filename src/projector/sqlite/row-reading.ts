@@ -6,7 +6,7 @@ import { type Position, position } from "../../core/position.ts";
 import type { HeldSums, Row, ViewRows } from "../verify/view-rows.ts";
 import { createEntitySums, type EntitySums } from "./entity-sums.ts";
 import { openSqliteViewReader, translated } from "./sqlite-view.ts";
-import type { ViewSchema } from "./view-tables.ts";
+import { unlikeParts, type ViewSchema } from "./view-tables.ts";
 
 /** What is peculiar to a view; each function runs within one read transaction. */
 export interface RowQueries {
@@ -102,7 +102,12 @@ export function openSqliteViewRows(
         await turn();
       } while (after !== undefined);
     },
-    faults: (deep) => read(() => [...queries.faults(deep), ...(deep ? fileFaults(db) : [])]),
+    faults: (deep) =>
+      read(() => [
+        ...unlikeParts(db, schema),
+        ...queries.faults(deep),
+        ...(deep ? fileFaults(db) : []),
+      ]),
     async close() {
       if (db.isOpen) db.close();
     },

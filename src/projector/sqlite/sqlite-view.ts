@@ -10,7 +10,7 @@
  * and takes its place when it is closed, made durable. A crash before that leaves the old view. With
  * `next` it is grown in the file that another takes its place by while both are open (editions.ts).
  *
- * A file that cannot even be opened, or lacks what the tables have, is set aside; one of an older release
+ * A file that cannot even be opened, or lacks a table, a column or an index, is set aside; one of an older release
  * goes. The view begins anew: all of it is in the log.
  */
 import { existsSync, rmSync } from "node:fs";

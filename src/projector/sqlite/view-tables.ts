@@ -1,4 +1,4 @@
-/** Whether a SQLite file has the tables of a view as this release makes them. */
+/** Whether a SQLite file has the tables and indexes of a view as this release makes them. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
@@ -26,34 +26,42 @@ export class OlderTables extends CatalogError {
 
 export class LackingTables extends CatalogError {}
 
-/** A table that is not there, or lacks a column, could not be written. */
+/** A table that is not there, or lacks a column, could not be written; without an index some questions fail. */
 export function checkTables(db: DatabaseSync, schema: ViewSchema): void {
-  const own = columnsOf(db);
+  const [first] = unlikeParts(db, schema);
+  if (first === undefined) return;
+  throw new LackingTables("unavailable", `of the view "${schema.view}" ${first}`, {
+    hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
+  });
+}
+
+/** Tables and indexes that are not as the schema makes them: sentences without a full stop. */
+export function unlikeParts(db: DatabaseSync, schema: ViewSchema): readonly string[] {
+  const own = partsOf(db);
   const expected = new DatabaseSync(":memory:");
   try {
     expected.exec(schema.tables);
-    for (const [table, columns] of columnsOf(expected)) {
-      if (own.get(table) === columns) continue;
-      const what = `the table "${table}" of the view "${schema.view}" is not as it was made`;
-      throw new LackingTables("unavailable", what, {
-        hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
-      });
-    }
+    return [...partsOf(expected)].flatMap(([part, made]) => {
+      const there = own.get(part);
+      if (there === made) return [];
+      return [`the ${part} is not ${there === undefined ? "there" : "as it was made"}`];
+    });
   } finally {
     expected.close();
   }
 }
 
-const columnsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
+/** By names, the columns of tables and what makes indexes; those of constraints are made with their tables. */
+const partsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
   new Map(
     db
       .prepare(
-        `SELECT made.name AS made, group_concat(info.name) AS columns
-         FROM sqlite_schema AS made JOIN pragma_table_info(made.name) AS info
-         WHERE made.type = 'table' GROUP BY made.name`,
+        `SELECT type, made.name AS made,
+           iif(type = 'index', sql, (SELECT group_concat(name) FROM pragma_table_info(made.name))) AS parts
+         FROM sqlite_schema AS made WHERE type IN ('table', 'index') AND sql IS NOT NULL`,
       )
       .all()
-      .map(({ made, columns }) => [String(made), String(columns)]),
+      .map(({ type, made, parts }) => [`${type} "${made}"`, String(parts).replaceAll(/\s+/g, " ")]),
   );
 
 /** A table whose first page cannot be read is as good as none. */
