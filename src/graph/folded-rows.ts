@@ -3,11 +3,14 @@ import type { Projection } from "../projector/sink.ts";
 import type { Cell, FoldedRows, Row, RowShape } from "../projector/verify/view-rows.ts";
 import type { Edge, GraphWrite } from "./graph.ts";
 
-/** `leads` is what the store makes of the order of edges: it is right when it says so. */
+/**
+ * What the store makes of the order of edges, and of the kinds of their ends, is right when it says so
+ * (`asMade`).
+ */
 export const graphRowShape: RowShape = {
   names: [
     ...["aspect", "type", "source", "destination", "position", "ordinal", "path", "via"],
-    ...["createdOn", "createdActor", "updatedOn", "updatedActor", "properties", "inOrder"],
+    ...["createdOn", "createdActor", "updatedOn", "updatedActor", "properties", "asMade"],
   ],
   keys: 4,
   order: [4, 5],

@@ -1,6 +1,7 @@
 /** The rows of the aspect view in SQLite, for verification. */
 import type { DatabaseSync } from "node:sqlite";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
+import { createNumbers } from "../../projector/sqlite/numbers.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
@@ -154,27 +155,3 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
 
 const FIRST_CELL = 3;
 const REVISION = 5;
-
-/** Numbers by numbers, -1 where there is none: four bytes for each. */
-function createNumbers() {
-  let dense = new Int32Array(DENSE_FROM).fill(-1);
-  const others = new Map<number, number>();
-  const isDense = (id: number) => id >= 0 && id < DENSE_MAX;
-  return {
-    get: (id: number): number => (isDense(id) ? dense[id] : others.get(id)) ?? -1,
-    set(id: number, value: number): void {
-      if (!isDense(id)) {
-        others.set(id, value);
-        return;
-      }
-      if (id >= dense.length) {
-        const wider = new Int32Array(Math.max(id + 1, 2 * dense.length)).fill(-1);
-        wider.set(dense);
-        dense = wider;
-      }
-      dense[id] = value;
-    },
-  };
-}
-const DENSE_FROM = 1_024;
-const DENSE_MAX = 1 << 26;
