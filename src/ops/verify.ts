@@ -7,7 +7,7 @@ import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
-import { verifyAndRepair } from "../projector/verify/repair.ts";
+import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
@@ -249,9 +249,6 @@ export function createVerifications(parts: VerifyParts) {
     },
   };
 }
-
-const countOf = (views: readonly Verified[]): number =>
-  views.reduce((sum, { count }) => sum + count, 0);
 
 const underWay = (): CatalogError =>
   new CatalogError("conflict", "views are being verified", {

@@ -115,5 +115,6 @@ export async function verifyAndRepair(
 
 const namesOf = (some: readonly Verified[]): readonly string[] => some.map(({ view }) => view);
 
-const countOf = (views: readonly Verified[]): number =>
+/** How many differences there are in all. */
+export const countOf = (views: readonly Verified[]): number =>
   views.reduce((sum, { count }) => sum + count, 0);
