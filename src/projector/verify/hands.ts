@@ -1,6 +1,7 @@
 /**
  * Who does the work of a verification: this thread, and others beside it (verify-hand.ts), each with
- * its own reading connections. What there is to do goes to whoever has the least to do.
+ * its own reading connections. What there is to do waits here, and goes to whoever has the least when
+ * there is room for it: what was dealt before a thread had started would wait for that thread.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -74,8 +75,14 @@ export type FromHand =
     }
   | { readonly id: number; readonly failure: { readonly code: string; readonly message: string } };
 
+type Kind = keyof Work;
+
 interface Hand {
-  waiting: number;
+  /** How much it has, of at most `room`. */
+  had: number;
+  readonly room: number;
+  /** What it takes before what. */
+  readonly order: readonly Kind[];
   readonly work: Work;
   close(): Promise<void>;
 }
@@ -83,40 +90,56 @@ interface Hand {
 /** `own`: what this thread does itself. */
 export function createHands(own: Work, others: readonly HandData[]): Hands {
   // Others first: this thread has the rest to do besides.
-  const hands: readonly Hand[] = [
-    ...others.map(startHand),
-    { waiting: 0, work: hearing(own), close: async () => {} },
-  ];
+  const hands: readonly Hand[] = [...others.map(startHand), ownHand(own)];
+  const waiting: Readonly<Record<Kind, ((work: Work) => Promise<void>)[]>> = {
+    ...{ sum: [], faults: [], verify: [] },
+  };
 
-  async function least<T>(use: (work: Work) => Promise<T>): Promise<T> {
-    const hand = hands.reduce((found, one) => (one.waiting < found.waiting ? one : found));
-    hand.waiting++;
-    try {
-      return await use(hand.work);
-    } finally {
-      hand.waiting--;
+  function deal(): void {
+    const free = hands.filter(({ had, room }) => had < room);
+    for (const hand of free.sort((one, other) => one.had - other.had)) {
+      const kind = hand.order.find((one) => waiting[one].length > 0);
+      const task = kind && waiting[kind].shift();
+      if (task === undefined) return;
+      hand.had++;
+      task(hand.work).then(() => {
+        hand.had--;
+        deal();
+      });
     }
   }
 
+  const ask = <T>(kind: Kind, use: (work: Work) => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      waiting[kind].push((work) => use(work).then(resolve, reject));
+      deal();
+    });
+
   return {
     count: hands.length,
-    verify: (batch) => least((work) => work.verify(batch)),
-    sum: (asked) => least((work) => work.sum(asked)),
-    faults: (asked) => least((work) => work.faults(asked)),
+    verify: (batch) => ask("verify", (work) => work.verify(batch)),
+    sum: (asked) => ask("sum", (work) => work.sum(asked)),
+    faults: (asked) => ask("faults", (work) => work.faults(asked)),
     async close() {
       for (const hand of hands) await hand.close();
     },
   };
 }
 
-/** Before each batch it is heard what others have done: they would wait for more otherwise. */
-const hearing = (own: Work): Work => ({
-  ...own,
-  async verify(batch) {
-    await turn();
-    return own.verify(batch);
-  },
-});
+/**
+ * Before each thing that it does it is heard what others have done: they would wait for more otherwise.
+ * Nobody is heard while a file is looked through, so that others do that.
+ */
+function ownHand(own: Work): Hand {
+  const hearing =
+    <A, T>(use: (asked: A) => Promise<T>) =>
+    async (asked: A) => {
+      await turn();
+      return use(asked);
+    };
+  const work = { verify: hearing(own.verify), sum: hearing(own.sum), faults: hearing(own.faults) };
+  return { had: 0, room: 1, order: ["sum", "verify", "faults"], work, close: async () => {} };
+}
 
 function startHand(data: HandData): Hand {
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -154,7 +177,10 @@ function startHand(data: HandData): Hand {
   }
 
   return {
-    waiting: 0,
+    had: 0,
+    // One thing in work and one in waiting: this thread may be long in hearing that it has done one.
+    room: 2,
+    order: ["sum", "faults", "verify"],
     work: {
       verify: async (batch) => (await ask({ batch })) as VerifiedEntities,
       sum: async (sum) => (await ask({ sum })) as Summed | undefined,
