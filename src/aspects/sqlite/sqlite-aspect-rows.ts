@@ -4,7 +4,7 @@ import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts
 import { createNumbers } from "../../projector/sqlite/numbers.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
-import { splitUrn } from "../../projector/sqlite/split-urn.ts";
+import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
 import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { entityRow } from "../folded-rows.ts";
 import { aspectSchema } from "./schema.ts";
@@ -24,7 +24,7 @@ interface KindColumns {
 
 /** The type of a kind is known as soon as one of it lives. */
 const isOfAnotherType = ({ prefix, type, living }: KindColumns): boolean =>
-  type === null ? living > 0 : type !== prefix.split(":")[2];
+  type === null ? living > 0 : type !== typeOf(prefix);
 
 export const openSqliteAspectRows = (path: string): ViewRows =>
   openSqliteViewRows(aspectSchema, path, queriesOf, addAll);

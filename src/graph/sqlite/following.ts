@@ -4,10 +4,9 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
-import { splitUrn } from "../../projector/sqlite/split-urn.ts";
+import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
-import { typeOf } from "./schema.ts";
 
 /** Edges read before others get their turn: some ten milliseconds. */
 const EDGES_PER_GO_MAX = 4_000;

@@ -4,8 +4,7 @@
  * and never change.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { splitUrn } from "../../projector/sqlite/split-urn.ts";
-import { typeOf } from "./schema.ts";
+import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
 
 export interface GraphNumbers {
   /** Undefined for a urn that no edge ever named. */

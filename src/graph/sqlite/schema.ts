@@ -65,6 +65,3 @@ CREATE INDEX edge_in ON edge (destination, type, position, ordinal, source_kind,
   // Nodes and names keep their numbers, which readers know.
   reset: "DELETE FROM edge;",
 };
-
-/** The entity type of what begins so; empty when it names none. */
-export const typeOf = (prefix: string): string => prefix.split(":")[2] ?? "";

@@ -10,3 +10,6 @@ export function splitUrn(urn: string): { readonly prefix: string; readonly rest:
   }
   return { prefix: urn.slice(0, colon + 1), rest: urn.slice(colon + 1) };
 }
+
+/** The entity type of what begins so; empty when it names none. */
+export const typeOf = (prefix: string): string => prefix.split(":")[2] ?? "";

@@ -78,8 +78,8 @@ export type FromHand =
 type Kind = keyof Work;
 
 interface Hand {
-  /** How much it has, of at most `room`. */
-  had: number;
+  /** How many things it has now, of at most `room`. */
+  taken: number;
   readonly room: number;
   /** What it takes before what. */
   readonly order: readonly Kind[];
@@ -92,18 +92,20 @@ export function createHands(own: Work, others: readonly HandData[]): Hands {
   // Others first: this thread has the rest to do besides.
   const hands: readonly Hand[] = [...others.map(startHand), ownHand(own)];
   const waiting: Readonly<Record<Kind, ((work: Work) => Promise<void>)[]>> = {
-    ...{ sum: [], faults: [], verify: [] },
+    sum: [],
+    faults: [],
+    verify: [],
   };
 
   function deal(): void {
-    const free = hands.filter(({ had, room }) => had < room);
-    for (const hand of free.sort((one, other) => one.had - other.had)) {
+    const free = hands.filter(({ taken, room }) => taken < room);
+    for (const hand of free.sort((one, other) => one.taken - other.taken)) {
       const kind = hand.order.find((one) => waiting[one].length > 0);
       const task = kind && waiting[kind].shift();
       if (task === undefined) return;
-      hand.had++;
+      hand.taken++;
       task(hand.work).then(() => {
-        hand.had--;
+        hand.taken--;
         deal();
       });
     }
@@ -138,7 +140,7 @@ function ownHand(own: Work): Hand {
       return use(asked);
     };
   const work = { verify: hearing(own.verify), sum: hearing(own.sum), faults: hearing(own.faults) };
-  return { had: 0, room: 1, order: ["sum", "verify", "faults"], work, close: async () => {} };
+  return { taken: 0, room: 1, order: ["sum", "verify", "faults"], work, close: async () => {} };
 }
 
 function startHand(data: HandData): Hand {
@@ -177,7 +179,7 @@ function startHand(data: HandData): Hand {
   }
 
   return {
-    had: 0,
+    taken: 0,
     // One thing in work and one in waiting: this thread may be long in hearing that it has done one.
     room: 2,
     order: ["sum", "faults", "verify"],
