@@ -4,22 +4,36 @@
  */
 import { randomUUID } from "node:crypto";
 import { ASPECTS } from "./catalog/create-catalog.ts";
+import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
+import { CatalogError } from "./core/errors.ts";
+import type { Position } from "./core/position.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { noteParking } from "./projector/parking.ts";
+import type { Progress } from "./projector/progress.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
 import { hearBatches } from "./projector/told-batches.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
-import { openLog, openReaders, sharedView, storesConfig } from "./stores.ts";
+import {
+  openLog,
+  openReaders,
+  sharedView,
+  storesConfig,
+  type ViewName,
+  viewNames,
+} from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
 
 /** How a start waits for the views to catch up after a crash; they tell how far they are. */
 const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
+/** How long a start waits for a view that begins anew, and how long its growth may take. */
+const GROWTH_WAIT_MS = 5_000;
+const GROWTH_MS_MAX = 2 ** 31 - 1;
 
 export interface Opening {
   readonly logger: Logger;
@@ -48,8 +62,10 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
 
   // What the last process was growing when it ended.
   clearEditions(config);
+  const aside = await setChangedAside(stores, logger);
   const projector = await startProjectorThread({
     stores,
+    aside,
     note: (view, record) => noteParking(log, view, record),
     logger,
   });
@@ -61,7 +77,16 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   // A shared one is another process's to feed, and may come later: until then the log answers.
   if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
 
+  const anew = viewNames.filter((view) => !sharedView(config, view) && projector.emptied()[view]);
+  const growing = await stillGrowing(projector, anew, head);
   const editions = editionReaders(config, await openReaders(config));
+  for (const { view, grown } of growing) {
+    editions.refuse(view, growsAnew(view));
+    void grown.then(
+      () => editions.admit([view]),
+      () => {},
+    );
+  }
   const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
   opened.push(
     () => readers.aspects.close(),
@@ -76,6 +101,29 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   }
   return { model, rules, log, stores, projector, editions, readers, readErrors };
 }
+
+/** Views that begin anew and have not come to the end of the log in time, and when they have. */
+async function stillGrowing(
+  projector: Pick<Progress, "reached" | "errors" | "positions">,
+  views: readonly ViewName[],
+  head: Position,
+) {
+  const growing = [];
+  for (const view of views) {
+    try {
+      await projector.reached(view, head, { timeoutMs: GROWTH_WAIT_MS, patient: true });
+    } catch {
+      const grown = projector.reached(view, head, { timeoutMs: GROWTH_MS_MAX, patient: true });
+      growing.push({ view, grown });
+    }
+  }
+  return growing;
+}
+
+const growsAnew = (view: ViewName): CatalogError =>
+  new CatalogError("unavailable", `the view "${view}" is being grown again from the log`, {
+    hint: "Try again; /health tells how far each view is",
+  });
 
 /** What the projector's thread tells of its batches becomes spans. */
 function traceBatches(traces: Traces, channel: string) {

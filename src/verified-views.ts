@@ -119,6 +119,8 @@ export interface VerifyOptions extends Beside {
   readonly grade: Grade;
   /** Entities to look at in any case. */
   readonly urns?: readonly string[] | undefined;
+  /** Nothing that is remembered counts, and nothing is remembered of it. */
+  readonly forgotten?: true;
   /** Threads beside this one, where the log is long enough. */
   readonly threads: number;
   /**
@@ -138,6 +140,7 @@ export async function verifyStoredViews(
   options: VerifyOptions,
 ): Promise<VerificationResult> {
   const { views: names, urns, next, grown, threads, ready, rest, onProgress, signal } = options;
+  const forgotten = next === true || options.forgotten === true;
   const closing: (() => unknown)[] = [];
   try {
     const log = await openLogReader(config);
@@ -153,7 +156,7 @@ export async function verifyStoredViews(
             rows.close(),
       ),
     );
-    const state = next ? undefined : openVerifiedState(config);
+    const state = forgotten ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
     const worth = (await log.head()) >= worthThreads;
     const others = Array.from({ length: worth ? threads : 0 }, () => ({

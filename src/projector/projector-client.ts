@@ -43,6 +43,8 @@ export interface ProjectorThreadOptions {
   /** The module that opens them (ThreadStores); src/stores.ts when absent. */
   readonly module?: URL | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /** Views whose files were set aside before: damaged. */
+  readonly aside?: readonly string[] | undefined;
   /** Writes down what a view could not take; resolves when it is durable. */
   readonly note: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
@@ -86,6 +88,11 @@ export async function startProjectorThread(
   const replacements = createReplacements((message) => send(message));
   const stale = new Set<string>();
   const emptied: Record<string, number> = {};
+  const onEmptied = (view: string, why: string): void => {
+    emptied[view] = (emptied[view] ?? 0) + 1;
+    logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
+  };
+  for (const view of options.aside ?? []) onEmptied(view, "damaged");
   const gathered = gatherPokes(pokes.poke);
 
   const send = (message: ToThread): boolean => {
@@ -109,9 +116,7 @@ export async function startProjectorThread(
         return;
       }
       if (message.kind === "emptied") {
-        const { view, why } = message;
-        emptied[view] = (emptied[view] ?? 0) + 1;
-        logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
+        onEmptied(message.view, message.why);
         return;
       }
       if (message.kind === "stale") {

@@ -24,6 +24,7 @@ beforeAll(async () => {
   const directory = filled.path;
   const service = await open(directory);
   const client = createClient(service.address());
+  await client.upsert(table, "globalTags", { tags: [{ tag: "urn:li:tag:t7" }] });
   for (let n = 0; n < 200; n++) {
     await client.upsert(`urn:li:tag:t${n}`, "tagProperties", { name: `mark ${n} `.padEnd(200) });
   }
@@ -53,6 +54,9 @@ function damage(file: string, place: (content: Buffer) => number): void {
   content.fill(0xff, start, start + size);
   writeFileSync(file, content);
 }
+
+/** As if its pages had changed after the service was started. */
+const unnoticed = (file: string): void => rmSync(`${file}-sums`);
 
 const rootOf = (file: string, name: string): number => {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -162,12 +166,92 @@ test.each([
   },
 );
 
+/** Changes bytes of pages that stay pages, wherever a text stands. */
+const otherText = (needle: string, by: string) => (file: string) => {
+  const content = readFileSync(file);
+  expect(content.includes(needle)).toBe(true);
+  for (let at = content.indexOf(needle); at >= 0; at = content.indexOf(needle, at + 1)) {
+    content.write(by, at);
+  }
+  writeFileSync(file, content);
+};
+
+test.each([
+  ["aspects", "a value", otherText('"mark 7 ', '"mork 7 ')],
+  ["aspects", "who wrote", otherText("corpuser:__datahub_system", "corpuser:__datahub_sustem")],
+  ["aspects", "the key of an entity", otherText("t7", "t~")],
+  ["timeseries", "an event", otherText('"rowCount":7', '"rowCount":8')],
+  ["graph", "an entity", otherText("hive,seeds", "hive,seads")],
+  ["search", "a document", otherText("mark 7 ", "mork 7 ")],
+] as const)(
+  "%s in which %s is not what was written gives no wrong answer",
+  { timeout: 60_000 },
+  async (view, _, change) => {
+    using directory = temporaryDirectory("annals-damaged");
+    fill(directory.path);
+    const file = join(directory.path, `${view}.sqlite`);
+    change(file);
+    const service = await open(directory.path);
+    try {
+      const client = createClient(service.address());
+      for (let n = 0; n < 20; n++) {
+        const { status, body } = await client.get(`/entitiesV2/urn%3Ali%3Atag%3At${n}`);
+        expect([status, body.aspects.tagProperties]).toMatchObject([
+          200,
+          {
+            value: { name: `mark ${n} `.padEnd(200) },
+            created: { actor: "urn:li:corpuser:__datahub_system" },
+          },
+        ]);
+      }
+      const events = (await read(client)).body.value.values;
+      expect(events.map((event: { aspect: { value: string } }) => event.aspect.value)).toEqual(
+        Array.from({ length: 20 }, (_, n) => expect.stringContaining(`"rowCount":${19 - n}`)),
+      );
+      const query = "direction=INCOMING&urn=urn%3Ali%3Atag%3At7&types=TaggedWith";
+      expect((await client.get(`/relationships?${query}`)).body).toMatchObject({
+        entities: [table],
+        total: 1,
+      });
+      const search = { entity: "tag", input: '"mark 7"', start: 0, count: 1 };
+      const found = await client.call("POST", "/entities?action=search", search);
+      expect(found.body).toMatchObject({ value: { numEntities: 1 } });
+      expect(existsSync(`${file}.damaged`)).toBe(true);
+    } finally {
+      await service.close();
+    }
+  },
+);
+
+test("a view to which somebody wrote what the log says stays", async () => {
+  using directory = temporaryDirectory("annals-damaged");
+  fill(directory.path);
+  const file = join(directory.path, "aspects.sqlite");
+  const database = new DatabaseSync(file);
+  database.exec("UPDATE entity SET rest = 'x' || rest; UPDATE entity SET rest = substr(rest, 2)");
+  database.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  const logger = createLogger("silent");
+  const warn = vi.spyOn(logger, "warn");
+  const service = await open(directory.path, logger);
+  await service.close();
+  expect(warn).toHaveBeenCalledWith(
+    { view: "aspects", pages: expect.any(Number) },
+    expect.stringContaining("compared with the log"),
+  );
+  expect(existsSync(`${file}.damaged`)).toBe(false);
+  warn.mockClear();
+  await (await open(directory.path, logger)).close();
+  expect(warn).not.toHaveBeenCalled();
+});
+
 test("a view that cannot be read is what health names", async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
   const index = rootOf(file, "sqlite_autoindex_series_1");
   damage(file, () => index);
+  unnoticed(file);
   const service = await open(directory.path);
   try {
     const client = createClient(service.address());
@@ -236,7 +320,9 @@ test("the operator grows aspects anew that cannot be read, while the service run
 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
-  behind(join(directory.path, "aspects.sqlite"));
+  const file = join(directory.path, "aspects.sqlite");
+  behind(file);
+  unnoticed(file);
   const service = await open(directory.path);
   try {
     const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();

@@ -8,6 +8,7 @@
  */
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   readlinkSync,
@@ -18,13 +19,15 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
+import { sumsOf } from "./page-sums.ts";
 
-/** A database and what SQLite keeps beside it. */
+/** A database and what is kept beside it. */
 export const filesOf = (path: string): readonly string[] => [
   path,
   `${path}-journal`,
   `${path}-wal`,
   `${path}-shm`,
+  sumsOf(path),
 ];
 
 /** The file that is in place under a path, which may be a link to it. */
@@ -97,6 +100,7 @@ export function replace(path: string, by: string): void {
   synchronise(by);
   const before = fileInPlace(path);
   for (const old of [...filesOf(path), ...filesOf(before)]) rmSync(old, { force: true });
+  if (existsSync(sumsOf(by))) renameSync(sumsOf(by), sumsOf(path));
   renameSync(by, path);
   synchronise(dirname(path));
   removeLeftovers(path);

@@ -15,11 +15,12 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, type ErrorCode } from "../../core/errors.ts";
+import { CatalogError, type ErrorCode, saidBy } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
+import { keepPageSums, type PageSums, sumPages } from "./page-sums.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
 import {
@@ -54,9 +55,9 @@ export interface SqliteView {
 }
 
 /** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
-const PAGE_BYTES = 8_192;
+export const PAGE_BYTES = 8_192;
 const CACHE_KIB = 64 * 1024;
-/** Pages in the write-ahead log that start a checkpoint: 32 MB, rewriting hot pages seldom. */
+/** Pages in the write-ahead log that start a checkpoint (page-sums.ts): 32 MB, rewriting hot pages seldom. */
 const WAL_PAGES_MAX = 4_000;
 /** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
@@ -85,6 +86,10 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   if (file.next && !file.bulk) requireFile(schema, path);
   if (!file.bulk) requireWritable(schema.view, path);
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
+  const inPlace = file.next ? path : fileInPlace(path);
+  const sums = file.bulk ? undefined : openPageSums(db, schema, inPlace);
+  // What a process has left that ended in the middle of its work.
+  translated(schema, "opened", () => sums?.checkpoint("always"));
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -99,6 +104,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       try {
         write();
         db.exec("COMMIT");
+        sums?.checkpoint();
       } catch (error) {
         // A full disk or the like ends the transaction by itself.
         if (db.isTransaction) db.exec("ROLLBACK");
@@ -128,6 +134,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         db.exec("BEGIN IMMEDIATE");
         await write();
         db.exec("COMMIT");
+        sums?.checkpoint();
       } catch (error) {
         if (db.isTransaction) db.exec("ROLLBACK");
         translated(schema, "written", () => {
@@ -141,13 +148,28 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     },
     close(outcome) {
       if (!db.isOpen) return;
-      db.close();
+      try {
+        sums?.checkpoint("always");
+        sums?.close();
+      } finally {
+        db.close();
+      }
       if (!file.bulk) return;
+      if (outcome !== "discard") sumPages(path, PAGE_BYTES);
       if (outcome === "discard") rmSync(path);
       else if (file.next) synchronise(path);
       else replace(file.path, beside);
     },
   };
+}
+
+function openPageSums(db: DatabaseSync, { view }: ViewSchema, path: string): PageSums {
+  try {
+    return keepPageSums(db, path, WAL_PAGES_MAX);
+  } catch (error) {
+    db.close();
+    throw notOpened("unavailable", view, path, saidBy(error));
+  }
 }
 
 /** Throws `invalid` for a view that is there and may not be written: another try would end the same. */
@@ -252,7 +274,8 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
       );
     } else {
       db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-      db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
+      // By keepPageSums alone.
+      db.exec("PRAGMA wal_autocheckpoint = 0");
       db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
     }
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);

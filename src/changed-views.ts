@@ -1,0 +1,74 @@
+/**
+ * Views in files whose pages are not as they were written (projector/sqlite/page-sums.ts): a disk that
+ * returns other bytes than it was given, a copy that went wrong, a hand that wrote to them. Looked for
+ * when nothing else has them open yet, so that no answer is made of what is in such pages.
+ */
+import { CatalogError, saidBy } from "./core/errors.ts";
+import { fileInPlace, setAside } from "./projector/sqlite/editions.ts";
+import { believePages, changedPages } from "./projector/sqlite/page-sums.ts";
+import { damaged, isSqliteError } from "./projector/sqlite/sqlite-errors.ts";
+import { PAGE_BYTES } from "./projector/sqlite/sqlite-view.ts";
+import { unsoundness } from "./projector/sqlite/unsoundness.ts";
+import { findPosition } from "./projector/sqlite/view-tables.ts";
+import { countOf } from "./projector/verify/repair.ts";
+import { type StoresConfig, sharedView, type ViewName, viewFile, viewNames } from "./stores.ts";
+import type { Logger } from "./telemetry/logger.ts";
+import { spareThreads, verifyStoredViews } from "./verified-views.ts";
+
+/**
+ * Sets aside those that are damaged, or say something else than the log; they are grown again from it
+ * when they are opened. One that is sound and says what the log does stays.
+ */
+export async function setChangedAside(
+  config: StoresConfig,
+  logger: Pick<Logger, "warn" | "info">,
+): Promise<readonly ViewName[]> {
+  const aside: ViewName[] = [];
+  for (const view of viewNames) {
+    if (sharedView(config, view)) continue;
+    const file = fileInPlace(viewFile(config, view));
+    const pages = changedPages(file, PAGE_BYTES);
+    if (pages.length === 0) continue;
+    logger.warn({ view, pages: pages.length }, otherPages);
+    const why = await faultOf(config, view, file, pages);
+    if (why === "another's") continue;
+    if (why === undefined) {
+      believePages(file, pages);
+      logger.info({ view }, "the view says what the log does");
+      continue;
+    }
+    logger.warn({ view, why }, "the view is not what the log says");
+    setAside(viewFile(config, view));
+    aside.push(view);
+  }
+  return aside;
+}
+
+const otherPages =
+  "pages of the view are not as they were written; it is compared with the log before it is read";
+
+/** What is wrong with a view; "another's": whether it is any good is for those to say who open it. */
+async function faultOf(
+  config: StoresConfig,
+  view: ViewName,
+  file: string,
+  pages: readonly number[],
+): Promise<string | undefined> {
+  try {
+    const unsound = unsoundness(file, pages);
+    if (unsound !== undefined) return unsound;
+    // All that is left of a log that was lost.
+    if ((findPosition(file) ?? 0) > (config.origin?.head ?? 0)) return "another's";
+    const { views } = await verifyStoredViews(config, {
+      views: [view],
+      grade: "full",
+      forgotten: true,
+      threads: spareThreads(),
+    });
+    const found = countOf(views);
+    return found === 0 ? undefined : `${found} differences`;
+  } catch (error) {
+    const cause = error instanceof CatalogError ? error.cause : error;
+    return isSqliteError(cause) && damaged(cause) ? saidBy(cause) : "another's";
+  }
+}
