@@ -28,14 +28,15 @@ export interface LatestEvent {
 }
 
 /**
- * The document of an entity, of which `latest` has the latest event of each timeseries aspect;
- * undefined when the entity is not there, or its type not known.
+ * What makes the document of an entity, of which `latest` has the latest event of each timeseries
+ * aspect; undefined when the entity is not there, or its type not known. It throws for a value that
+ * is not of its aspect.
  */
 export type SearchProjection = (
   state: EntityState,
   entityType: string,
   latest?: ReadonlyMap<string, LatestEvent>,
-) => SearchDocument | undefined;
+) => (() => SearchDocument) | undefined;
 
 /** The fields that an event of the aspect fills, whatever the entity type. */
 export const fieldsOfEvents = ({ rules }: SearchRules, aspect: string): readonly string[] => [
@@ -83,13 +84,15 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   const fills = (rules.tellers[entityType] ?? []).map(filling);
   const eventFills = (rules.events[entityType] ?? []).map(filling);
 
-  return (state, _entityType, latest) => {
-    const keyAspect = currentAspect(state, key);
-    if (keyAspect === undefined) return undefined;
+  function documentOf(
+    state: EntityState,
+    created: number,
+    latest: ReadonlyMap<string, LatestEvent> | undefined,
+  ): SearchDocument {
     const draft = createDraft();
     draft.add(ofUrn, [state.urn]);
     draft.add(ofType, [entityType]);
-    draft.add(ofCreation, [keyAspect.time]);
+    draft.add(ofCreation, [created]);
     draft.add(ofRuns, runsOf(state));
     for (const [name, fill] of fills) {
       const aspect = currentAspect(state, name);
@@ -100,6 +103,11 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
       if (event !== undefined) fill(draft, JSON.parse(event.value), event.time);
     }
     return draft.document(state.urn, entityType);
+  }
+
+  return (state, _entityType, latest) => {
+    const keyAspect = currentAspect(state, key);
+    return keyAspect && (() => documentOf(state, keyAspect.time, latest));
   };
 }
 

@@ -385,10 +385,16 @@ async function openSearchView(
     // While it is grown beside the one in use, another thread feeds the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
     fold(state, entityType, at, events) {
-      const document = project(state, entityType, events);
-      return document === undefined
-        ? { op: "remove", position: at, urn: state.urn }
-        : { op: "put", position: at, document };
+      const written = { position: at, urn: state.urn };
+      const make = project(state, entityType, events);
+      if (make === undefined) return { op: "remove", ...written };
+      return {
+        op: "put",
+        ...written,
+        get document() {
+          return make();
+        },
+      };
     },
   }) as View;
 }

@@ -26,7 +26,7 @@ export interface SearchRowParts {
     state: EntityState,
     entityType: string,
     latest: ReadonlyMap<string, FoldedEvent>,
-  ) => SearchDocument | undefined;
+  ) => (() => SearchDocument) | undefined;
   /** What an entity's changes make of its timeseries. */
   readonly foldEvents: (urn: string) => {
     add(change: PlacedChange): void;
@@ -52,9 +52,8 @@ export const foldSearchRows =
 
     function json(): string | undefined {
       if (document === undefined) {
-        const projected =
-          type === undefined ? undefined : project(entity.state(), type, latestOf(type));
-        document = { json: projected && encodeDocument(projected) };
+        const make = type === undefined ? undefined : project(entity.state(), type, latestOf(type));
+        document = { json: make && encodeDocument(make()) };
       }
       return document.json;
     }

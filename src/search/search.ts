@@ -42,7 +42,16 @@ export interface SearchDocument {
 
 export type SearchWrite =
   /** The entity's document; it tells all records up to `position`. */
-  | { readonly op: "put"; readonly position: Position; readonly document: SearchDocument }
+  | {
+      readonly op: "put";
+      readonly position: Position;
+      readonly urn: string;
+      /**
+       * May be made anew each time it is read, so that a store that takes one after the other never
+       * holds those of a batch. May throw: then nothing of the batch is in the store.
+       */
+      readonly document: SearchDocument;
+    }
   /** The entity has no document any more. */
   | { readonly op: "remove"; readonly position: Position; readonly urn: string };
 

@@ -44,7 +44,7 @@ export async function searchSinkOn(name: Engine): Promise<void> {
       createPlace,
       slow: true,
       histories: searchHistories,
-      urnOf: (write) => (write.op === "put" ? write.document.urn : write.urn),
+      urnOf: ({ urn }) => urn,
       ownerOf: ({ document }) => document.urn,
       damages: Object.keys(damages).map(
         (what) => [what, (urn: string) => JSON.stringify({ what, urn })] as const,
@@ -229,7 +229,7 @@ const put = (
   values: SearchDocument["values"] = {},
   texts: readonly DocumentText[] = [],
 ): SearchWrite => ({
-  ...{ op: "put", position: position(at) },
+  ...{ op: "put", position: position(at), urn },
   document: { urn, entityType: urn.split(":")[2] ?? "", values, texts },
 });
 

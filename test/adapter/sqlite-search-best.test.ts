@@ -65,7 +65,7 @@ async function write(writes: readonly (SearchDocument | string)[]): Promise<void
     last++;
     return typeof one === "string"
       ? { op: "remove", position: position(last), urn: one }
-      : { op: "put", position: position(last), document: one };
+      : { op: "put", position: position(last), urn: one.urn, document: one };
   });
   await sink.apply(placed, position(last));
 }

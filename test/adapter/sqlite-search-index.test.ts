@@ -103,10 +103,11 @@ function open(size: number, times: SearchTimes) {
   async function put(numbers: readonly number[], turn: number): Promise<void> {
     const writes = numbers.map((n) => {
       last = position(last + 1);
-      const urn = documentOf(n, turn).urn;
+      const document = documentOf(n, turn);
+      const { urn } = document;
       return turn > 0 && (n + turn) % 9 === 0
         ? { op: "remove" as const, position: last, urn }
-        : { op: "put" as const, position: last, document: documentOf(n, turn) };
+        : { op: "put" as const, position: last, urn, document };
     });
     model.apply(writes, last);
     await sink.apply(writes, last);

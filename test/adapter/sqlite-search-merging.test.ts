@@ -14,11 +14,13 @@ const BATCH = 40;
 function writesOf(batch: number): readonly SearchWrite[] {
   return Array.from({ length: BATCH }, (_, n) => {
     const name = `name${n} batch${batch}`;
+    const urn = `urn:li:dataset:${n}`;
     return {
       op: "put",
       position: position(batch * BATCH + n + 1),
+      urn,
       document: {
-        urn: `urn:li:dataset:${n}`,
+        urn,
         entityType: "dataset",
         values: { name: [name] },
         texts: [

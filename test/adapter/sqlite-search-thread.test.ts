@@ -35,6 +35,7 @@ async function open(size: number, times?: Parameters<typeof openSqliteSearchRead
   const writes = Array.from({ length: size }, (_, n) => ({
     op: "put" as const,
     position: position(n + 1),
+    urn: documentOf(n).urn,
     document: documentOf(n),
   }));
   await sink.apply(writes, position(size));

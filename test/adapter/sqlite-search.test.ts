@@ -31,7 +31,7 @@ const documentOf = (urn: string) => `id = (SELECT id FROM entity WHERE ${entityO
 sinkContract("sqlite search", {
   createPlace,
   histories: searchHistories,
-  urnOf: (write) => (write.op === "put" ? write.document.urn : write.urn),
+  urnOf: ({ urn }) => urn,
   ownerOf: ({ document }) => document.urn,
   damages: [
     ["removed", (urn) => `DELETE FROM document WHERE ${documentOf(urn)}`],
@@ -74,7 +74,9 @@ describe("search on sqlite", () => {
     };
   };
   const writesOf = (documents: readonly SearchDocument[], after: number): readonly SearchWrite[] =>
-    documents.map((document, n) => ({ op: "put", document, position: position(after + n + 1) }));
+    documents.map((document, n) => ({
+      ...{ op: "put", position: position(after + n + 1), urn: document.urn, document },
+    }));
 
   test("finds the same among many documents, also after many changes", async () => {
     const place = await createPlace();

@@ -80,7 +80,8 @@ async function benchProjection(
       const batches = Array.from({ length: BATCHES_PER_ROUND }, () =>
         Array.from({ length: BATCH }, (): SearchWrite & { readonly op: "put" } => {
           last++;
-          return { op: "put", position: position(last), document: documents(last) };
+          const document = documents(last);
+          return { op: "put", position: position(last), urn: document.urn, document };
         }),
       );
       const prepared = batches.map((batch) =>

@@ -38,7 +38,8 @@ export async function benchSearch(size: number): Promise<void> {
   async function put(sink: SearchSink, numbers: readonly number[]): Promise<number> {
     const writes = numbers.map((n) => {
       last++;
-      return { op: "put" as const, position: position(last), document: documents(n) };
+      const document = documents(n);
+      return { op: "put" as const, position: position(last), urn: document.urn, document };
     });
     const begun = performance.now();
     await sink.apply(writes, position(last));

@@ -111,7 +111,7 @@ export const documentsOf = (told: Readonly<Record<string, Aspects>>): readonly S
 export function readerOf(documents: readonly SearchDocument[]): SearchParts["reader"] {
   const model = createSearchModel();
   const writes = documents.map((document, i) => {
-    return { op: "put", position: position(i + 1), document } as const;
+    return { op: "put", position: position(i + 1), urn: document.urn, document } as const;
   });
   model.apply(writes, position(writes.length));
   return {

@@ -52,7 +52,7 @@ export function createSearchModel(): SearchModel {
       for (const write of writes) {
         if (write.position <= checkpoint) continue;
         if (write.op === "remove") documents.delete(write.urn);
-        else documents.set(write.document.urn, write.document);
+        else documents.set(write.urn, write.document);
       }
       checkpoint = upTo;
     },
@@ -285,7 +285,7 @@ export const searchHistories = (
         last += gap;
         const at = { position: position(last) };
         return "put" in one
-          ? { op: "put", document: one.put, ...at }
+          ? { op: "put", urn: one.put.urn, document: one.put, ...at }
           : { op: "remove", urn: one.remove, ...at };
       });
     });

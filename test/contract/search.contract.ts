@@ -110,7 +110,7 @@ export function searchContract(
   async function put(...documents: readonly SearchDocument[]): Promise<void> {
     const writes = documents.map((document): SearchWrite => {
       last = position(last + 1);
-      return { op: "put", position: last, document };
+      return { op: "put", position: last, urn: document.urn, document };
     });
     await apply(writes, last);
   }
@@ -223,7 +223,7 @@ export function searchContract(
         const before = last;
         last = position(last + 3);
         const changed = documentOf("a", { rows: [7] });
-        await sink.amend([{ op: "put", position: last, document: changed }]);
+        await sink.amend([{ op: "put", position: last, urn: a.urn, document: changed }]);
         expect(await sink.position()).toBe(before);
         await sink.amend([{ op: "remove", position: last, urn: b.urn }]);
         await apply([], last);
@@ -232,6 +232,36 @@ export function searchContract(
         expect(await find({ condition: { kind: "equal", field: "rows", values: [7] } })).toEqual([
           "a",
         ]);
+      });
+
+      test("may be made when they are read: one that cannot be leaves all as it was", async () => {
+        const made: string[] = [];
+        const later = (document: SearchDocument): SearchWrite => ({
+          ...{ op: "put", position: last, urn: document.urn },
+          get document() {
+            made.push(document.urn);
+            if (document.entityType === "") throw new Error("no such value");
+            return document;
+          },
+        });
+        const [a, b, c] = [documentOf("a"), documentOf("b"), documentOf("c")];
+        await put(a, b);
+        const before = last;
+        last = position(last + 2);
+        const changed = documentOf("a", { rows: [1] });
+        const writes = [later(changed), later({ ...b, entityType: "" }), later(c)];
+        await expect(sink.apply(writes, last)).rejects.toThrow("no such value");
+        await expect(sink.amend(writes)).rejects.toThrow("no such value");
+        await expect(sink.restore(b.urn, writes.slice(1, 2))).rejects.toThrow("no such value");
+        await place.refresh?.();
+        expect(await sink.position()).toBe(before);
+        expect((await search()).hits.map(({ document }) => document)).toEqual([a, b]);
+        made.splice(0);
+        await apply([later(changed), later(c)], last);
+        expect(made.toSorted()).toEqual([a.urn, c.urn]);
+        expect((await search()).hits.map(({ document }) => document)).toEqual([changed, b, c]);
+        await apply([later(a)], last);
+        expect(made).toHaveLength(2);
       });
 
       test("that have a value of a field are told page by page", async () => {
@@ -1173,9 +1203,7 @@ export function searchContract(
                 await compare(model, asked);
                 expect(await reader.folders(folders)).toEqual(model.folders(folders));
               }
-              const urns = history.map((write) =>
-                write.op === "put" ? write.document.urn : write.urn,
-              );
+              const urns = history.map(({ urn }) => urn);
               expect(await reader.documents(urns)).toEqual(model.documents(urns));
             },
           ),
@@ -1187,7 +1215,9 @@ export function searchContract(
         const [documents = []] = fc.sample(corpora(1_500), { numRuns: 1, seed: 11 });
         const model = createSearchModel();
         const writes = documents.map(
-          (document, n): SearchWrite => ({ op: "put", document, position: position(n + 1) }),
+          (document, n): SearchWrite => ({
+            ...{ op: "put", position: position(n + 1), urn: document.urn, document },
+          }),
         );
         model.apply(writes, position(writes.length));
         await apply(writes, position(writes.length));

@@ -9,7 +9,11 @@ import type { SearchDocument } from "../../src/search/search.ts";
 import { aspectNamed, defaultModel } from "../model/default-model.ts";
 
 export const rules = compileSearchRules(defaultModel);
-export const project = createSearchProjection(rules);
+export const projection = createSearchProjection(rules);
+
+/** The document, made at once. */
+export const project = (...told: Parameters<typeof projection>): SearchDocument | undefined =>
+  projection(...told)?.();
 
 /** When the aspects of `stateOf` last changed. */
 export const changedAt = 1_700_000_000_000;

@@ -19,6 +19,7 @@ import {
   documentOf,
   entityTypeOf,
   project,
+  projection,
   rules,
   stateOf,
 } from "./search-state.ts";
@@ -198,6 +199,15 @@ describe("there is no document", () => {
   test.each(["nothing", "constructor", "toString"])("of an entity type %j", (type) => {
     expect(project(stateOf(tides), type)).toBeUndefined();
   });
+});
+
+test("whether there is a document is known before anything of it is read", () => {
+  const misfit = { ...aspectState("status", {}), value: "{" };
+  const make = projection(stateOf(tides, {}, [misfit]), "dataset");
+  expect(make).toBeDefined();
+  expect(make).toThrow(SyntaxError);
+  const gone = aspectState("datasetKey", {}, { removed: true });
+  expect(projection(stateOf(tides, {}, [misfit, gone]), "dataset")).toBeUndefined();
 });
 
 describe("a document has", () => {

@@ -117,8 +117,8 @@ function lastOnes(
 ): ReadonlyMap<string, SearchWrite> {
   const last = new Map<string, SearchWrite>();
   for (const write of writes) {
-    const urn = write.op === "put" ? write.document.urn : write.urn;
-    if (write.position > checkpoint) last.set(urn.toWellFormed(), write);
+    // A copy has the document itself, which is needed for its kinds and when it is sent.
+    if (write.position > checkpoint) last.set(write.urn.toWellFormed(), { ...write });
   }
   return last;
 }

@@ -96,7 +96,7 @@ function createWriter({ db }: SqliteView, bulk: boolean, onGrown: () => void) {
   function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
     const last = new Map<string, SearchWrite>();
     for (const write of writes) {
-      if (write.position > checkpoint) last.set(urnOf(write).toWellFormed(), write);
+      if (write.position > checkpoint) last.set(write.urn.toWellFormed(), write);
     }
     const found: Last[] = [];
     for (const [urn, write] of last) {
@@ -111,9 +111,10 @@ function createWriter({ db }: SqliteView, bulk: boolean, onGrown: () => void) {
     const put = write.op === "put";
     if (put || live) entities.update(id, write.position, put);
     if (put) {
-      const json = encodeDocument(write.document);
+      const { document } = write;
+      const json = encodeDocument(document);
       if (live && documents.has(id, json)) return;
-      documents.put(id, json, tokensOf(write.document), live);
+      documents.put(id, json, tokensOf(document), live);
     } else if (live) documents.remove(id);
     else return;
     if (!bulk) touched.add(id);
@@ -151,8 +152,6 @@ function createWriter({ db }: SqliteView, bulk: boolean, onGrown: () => void) {
     },
   };
 }
-
-const urnOf = (write: SearchWrite): string => (write.op === "put" ? write.document.urn : write.urn);
 
 type Database = SqliteView["db"];
 
