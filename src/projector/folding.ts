@@ -79,7 +79,10 @@ export interface FoldingParts<W> {
   readonly states: States;
   /** Undefined: timeseries bear on nothing. */
   readonly events?: Events<W> | undefined;
-  /** The write of an entity; `position`: every record of the entity up to there is told by it. */
+  /**
+   * The write of an entity; `position`: every record of the entity up to there is told by it. What
+   * makes it may be put off until it is applied: it then holds the state, which never changes.
+   */
   readonly fold: (
     state: EntityState,
     entityType: string,
@@ -95,8 +98,10 @@ export interface FoldingParts<W> {
 const ASPECTS = "aspects";
 const TIMESERIES = "timeseries";
 
-/** States held at once: a few megabytes, some of them of thousands of columns. */
+/** States read at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
+/** Of states that the writes of a batch hold; with more, some of them come before their batch. */
+const HELD_CHARS_MAX = 32 * 1024 * 1024;
 const FOLDED_MAX = 20_000;
 const NONE: LatestEvents = new Map();
 
@@ -141,13 +146,21 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   /** Of restores that are done together: how far both were when that was asked last. */
   let asked: Folded | undefined;
 
-  /** The writes of some entities, in the order of the touches. */
-  async function foldAll(touches: readonly Touch[], upTo: Position): Promise<readonly W[]> {
+  /** The writes of some entities, in the order of the touches, and the size of what they hold. */
+  async function foldAll(
+    touches: readonly Touch[],
+    upTo: Position,
+  ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
     const found = await states.getEntities(touches.map(({ urn }) => urn));
     const latest = await latestOf(touches);
-    return touches.map(({ urn, entityType }, n) =>
+    const writes = touches.map(({ urn, entityType }, n) =>
       fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
     );
+    let chars = 0;
+    for (const { aspects } of found) {
+      for (const { value } of aspects.values()) chars += value.length;
+    }
+    return { writes, chars };
   }
 
   async function latestOf(touches: readonly Touch[]): Promise<ReadonlyMap<string, LatestEvents>> {
@@ -176,7 +189,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         .map((urn) => ({ ...touch, urn }))
         .filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
-        await events.amend(await foldAll(lost.slice(at, at + STATES_MAX), upTo));
+        await events.amend((await foldAll(lost.slice(at, at + STATES_MAX), upTo)).writes);
       }
       from = page.next;
       await otherTurns();
@@ -191,9 +204,17 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     const all = [...stale.values()];
     const at = await awaitStates([...some.filter(isStale), ...truncations], upTo);
     for (const truncation of truncations) await foldTruncated(truncation, upTo);
-    const writes: W[] = [];
+    let writes: W[] = [];
+    let held = 0;
     for (let from = 0; from < all.length; from += STATES_MAX) {
-      writes.push(...(await foldAll(all.slice(from, from + STATES_MAX), upTo)));
+      if (held > HELD_CHARS_MAX && events !== undefined) {
+        await events.amend(writes);
+        writes = [];
+        held = 0;
+      }
+      const some = await foldAll(all.slice(from, from + STATES_MAX), upTo);
+      writes.push(...some.writes);
+      held += some.chars;
     }
     await sink.apply(writes, upTo);
     for (const { urn } of all) folded.set(urn, at);
@@ -222,7 +243,8 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
           const at = await awaitStates(told);
           if (asked !== undefined) asked = at;
         }
-        await sink.restore(urn, last === undefined ? [] : await foldAll([last], last.position));
+        const folding = last && (await foldAll([last], last.position));
+        await sink.restore(urn, folding?.writes ?? []);
         folded.delete(urn);
       },
       ...(sink.together && {

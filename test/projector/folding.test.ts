@@ -1,7 +1,7 @@
 /** Views of whole folds (src/projector/folding.ts). */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
-import type { EntityState } from "../../src/core/entity-state.ts";
+import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 import { createFoldingView } from "../../src/projector/folding.ts";
 
@@ -201,8 +201,11 @@ describe("a view of whole folds that heeds timeseries", () => {
   let applied: { readonly writes: readonly Told[]; readonly upTo: Position }[];
   let amended: Told[];
   let asked: string[][];
+  /** Characters of each state. */
+  let size: number;
 
   beforeEach(() => {
+    size = 0;
     at = { states: 100, events: 100 };
     events = new Map();
     applied = [];
@@ -217,7 +220,8 @@ describe("a view of whole folds that heeds timeseries", () => {
         position: async () => position(at.states),
         async getEntities(urns) {
           asked.push([...urns]);
-          return urns.map((urn) => ({ urn, revision: revision(0), aspects: new Map() }));
+          const aspects = new Map([["note", { value: "x".repeat(size) } as AspectState]]);
+          return urns.map((urn) => ({ urn, revision: revision(0), aspects }));
         },
         close: async () => {},
       },
@@ -348,6 +352,21 @@ describe("a view of whole folds that heeds timeseries", () => {
       { urn: "urn:li:dataset:d", position: 7, latest: [] },
     ]);
     expect(applied.at(-1)).toEqual({ writes: [], upTo: 7 });
+  });
+
+  test("has of large states some written before their batch", async () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => own(`urn:li:dataset:${n}`, n + 1));
+    const urns = many.map(({ urn }) => urn);
+    const told = (some: readonly Told[] = []) => some.map(({ urn }) => urn);
+    at = { states: 1_000, events: 1_000 };
+    size = 100_000;
+    await createView().sink.apply(many, position(1_000));
+    expect(told(amended)).toEqual(urns.slice(0, 800));
+    expect(told(applied[0]?.writes)).toEqual(urns.slice(800));
+    expect(new Set(amended.map(({ position: place }) => place))).toEqual(new Set([1_000]));
+    size = 10_000;
+    await createView().sink.apply(many, position(1_000));
+    expect(told(applied[1]?.writes)).toEqual(urns);
   });
 
   test("restores an entity whose last record is an event, whatever truncations there were", async () => {

@@ -1,16 +1,23 @@
 /** What a view cannot take is set aside, and everything else goes on (src/projector/parking.ts). */
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
+import { unknownEntity } from "../../src/core/entity-state.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import type { ParkingRecord } from "../../src/log/parking-codec.ts";
+import { createFoldingView } from "../../src/projector/folding.ts";
 import { type ParkingNotes, parkedMax } from "../../src/projector/parking.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
 import { regrow } from "../../src/projector/regrow.ts";
 import type { View } from "../../src/projector/sink.ts";
+import type { SearchDocument, SearchWrite } from "../../src/search/search.ts";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urns = ["urn:li:tag:a", "urn:li:tag:b", "urn:li:tag:c"];
 
@@ -235,6 +242,58 @@ test("a view that can take nothing is not well, and stops", async () => {
   const projector = await start(log, [one.view], { notes, poison, batchMax: 500 });
   await soon(() => expect(projector.progress().one?.error).toContain("1000 entities are parked"));
   expect(notes.kinds("one")).toHaveLength(parkedMax);
+});
+
+test("documents that are made when they are written park the same as those of a batch", async () => {
+  const grown = async (later: boolean, unfit: ReadonlySet<string>, batchMax: number) => {
+    using directory = temporaryDirectory("annals-parking");
+    const path = join(directory.path, "search.sqlite");
+    const [log, notes] = [createLog(60, (n) => `urn:li:tag:${(n * n) % 23}`), createNotes()];
+    const documentOf = (urn: string): SearchDocument => {
+      if (unfit.has(urn)) throw new Error("no such value");
+      return { urn, entityType: "tag", values: { name: [urn] }, texts: [] };
+    };
+    const view = createFoldingView<SearchWrite>({
+      name: "one",
+      states: {
+        position: log.head,
+        getEntities: async (urns) => urns.map(unknownEntity),
+        close: async () => {},
+      },
+      sink: openSqliteSearchSink({ path }),
+      fold({ urn }, _type, at) {
+        const put = { op: "put", position: at, urn } as const;
+        if (!later) return { ...put, document: documentOf(urn) };
+        return {
+          ...put,
+          get document() {
+            return documentOf(urn);
+          },
+        };
+      },
+    }) as View;
+    const projector = await start(log, [view], { notes, poison: noPoison(), batchMax });
+    await soon(() => expect(projector.progress().one?.position).toBe(60));
+    const retried = await projector.restore([...unfit], "one");
+    await projector.stop();
+    await view.sink.close();
+    const reader = openSqliteSearchReader(path);
+    const rows = await Array.fromAsync(reader.dump());
+    await reader.close();
+    const parked = (await notes.load("one")).map(({ time: _, ...record }) => record);
+    return { rows, parked, retried };
+  };
+  const some = fc.uniqueArray(fc.integer({ min: 0, max: 22 }), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(some, fc.integer({ min: 1, max: 60 }), async (numbers, batchMax) => {
+      const unfit = new Set(numbers.map((n) => `urn:li:tag:${n}`));
+      const later = await grown(true, unfit, batchMax);
+      expect(later).toEqual(await grown(false, unfit, batchMax));
+      const told = new Set(upTo(60).map((n) => `urn:li:tag:${((n - 1) * (n - 1)) % 23}`));
+      expect(new Set(later.parked.map(({ urn }) => urn))).toEqual(unfit.intersection(told));
+    }),
+    { numRuns: 10 },
+  );
 });
 
 test("a view that grew and one that is grown anew are the same, whatever is poison", async () => {
