@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
 import { createClient, proposal } from "../support/client.ts";
@@ -244,6 +245,35 @@ test("a view to which somebody wrote what the log says stays", async () => {
   await (await open(directory.path, logger)).close();
   expect(warn).not.toHaveBeenCalled();
 });
+
+test("pages of views that were grown anew, put in place and written to are as they were written", async () => {
+  using directory = temporaryDirectory("annals-damaged");
+  fill(directory.path);
+  const logger = createLogger("silent");
+  const warn = vi.spyOn(logger, "warn");
+  const config = readConfig({ data: directory.path }, {});
+  await rebuild(config, { views: [], logger, onProgress: () => {} });
+  for (let n = 0; n < 3; n++) {
+    const service = await open(directory.path, logger);
+    const client = createClient(service.address());
+    await client.upsert("urn:li:tag:new", "tagProperties", { name: `mark ${n}` });
+    if (n === 1) {
+      const operator = readFileSync(join(directory.path, "operator.token"), "utf8").trim();
+      const act = async (action: string, asked: object) => {
+        const headers = { Authorization: `Bearer ${operator}` };
+        return (await client.call("POST", `/operations?action=${action}`, asked, headers)).body
+          .value;
+      };
+      const id = await act("rebuildViews", {});
+      await expect
+        .poll(() => act("getJob", { id }), { timeout: 60_000 })
+        .toMatchObject({ state: "done" });
+      await client.upsert("urn:li:tag:new", "tagProperties", { name: "mark again" });
+    }
+    await service.close();
+  }
+  expect(warn.mock.calls).toEqual([]);
+}, 90_000);
 
 test("a view that cannot be read is what health names", async () => {
   using directory = temporaryDirectory("annals-damaged");

@@ -71,8 +71,7 @@ export function keepPageSums(db: DatabaseSync, path: string, framesMax: number):
 export function sumPages(path: string, pageBytes: number): void {
   const sums: number[] = [];
   eachPage(path, pageBytes, (page, content) => {
-    // The first one changes with the mode of the file.
-    sums[page - 1] = page === 1 ? UNKNOWN : sumOf(content);
+    sums[page - 1] = isToChange(page, content) ? UNKNOWN : sumOf(content);
   });
   writeFileSync(sumsOf(path), Uint32Array.from(sums));
 }
@@ -101,8 +100,9 @@ export function changedPages(path: string, pageBytes: number): readonly number[]
     const count = eachPage(path, pageBytes, (page, content) => {
       if (pending.has(page)) return;
       const sum = sumOf(content);
-      if (sums.get(page) === UNKNOWN) sums.set(page, sum);
-      else if (sums.get(page) !== sum) changed.push(page);
+      if (sums.get(page) !== UNKNOWN) {
+        if (sums.get(page) !== sum) changed.push(page);
+      } else if (!isToChange(page, content)) sums.set(page, sum);
     });
     for (let page = count + 1; page <= sums.pages(); page++) {
       if (sums.get(page) !== UNKNOWN && !pending.has(page)) changed.push(page);
@@ -131,6 +131,13 @@ const UNKNOWN = 0;
 
 /** Never UNKNOWN. */
 const sumOf = (content: Buffer): number => crc32(content) || 1;
+
+/** The first page of a file that is not in WAL mode yet says so, until it is opened for writing. */
+const isToChange = (page: number, content: Buffer): boolean =>
+  page === 1 && content[WRITE_VERSION] !== IN_WAL_MODE;
+
+const WRITE_VERSION = 18;
+const IN_WAL_MODE = 2;
 
 const pageBytesOf = (db: DatabaseSync): number =>
   Number(db.prepare("PRAGMA page_size").get()?.page_size);
