@@ -27,7 +27,7 @@ export async function setChangedAside(
   for (const view of viewNames) {
     if (sharedView(config, view)) continue;
     const file = fileInPlace(viewFile(config, view));
-    const pages = changedPages(file, PAGE_BYTES);
+    const pages = pagesOf(file);
     if (pages.length === 0) continue;
     logger.warn({ view, pages: pages.length }, otherPages);
     const why = await faultOf(config, view, file, pages);
@@ -46,6 +46,15 @@ export async function setChangedAside(
 
 const otherPages =
   "pages of the view are not as they were written; it is compared with the log before it is read";
+
+function pagesOf(file: string): readonly number[] {
+  try {
+    return changedPages(file, PAGE_BYTES);
+  } catch {
+    // It cannot be read or written: whoever opens it is told why.
+    return [];
+  }
+}
 
 /** What is wrong with a view; "another's": whether it is any good is for those to say who open it. */
 async function faultOf(

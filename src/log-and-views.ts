@@ -82,10 +82,7 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   const editions = editionReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
     editions.refuse(view, growsAnew(view));
-    void grown.then(
-      () => editions.admit([view]),
-      () => {},
-    );
+    void grown.then((isGrown) => isGrown && editions.admit([view]));
   }
   const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
   opened.push(
@@ -102,20 +99,21 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   return { model, rules, log, stores, projector, editions, readers, readErrors };
 }
 
-/** Views that begin anew and have not come to the end of the log in time, and when they have. */
+/** Views that begin anew and have not come to the end of the log in time; `grown`: whether they ever do. */
 async function stillGrowing(
-  projector: Pick<Progress, "reached" | "errors" | "positions">,
+  projector: Pick<Progress, "reached">,
   views: readonly ViewName[],
   head: Position,
 ) {
+  const reaches = (view: ViewName, timeoutMs: number): Promise<boolean> =>
+    projector.reached(view, head, { timeoutMs, patient: true }).then(
+      () => true,
+      () => false,
+    );
   const growing = [];
   for (const view of views) {
-    try {
-      await projector.reached(view, head, { timeoutMs: GROWTH_WAIT_MS, patient: true });
-    } catch {
-      const grown = projector.reached(view, head, { timeoutMs: GROWTH_MS_MAX, patient: true });
-      growing.push({ view, grown });
-    }
+    if (await reaches(view, GROWTH_WAIT_MS)) continue;
+    growing.push({ view, grown: reaches(view, GROWTH_MS_MAX) });
   }
   return growing;
 }

@@ -117,9 +117,4 @@ test("a file that nobody has open is summed up as a whole, and one that is cut s
   const pages = content.length / PAGE_BYTES;
   writeFileSync(path, content.subarray(0, content.length - 2 * PAGE_BYTES));
   expect(changedPages(path, PAGE_BYTES)).toEqual([pages - 1, pages]);
-  // Another file under its name has nothing to do with it.
-  rmSync(path);
-  expect(changedPages(path, PAGE_BYTES)).toEqual([]);
-  writeFileSync(path, content);
-  expect(changedPages(path, PAGE_BYTES)).toEqual([]);
 });

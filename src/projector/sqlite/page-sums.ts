@@ -15,7 +15,6 @@ import {
   openSync,
   readFileSync,
   readSync,
-  rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -33,6 +32,7 @@ export interface PageSums {
 
 /** Read at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
+const MODE = 0o600;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
@@ -73,25 +73,17 @@ export function sumPages(path: string, pageBytes: number): void {
   eachPage(path, pageBytes, (page, content) => {
     sums[page - 1] = isToChange(page, content) ? UNKNOWN : sumOf(content);
   });
-  writeFileSync(sumsOf(path), Uint32Array.from(sums));
+  writeFileSync(sumsOf(path), Uint32Array.from(sums), { mode: MODE });
 }
 
 /**
  * Pages of a file that are not as they were written; pages without a sum get theirs. Nothing else in
  * the process may have the file open: with it locks would be closed that the process has on it.
+ * Throws what the file system does.
  */
 export function changedPages(path: string, pageBytes: number): readonly number[] {
-  if (!existsSync(path)) {
-    rmSync(sumsOf(path), { force: true });
-    return [];
-  }
-  let sums: ReturnType<typeof openSums>;
-  try {
-    sums = openSums(path);
-  } catch {
-    // Whoever opens the database is told why.
-    return [];
-  }
+  if (!existsSync(path)) return [];
+  const sums = openSums(path);
   const log = followWal(`${path}-wal`, pageBytes);
   try {
     // They are about to be written again.
@@ -167,7 +159,7 @@ function eachPage(
 /** The sums of a file by the numbers of its pages. */
 function openSums(path: string) {
   const name = sumsOf(path);
-  const file = openSync(name, existsSync(name) ? "r+" : "w+", 0o600);
+  const file = openSync(name, existsSync(name) ? "r+" : "w+", MODE);
   const content = readFileSync(file);
   let sums = new Uint32Array(Math.max(1_024, content.length >> 2));
   Buffer.from(sums.buffer).set(content.subarray(0, sums.byteLength));
@@ -249,7 +241,7 @@ function followWal(path: string, pageBytes: number) {
         if (!frame.subarray(8, 16).equals(salt)) return frames.slice(written);
         begun.push({ page: frame.readUInt32BE(0), sum: sumOf(frame.subarray(FRAME_HEADER_BYTES)) });
         if (frame.readUInt32BE(4) === 0) continue;
-        frames = frames.concat(begun);
+        for (const whole of begun) frames.push(whole);
         begun = [];
       }
       if (read < chunk.length) return frames.slice(written);

@@ -20,7 +20,7 @@ import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
-import { keepPageSums, type PageSums, sumPages } from "./page-sums.ts";
+import { keepPageSums, type PageSums, sumPages, sumsOf } from "./page-sums.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
 import {
@@ -85,6 +85,8 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   }
   if (file.next && !file.bulk) requireFile(schema, path);
   if (!file.bulk) requireWritable(schema.view, path);
+  // What is left of a file that was taken away says nothing of the one that is made.
+  if (!existsSync(path)) rmSync(sumsOf(fileInPlace(path)), { force: true });
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   const inPlace = file.next ? path : fileInPlace(path);
   const sums = file.bulk ? undefined : openPageSums(db, schema, inPlace);
