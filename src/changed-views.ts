@@ -30,8 +30,11 @@ export async function setChangedAside(
     const pages = pagesOf(file);
     if (pages.length === 0) continue;
     logger.warn({ view, pages: pages.length }, otherPages);
-    const why = await faultOf(config, view, file, pages);
-    if (why === "another's") continue;
+    const why = await faultOf(config, view, file);
+    if (why instanceof Error) {
+      logger.warn({ view, err: why }, "the view could not be compared with the log");
+      continue;
+    }
     if (why === undefined) {
       believePages(file, pages);
       logger.info({ view }, "the view says what the log does");
@@ -56,18 +59,19 @@ function pagesOf(file: string): readonly number[] {
   }
 }
 
-/** What is wrong with a view; "another's": whether it is any good is for those to say who open it. */
+/** What is wrong with a view; an error: whether it is any good is for those to say who open it. */
 async function faultOf(
   config: StoresConfig,
   view: ViewName,
   file: string,
-  pages: readonly number[],
-): Promise<string | undefined> {
+): Promise<string | Error | undefined> {
   try {
-    const unsound = unsoundness(file, pages);
+    const unsound = unsoundness(file);
     if (unsound !== undefined) return unsound;
     // All that is left of a log that was lost.
-    if ((findPosition(file) ?? 0) > (config.origin?.head ?? 0)) return "another's";
+    if ((findPosition(file) ?? 0) > (config.origin?.head ?? 0)) {
+      return new CatalogError("unavailable", "the view is beyond the end of the log");
+    }
     const { views } = await verifyStoredViews(config, {
       views: [view],
       grade: "full",
@@ -78,6 +82,6 @@ async function faultOf(
     return found === 0 ? undefined : `${found} differences`;
   } catch (error) {
     const cause = error instanceof CatalogError ? error.cause : error;
-    return isSqliteError(cause) && damaged(cause) ? saidBy(cause) : "another's";
+    return isSqliteError(cause) && damaged(cause) ? saidBy(cause) : (error as Error);
   }
 }

@@ -31,6 +31,8 @@ import type { Traces } from "./telemetry/traces.ts";
 
 /** How a start waits for the views to catch up after a crash; they tell how far they are. */
 const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
+/** Records that a view lacks which is not what a crash has left, but is being grown. */
+const FAR_BEHIND = 20_000;
 /** How long a start waits for a view that begins anew, and how long its growth may take. */
 const GROWTH_WAIT_MS = 5_000;
 const GROWTH_MS_MAX = 2 ** 31 - 1;
@@ -77,7 +79,12 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   // A shared one is another process's to feed, and may come later: until then the log answers.
   if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
 
-  const anew = viewNames.filter((view) => !sharedView(config, view) && projector.emptied()[view]);
+  const begun = projector.positions();
+  const anew = viewNames.filter(
+    (view) =>
+      !sharedView(config, view) &&
+      (projector.emptied()[view] !== undefined || (begun[view] ?? 0) < head - FAR_BEHIND),
+  );
   const growing = await stillGrowing(projector, anew, head);
   const editions = editionReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
@@ -120,7 +127,7 @@ async function stillGrowing(
 
 const growsAnew = (view: ViewName): CatalogError =>
   new CatalogError("unavailable", `the view "${view}" is being grown again from the log`, {
-    hint: "Try again; /health tells how far each view is",
+    hint: "Try again; /status tells how far each view is",
   });
 
 /** What the projector's thread tells of its batches becomes spans. */

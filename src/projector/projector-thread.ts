@@ -205,7 +205,8 @@ function createNotes(log: ChangeLog) {
 
 async function close(projector: Projector, log: ChangeLog): Promise<void> {
   await projector.stop();
-  for (const { sink } of projector.views()) await sink.close();
+  // Views that are made of others have these open: who closes a file last removes its write-ahead log.
+  for (const { sink } of projector.views().toReversed()) await sink.close();
   await log.close();
   port?.close();
 }

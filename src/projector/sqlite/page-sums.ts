@@ -15,6 +15,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -26,7 +27,7 @@ export const sumsOf = (path: string): string => `${path}-sums`;
 export interface PageSums {
   /** After a commit: checkpoints once the write-ahead log is long; `always`: whatever its length. */
   checkpoint(always?: "always"): void;
-  /** Before the database is closed. */
+  /** Before the database is closed: with a last checkpoint. */
   close(): void;
 }
 
@@ -45,22 +46,32 @@ export function keepPageSums(db: DatabaseSync, path: string, framesMax: number):
   const sums = openSums(path);
   const run = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 
+  function checkpoint(): void {
+    const frames = log.read();
+    if (frames.length === 0) return;
+    for (const { page } of frames) sums.set(page, UNKNOWN);
+    sums.write("durable");
+    const done = run.get() as { log: number; checkpointed: number };
+    for (const { page, sum } of log.written(done.checkpointed, done.log)) sums.set(page, sum);
+    sums.write();
+  }
+
   return {
     checkpoint(always) {
       try {
         if (always === undefined && !log.has(framesMax)) return;
-        const frames = log.read();
-        if (frames.length === 0) return;
-        for (const { page } of frames) sums.set(page, UNKNOWN);
-        sums.write("durable");
-        const done = run.get() as { log: number; checkpointed: number };
-        for (const { page, sum } of log.written(done.checkpointed, done.log)) sums.set(page, sum);
-        sums.write();
+        checkpoint();
       } catch {
         // What was committed is in the write-ahead log, and stays there until the next try.
       }
     },
     close() {
+      try {
+        checkpoint();
+      } catch {
+        // Closing the database writes it all the same.
+        rmSync(sumsOf(path), { force: true });
+      }
       log.close();
       sums.close();
     },
@@ -86,8 +97,11 @@ export function changedPages(path: string, pageBytes: number): readonly number[]
   const sums = openSums(path);
   const log = followWal(`${path}-wal`, pageBytes);
   try {
+    const pages = log.read().map(({ page }) => page);
+    // The file may have some of them already, and is not brought back to before with the others.
+    if (!log.isWhole()) return [...new Set(pages)];
     // They are about to be written again.
-    const pending = new Set(log.read().map(({ page }) => page));
+    const pending = new Set(pages);
     const changed: number[] = [];
     const count = eachPage(path, pageBytes, (page, content) => {
       if (pending.has(page)) return;
@@ -162,7 +176,7 @@ function openSums(path: string) {
   const file = openSync(name, existsSync(name) ? "r+" : "w+", MODE);
   const content = readFileSync(file);
   let sums = new Uint32Array(Math.max(1_024, content.length >> 2));
-  Buffer.from(sums.buffer).set(content.subarray(0, sums.byteLength));
+  Buffer.from(sums.buffer).set(content.subarray(0, 4 * (content.length >> 2)));
   let pages = content.length >> 2;
   /** What is to be written, by the places of pages. */
   let first = Number.POSITIVE_INFINITY;
@@ -250,6 +264,22 @@ function followWal(path: string, pageBytes: number) {
 
   return {
     read,
+    /**
+     * Whether SQLite will take all the frames that were read: each has the sum of all before it. A
+     * part of them is no state of the database where a checkpoint has come to what is lost.
+     */
+    isWhole(): boolean {
+      if (file === undefined) return true;
+      const sum = createWalSum(file);
+      const frame = Buffer.allocUnsafe(frameBytes);
+      for (let at = 0; at < frames.length; at++) {
+        readSync(file, frame, 0, frameBytes, placeOf(at));
+        sum.add(frame.subarray(0, 8));
+        sum.add(frame.subarray(FRAME_HEADER_BYTES));
+        if (!sum.is(frame.readUInt32BE(16), frame.readUInt32BE(20))) return false;
+      }
+      return true;
+    },
     /** Whether it has so many frames beside those that were read. */
     has(count: number): boolean {
       if (!look() || file === undefined) return false;
@@ -262,7 +292,10 @@ function followWal(path: string, pageBytes: number) {
      * before. What was read beyond them is what a crash has left; others may have written meanwhile.
      */
     written(count: number, total: number): readonly Frame[] {
-      if (total > frames.length) read();
+      const before = salt;
+      if (total !== frames.length) read();
+      // It was busy, or somebody else has begun it anew.
+      if (total < 0 || salt !== before) return [];
       frames.length = Math.min(frames.length, total);
       const told = frames.slice(written, count);
       written = Math.max(written, count);
@@ -272,4 +305,22 @@ function followWal(path: string, pageBytes: number) {
       if (file !== undefined) closeSync(file);
     },
   };
+}
+
+/** The checksum of a write-ahead log, as it is after its header; it says in which order bytes are taken. */
+function createWalSum(file: number) {
+  const header = Buffer.alloc(HEADER_BYTES);
+  readSync(file, header, 0, HEADER_BYTES, 0);
+  const isBig = (header.readUInt32BE(0) & 1) === 1;
+  let first = 0;
+  let second = 0;
+  const add = (bytes: Buffer): void => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; at += 8) {
+      first = (first + view.getUint32(at, !isBig) + second) >>> 0;
+      second = (second + view.getUint32(at + 4, !isBig) + first) >>> 0;
+    }
+  };
+  add(header.subarray(0, 24));
+  return { add, is: (one: number, other: number): boolean => one === first && other === second };
 }

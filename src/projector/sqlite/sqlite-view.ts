@@ -151,7 +151,6 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     close(outcome) {
       if (!db.isOpen) return;
       try {
-        sums?.checkpoint("always");
         sums?.close();
       } finally {
         db.close();
