@@ -117,12 +117,11 @@ async function stillGrowing(
       () => true,
       () => false,
     );
-  const growing = [];
-  for (const view of views) {
-    if (await reaches(view, GROWTH_WAIT_MS)) continue;
-    growing.push({ view, grown: reaches(view, GROWTH_MS_MAX) });
-  }
-  return growing;
+  const growing = views.map(async (view) => {
+    const isThere = await reaches(view, GROWTH_WAIT_MS);
+    return isThere ? [] : [{ view, grown: reaches(view, GROWTH_MS_MAX) }];
+  });
+  return (await Promise.all(growing)).flat();
 }
 
 const growsAnew = (view: ViewName): CatalogError =>

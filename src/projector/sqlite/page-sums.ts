@@ -21,6 +21,7 @@ import {
 } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
+import { followWal } from "./write-ahead-log.ts";
 
 export const sumsOf = (path: string): string => `${path}-sums`;
 
@@ -34,15 +35,13 @@ export interface PageSums {
 /** Read at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const MODE = 0o600;
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
 
 /**
  * For the only writer of a database, which must not checkpoint by itself. `path`: where its file is,
  * and no link to it; `framesMax`: pages in the write-ahead log that start a checkpoint.
  */
 export function keepPageSums(db: DatabaseSync, path: string, framesMax: number): PageSums {
-  const log = followWal(`${path}-wal`, pageBytesOf(db));
+  const log = followWal(`${path}-wal`, pageBytesOf(db), sumOf);
   const sums = openSums(path);
   const run = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 
@@ -95,7 +94,7 @@ export function sumPages(path: string, pageBytes: number): void {
 export function changedPages(path: string, pageBytes: number): readonly number[] {
   if (!existsSync(path)) return [];
   const sums = openSums(path);
-  const log = followWal(`${path}-wal`, pageBytes);
+  const log = followWal(`${path}-wal`, pageBytes, sumOf);
   try {
     const pages = log.read().map(({ page }) => page);
     // The file may have some of them already, and is not brought back to before with the others.
@@ -207,120 +206,4 @@ function openSums(path: string) {
     },
     close: () => closeSync(file),
   };
-}
-
-interface Frame {
-  readonly page: number;
-  readonly sum: number;
-}
-
-/**
- * What a write-ahead log holds (https://sqlite.org/fileformat2.html#the_write_ahead_log): a header,
- * and frames of a header and a page each. Those of its present round carry the header's salt; the
- * last one of a transaction says how many pages the database has, the others zero.
- */
-function followWal(path: string, pageBytes: number) {
-  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  const placeOf = (frame: number): number => HEADER_BYTES + frame * frameBytes;
-  let file: number | undefined;
-  let salt = Buffer.alloc(8);
-  /** Frames that were read, and how many of these are in the database. */
-  let frames: Frame[] = [];
-  let written = 0;
-
-  /** Whether there is a log; one that begins anew holds nothing of what was read. */
-  function look(): boolean {
-    if (file === undefined && existsSync(path)) file = openSync(path, "r");
-    const header = Buffer.alloc(HEADER_BYTES);
-    if (file === undefined || readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES)
-      return false;
-    const now = header.subarray(16, 24);
-    if (!now.equals(salt)) {
-      salt = now;
-      frames = [];
-      written = 0;
-    }
-    return true;
-  }
-
-  /** The frames of whole transactions that were not told as written. */
-  function read(): readonly Frame[] {
-    if (!look() || file === undefined) return [];
-    const chunk = Buffer.allocUnsafe(Math.ceil(CHUNK_BYTES / frameBytes) * frameBytes);
-    let begun: Frame[] = [];
-    for (let at = frames.length; ; ) {
-      const read = readSync(file, chunk, 0, chunk.length, placeOf(at));
-      for (let start = 0; start + frameBytes <= read; start += frameBytes, at++) {
-        const frame = chunk.subarray(start, start + frameBytes);
-        if (!frame.subarray(8, 16).equals(salt)) return frames.slice(written);
-        begun.push({ page: frame.readUInt32BE(0), sum: sumOf(frame.subarray(FRAME_HEADER_BYTES)) });
-        if (frame.readUInt32BE(4) === 0) continue;
-        for (const whole of begun) frames.push(whole);
-        begun = [];
-      }
-      if (read < chunk.length) return frames.slice(written);
-    }
-  }
-
-  return {
-    read,
-    /**
-     * Whether SQLite will take all the frames that were read: each has the sum of all before it. A
-     * part of them is no state of the database where a checkpoint has come to what is lost.
-     */
-    isWhole(): boolean {
-      if (file === undefined) return true;
-      const sum = createWalSum(file);
-      const frame = Buffer.allocUnsafe(frameBytes);
-      for (let at = 0; at < frames.length; at++) {
-        readSync(file, frame, 0, frameBytes, placeOf(at));
-        sum.add(frame.subarray(0, 8));
-        sum.add(frame.subarray(FRAME_HEADER_BYTES));
-        if (!sum.is(frame.readUInt32BE(16), frame.readUInt32BE(20))) return false;
-      }
-      return true;
-    },
-    /** Whether it has so many frames beside those that were read. */
-    has(count: number): boolean {
-      if (!look() || file === undefined) return false;
-      const header = Buffer.alloc(FRAME_HEADER_BYTES);
-      const read = readSync(file, header, 0, header.length, placeOf(frames.length + count - 1));
-      return read === header.length && header.subarray(8, 16).equals(salt);
-    },
-    /**
-     * Of `total` frames the first `count` are in the database: those of them that were not told
-     * before. What was read beyond them is what a crash has left; others may have written meanwhile.
-     */
-    written(count: number, total: number): readonly Frame[] {
-      const before = salt;
-      if (total !== frames.length) read();
-      // It was busy, or somebody else has begun it anew.
-      if (total < 0 || salt !== before) return [];
-      frames.length = Math.min(frames.length, total);
-      const told = frames.slice(written, count);
-      written = Math.max(written, count);
-      return told;
-    },
-    close(): void {
-      if (file !== undefined) closeSync(file);
-    },
-  };
-}
-
-/** The checksum of a write-ahead log, as it is after its header; it says in which order bytes are taken. */
-function createWalSum(file: number) {
-  const header = Buffer.alloc(HEADER_BYTES);
-  readSync(file, header, 0, HEADER_BYTES, 0);
-  const isBig = (header.readUInt32BE(0) & 1) === 1;
-  let first = 0;
-  let second = 0;
-  const add = (bytes: Buffer): void => {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (let at = 0; at < bytes.length; at += 8) {
-      first = (first + view.getUint32(at, !isBig) + second) >>> 0;
-      second = (second + view.getUint32(at + 4, !isBig) + first) >>> 0;
-    }
-  };
-  add(header.subarray(0, 24));
-  return { add, is: (one: number, other: number): boolean => one === first && other === second };
 }

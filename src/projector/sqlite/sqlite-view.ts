@@ -91,7 +91,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const inPlace = file.next ? path : fileInPlace(path);
   const sums = file.bulk ? undefined : openPageSums(db, schema, inPlace);
   // What a process has left that ended in the middle of its work.
-  translated(schema, "opened", () => sums?.checkpoint("always"));
+  sums?.checkpoint("always");
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -156,9 +156,12 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         db.close();
       }
       if (!file.bulk) return;
-      if (outcome !== "discard") sumPages(path, PAGE_BYTES);
-      if (outcome === "discard") rmSync(path);
-      else if (file.next) synchronise(path);
+      if (outcome === "discard") {
+        rmSync(path);
+        return;
+      }
+      sumPages(path, PAGE_BYTES);
+      if (file.next) synchronise(path);
       else replace(file.path, beside);
     },
   };

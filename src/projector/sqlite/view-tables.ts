@@ -1,4 +1,4 @@
-/** Whether a SQLite file has the tables and indexes of a view as this release makes them. */
+/** Whether a SQLite file has the tables and indexes of a view as this release makes them, and is sound. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
@@ -125,6 +125,17 @@ export function findPosition(path: string): Position | undefined {
     }
   } catch {
     return undefined;
+  }
+}
+
+/** What does not fit together in a file: a fragment. Throws what SQLite throws of a damaged one. */
+export function unsoundness(path: string): string | undefined {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX });
+  try {
+    const [verdict] = Object.values(db.prepare("PRAGMA integrity_check(1)").get() ?? {});
+    return verdict === "ok" ? undefined : String(verdict);
+  } finally {
+    db.close();
   }
 }
 
