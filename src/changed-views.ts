@@ -3,7 +3,9 @@
  * returns other bytes than it was given, a copy that went wrong, a hand that wrote to them. Looked for
  * when nothing else has them open yet, so that no answer is made of what is in such pages.
  */
+import { existsSync } from "node:fs";
 import { CatalogError, saidBy } from "./core/errors.ts";
+import { foldedViews } from "./growth-plan.ts";
 import { fileInPlace, setAside } from "./projector/sqlite/editions.ts";
 import { believePages, changedPages } from "./projector/sqlite/page-sums.ts";
 import { damaged, isSqliteError } from "./projector/sqlite/sqlite-errors.ts";
@@ -15,23 +17,28 @@ import type { Logger } from "./telemetry/logger.ts";
 import { spareThreads, verifyStoredViews } from "./verified-views.ts";
 
 /**
- * Sets aside those that are damaged, or say something else than the log; they are grown again from it
- * when they are opened. One that is sound and says what the log does stays.
+ * Sets aside those that are damaged, or say something else than the log (`aside`); they are grown
+ * again from it when they are opened. One that is sound and says what the log does stays, and so does
+ * one of which that cannot be told (`changed`).
  */
 export async function setChangedAside(
   config: StoresConfig,
   logger: Pick<Logger, "warn" | "info">,
-): Promise<readonly ViewName[]> {
+): Promise<{ readonly aside: readonly ViewName[]; readonly changed: readonly ViewName[] }> {
   const aside: ViewName[] = [];
+  const changed: ViewName[] = [];
   for (const view of viewNames) {
     if (sharedView(config, view)) continue;
     const file = fileInPlace(viewFile(config, view));
     const pages = pagesOf(file);
-    if (pages.length === 0) continue;
+    // It may have been made of what the others said before that was noticed.
+    const isMadeOfThem = foldedViews.has(view) && aside.length + changed.length > 0;
+    if (pages.length === 0 && !(isMadeOfThem && existsSync(file))) continue;
     logger.warn({ view, pages: pages.length }, otherPages);
     const why = await faultOf(config, view, file);
     if (why instanceof Error) {
       logger.warn({ view, err: why }, "the view could not be compared with the log");
+      changed.push(view);
       continue;
     }
     if (why === undefined) {
@@ -43,11 +50,11 @@ export async function setChangedAside(
     setAside(viewFile(config, view));
     aside.push(view);
   }
-  return aside;
+  return { aside, changed };
 }
 
 const otherPages =
-  "pages of the view are not as they were written; it is compared with the log before it is read";
+  "pages of the view, or of what it is made of, are not as they were written; it is compared with the log before it is read";
 
 function pagesOf(file: string): readonly number[] {
   try {

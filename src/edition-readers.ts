@@ -48,10 +48,12 @@ function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string
 export interface EditionReaders {
   readonly readers: Readers;
   readonly editions: RebuildingParts["readers"];
-  /** Questions of the view are answered with this error. */
-  refuse(view: string, error: CatalogError): void;
-  /** They are answered again. */
+  /** Questions of the view are answered with this error, until what is returned is called. */
+  refuse(view: string, error: CatalogError): () => void;
+  /** They are answered again, whatever they were refused for. */
   admit(views: readonly string[]): void;
+  /** Why questions are refused, by the view's name. */
+  refused(): Readonly<Record<string, string>>;
 }
 
 export function editionReaders(config: Places, opened: Readers): EditionReaders {
@@ -61,9 +63,12 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
     graph: editionsOf(replaceable(opened.graph), openSqliteGraphReader),
     search: editionsOf(replaceable(opened.search, "search"), openSqliteSearchReader),
   };
-  const refuse = (views: readonly string[], error: CatalogError | undefined) => {
-    for (const name of viewNames) if (views.includes(name)) all[name].refuse(error);
-  };
+  const reasons = new Map<ViewName, readonly CatalogError[]>();
+  function giveReasons(name: ViewName, given: readonly CatalogError[]): void {
+    reasons.set(name, given);
+    all[name].refuse(given.at(-1));
+  }
+  const reasonsOf = (name: ViewName): readonly CatalogError[] => reasons.get(name) ?? [];
   const own = (views: readonly string[]): readonly ViewName[] =>
     viewNames.filter((name) => views.includes(name) && !sharedView(config, name));
 
@@ -103,8 +108,23 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
         }
       },
     },
-    refuse: (view, error) => refuse([view], error),
-    admit: (views) => refuse(views, undefined),
+    refuse(view, error) {
+      const name = viewNames.find((name) => name === view);
+      if (name === undefined) return () => {};
+      giveReasons(name, [...reasonsOf(name), error]);
+      return () =>
+        giveReasons(
+          name,
+          reasonsOf(name).filter((reason) => reason !== error),
+        );
+    },
+    admit(views) {
+      for (const name of viewNames) if (views.includes(name)) giveReasons(name, []);
+    },
+    refused() {
+      const refused = viewNames.map((name) => [name, reasonsOf(name).at(-1)?.text]);
+      return Object.fromEntries(refused.filter(([, text]) => text !== undefined));
+    },
   };
 }
 

@@ -64,10 +64,11 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
 
   // What the last process was growing when it ended.
   clearEditions(config);
-  const aside = await setChangedAside(stores, logger);
+  const { aside, changed } = await setChangedAside(stores, logger);
   const projector = await startProjectorThread({
     stores,
     aside,
+    changed,
     note: (view, record) => noteParking(log, view, record),
     logger,
   });
@@ -88,10 +89,11 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   const growing = await stillGrowing(projector, anew, head);
   const editions = editionReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
-    editions.refuse(view, growsAnew(view));
-    void grown.then((isGrown) => isGrown && editions.admit([view]));
+    const admit = editions.refuse(view, growsAnew(view));
+    void grown.then((isGrown) => isGrown && admit());
   }
-  const { readers, errors: readErrors } = watchReaders({ ...editions.readers }, Date.now);
+  const watched = watchReaders({ ...editions.readers }, Date.now);
+  const { readers } = watched;
   opened.push(
     () => readers.aspects.close(),
     () => readers.timeseries.close(),
@@ -103,6 +105,10 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
   }
+  const refuseChanged = (view: string) => void editions.refuse(view, otherPages(view));
+  for (const view of projector.changed()) refuseChanged(view);
+  projector.onChanged(refuseChanged);
+  const readErrors = () => ({ ...watched.errors(), ...editions.refused() });
   return { model, rules, log, stores, projector, editions, readers, readErrors };
 }
 
@@ -128,6 +134,15 @@ const growsAnew = (view: ViewName): CatalogError =>
   new CatalogError("unavailable", `the view "${view}" is being grown again from the log`, {
     hint: "Try again; /status tells how far each view is",
   });
+
+const otherPages = (view: string): CatalogError =>
+  new CatalogError(
+    "unavailable",
+    `the view "${view}", or what it is made of, is not as it was written to its file; it is grown again from the log`,
+    {
+      hint: "Try again; /status tells how far it is. Look after the disk, and who writes to the data directory",
+    },
+  );
 
 /** What the projector's thread tells of its batches becomes spans. */
 function traceBatches(traces: Traces, channel: string) {

@@ -15,13 +15,13 @@ import { openHandingOver } from "./handing-over.ts";
 import { type Jobs, type JobsParts, openJobs, unknownJob } from "./jobs.ts";
 import { nodeId } from "./node-id.ts";
 import type { IndexSize, Operations } from "./operations.ts";
+import { watchOutdated } from "./outdated-views.ts";
 import { watchPace } from "./pace.ts";
 import { createParkedOperations } from "./parked.ts";
 import { watchReadiness } from "./readiness.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore.ts";
 import { createScavenges } from "./scavenge.ts";
-import { watchStale } from "./stale-views.ts";
 import { createStatus, type StatusParts } from "./status.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
@@ -36,6 +36,7 @@ export interface OperationsParts {
   readonly projector: Progress &
     Restoration & {
       stale(): readonly string[];
+      changed(): readonly string[];
       fed(): readonly string[];
       emptied(): Readonly<Record<string, number>>;
     };
@@ -164,8 +165,9 @@ export async function openOperations(
   if (handing !== undefined) shared = jobs;
 
   const endVerifying = verifications.watch();
-  const staleness = await watchStale({
+  const outdated = await watchOutdated({
     stale: projector.stale,
+    changed: projector.changed,
     fed: projector.fed,
     underWay: rebuilds.underWay,
     logger,
@@ -174,9 +176,8 @@ export async function openOperations(
       // A record, which whoever feeds the view brings to it, and so is seen to do so.
       if (stale) parts.audit.note(madeElsewhere(view, systemActor));
     },
-    rebuild: parts.rebuilds.ofAnotherModel
-      ? (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs)
-      : undefined,
+    ofAnotherModel: parts.rebuilds.ofAnotherModel,
+    rebuild: (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs),
   });
 
   const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
@@ -238,7 +239,7 @@ export async function openOperations(
     getStatus,
     stalledViews: readiness.stalled,
     async close() {
-      staleness.close();
+      outdated.close();
       await endVerifying();
       readiness.close();
       pace.close();

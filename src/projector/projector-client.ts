@@ -29,6 +29,10 @@ import { threadLimits } from "./thread-limits.ts";
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
   stale(): readonly string[];
+  /** Views whose files are not as they were written: what they tell may be wrong, until they are regrown. */
+  changed(): readonly string[];
+  /** Called with each that becomes one of these. */
+  onChanged(listener: (view: string) => void): void;
   /** Views that this process feeds. */
   fed(): readonly string[];
   /** How often each view began anew, because it could not be read or was made of something else. */
@@ -45,6 +49,8 @@ export interface ProjectorThreadOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Views whose files were set aside before: damaged. */
   readonly aside?: readonly string[] | undefined;
+  /** Views that were found changed before, and are still there. */
+  readonly changed?: readonly string[] | undefined;
   /** Writes down what a view could not take; resolves when it is durable. */
   readonly note: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
@@ -87,9 +93,12 @@ export async function startProjectorThread(
   const restores = createRestores((message) => send(message));
   const replacements = createReplacements((message) => send(message));
   const stale = new Set<string>();
+  const changed = new Set(options.changed);
+  const changeListeners: ((view: string) => void)[] = [];
   const emptied: Record<string, number> = {};
   const onEmptied = (view: string, why: string): void => {
     emptied[view] = (emptied[view] ?? 0) + 1;
+    changed.delete(view);
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
   for (const view of options.aside ?? []) onEmptied(view, "damaged");
@@ -128,6 +137,10 @@ export async function startProjectorThread(
         }
         return;
       }
+      if (message.kind === "changed") {
+        onChanged(message);
+        return;
+      }
       if (message.kind === "replaced" || message.kind === "not replaced") {
         replacements.ended(message);
         return;
@@ -158,6 +171,15 @@ export async function startProjectorThread(
       else reject(reason);
     });
     return promise;
+  }
+
+  function onChanged({ view, by }: Extract<FromThread, { kind: "changed" }>): void {
+    if (typeof by === "number") logger.warn({ view, pages: by }, otherPages);
+    if (changed.has(view)) return;
+    changed.add(view);
+    // What was read of it may be wrong.
+    restores.allRestored();
+    for (const listener of changeListeners) listener(view);
   }
 
   async function note(
@@ -245,10 +267,15 @@ export async function startProjectorThread(
     async release(views, take) {
       await replacements.release(views, take);
       if (!take) return;
-      for (const view of views) stale.delete(view);
+      for (const view of views) {
+        stale.delete(view);
+        changed.delete(view);
+      }
       restores.allRestored();
     },
     stale: () => [...stale],
+    changed: () => [...changed],
+    onChanged: (listener) => void changeListeners.push(listener),
     emptied: () => emptied,
     fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
@@ -270,6 +297,8 @@ const madeFrom = (why: string): string =>
   `view was made from ${why}; it is emptied and grown again`;
 const cannotBeRead =
   "view could not be read; its file is set aside (.damaged), and it is grown again";
+const otherPages =
+  "pages of the view are not as they were written; it is not read until it is grown again";
 const ofAnotherModel =
   "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
 

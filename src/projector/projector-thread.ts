@@ -31,6 +31,8 @@ export interface ThreadStores<Config = unknown> {
       readonly onEmptied?: (view: string, why: string) => void;
       /** Called for a view that another model made, and that is kept until it is regrown; and after. */
       readonly onStale?: (view: string, stale: boolean) => void;
+      /** Called for a view in whose file pages are others than were written. */
+      readonly onChanged?: (view: string, pages: number) => void;
       /** These alone; of views in files the next editions, which are there. */
       readonly names?: readonly string[];
       readonly next?: true;
@@ -77,6 +79,8 @@ export type FromThread =
   /** A view was made of something else; before the first progress. */
   | { readonly kind: "emptied"; readonly view: string; readonly why: string }
   | { readonly kind: "stale"; readonly view: string; readonly stale: boolean }
+  /** Pages of a view are others than were written, or of one that it is made of. */
+  | { readonly kind: "changed"; readonly view: string; readonly by: number | string }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
   | {
@@ -116,9 +120,16 @@ async function open({ module, config }: ThreadData): Promise<void> {
     module ?? new URL("../stores.ts", import.meta.url).href
   );
   const onStale = (view: string, stale: boolean) => tell({ kind: "stale", view, stale });
+  const onChanged = (view: string, pages: number) => {
+    tell({ kind: "changed", view, by: pages });
+    for (const { name, madeOf } of views) {
+      if (madeOf?.includes(view)) tell({ kind: "changed", view: name, by: view });
+    }
+  };
   const views = await stores.openViews(config, {
     onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
     onStale,
+    onChanged,
   });
   const log = await stores.openLogReader(config);
   const notes = createNotes(log);
@@ -133,7 +144,7 @@ async function open({ module, config }: ThreadData): Promise<void> {
     notes,
     sharing: createSharing(),
     editions: stores.putInPlace && {
-      open: (names) => stores.openViews(config, { names, next: true, onStale }),
+      open: (names) => stores.openViews(config, { names, next: true, onStale, onChanged }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
     },
     onProgress: (progress) => tell({ kind: "progress", progress }),

@@ -1,4 +1,5 @@
 /** Files that are damaged: the start that cannot succeed ends, and health names what cannot be read. */
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +9,7 @@ import { rebuild } from "../../src/offline-rebuild.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
 import { createClient, proposal } from "../support/client.ts";
+import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const open = (directory: string, logger: Logger = createLogger("silent")) =>
@@ -164,24 +166,75 @@ test.each([
   },
 );
 
-/** Changes bytes of pages that stay pages, wherever a text stands. */
+/** Changes bytes of pages that stay pages, wherever a text stands; of a file that others have open. */
 const otherText = (needle: string, by: string) => (file: string) => {
-  const content = readFileSync(file);
-  expect(content.includes(needle)).toBe(true);
-  for (let at = content.indexOf(needle); at >= 0; at = content.indexOf(needle, at + 1)) {
-    content.write(by, at);
-  }
-  writeFileSync(file, content);
+  const script = `const fs = require("node:fs");
+    const [path, needle, by] = process.argv.slice(1);
+    const content = fs.readFileSync(path);
+    const file = fs.openSync(path, "r+");
+    let count = 0;
+    for (let at = content.indexOf(needle); at >= 0; at = content.indexOf(needle, at + 1)) {
+      fs.writeSync(file, by, at);
+      count++;
+    }
+    console.log(count);`;
+  const count = execFileSync(process.execPath, ["-e", script, file, needle, by]);
+  expect(Number(count)).toBeGreaterThan(0);
 };
 
-test.each([
+const changes = [
   ["aspects", "a value", otherText('"mark 7 ', '"mork 7 ')],
   ["aspects", "who wrote", otherText("corpuser:__datahub_system", "corpuser:__datahub_sustem")],
   ["aspects", "the key of an entity", otherText("t7", "t~")],
   ["timeseries", "an event", otherText('"rowCount":7', '"rowCount":8')],
   ["graph", "an entity", otherText("hive,seeds", "hive,seads")],
   ["search", "a document", otherText("mark 7 ", "mork 7 ")],
-] as const)(
+] as const;
+
+type Answer = Awaited<ReturnType<ReturnType<typeof createClient>["get"]>>;
+
+/** Asks each view; 503 where that is refused, as it may be (`unavailable`), and else the right answer. */
+async function askAll(
+  client: ReturnType<typeof createClient>,
+  unavailable: "never" | "perhaps",
+): Promise<boolean> {
+  let refused = false;
+  const check = (answer: Answer, right: (body: Answer["body"]) => void): void => {
+    if (unavailable === "perhaps" && answer.status === 503) {
+      refused = true;
+      return;
+    }
+    expect(answer.status).toBe(200);
+    right(answer.body);
+  };
+  for (let n = 0; n < 20; n++) {
+    check(await client.get(`/entitiesV2/urn%3Ali%3Atag%3At${n}`), (body) =>
+      expect(body.aspects.tagProperties).toMatchObject({
+        value: { name: `mark ${n} `.padEnd(200) },
+        created: { actor: "urn:li:corpuser:__datahub_system" },
+      }),
+    );
+  }
+  check(await read(client), (body) => {
+    const values = body.value.values.map(
+      (event: { aspect: { value: string } }) => event.aspect.value,
+    );
+    expect(values).toEqual(
+      Array.from({ length: 20 }, (_, n) => expect.stringContaining(`"rowCount":${19 - n}`)),
+    );
+  });
+  const query = "direction=INCOMING&urn=urn%3Ali%3Atag%3At7&types=TaggedWith";
+  check(await client.get(`/relationships?${query}`), (body) =>
+    expect(body).toMatchObject({ entities: [table], total: 1 }),
+  );
+  const search = { entity: "tag", input: '"mark 7"', start: 0, count: 1 };
+  check(await client.call("POST", "/entities?action=search", search), (body) =>
+    expect(body).toMatchObject({ value: { numEntities: 1 } }),
+  );
+  return refused;
+}
+
+test.each(changes)(
   "%s in which %s is not what was written gives no wrong answer",
   { timeout: 60_000 },
   async (view, _, change) => {
@@ -191,35 +244,72 @@ test.each([
     change(file);
     const service = await open(directory.path);
     try {
-      const client = createClient(service.address());
-      for (let n = 0; n < 20; n++) {
-        const { status, body } = await client.get(`/entitiesV2/urn%3Ali%3Atag%3At${n}`);
-        expect([status, body.aspects.tagProperties]).toMatchObject([
-          200,
-          {
-            value: { name: `mark ${n} `.padEnd(200) },
-            created: { actor: "urn:li:corpuser:__datahub_system" },
-          },
-        ]);
-      }
-      const events = (await read(client)).body.value.values;
-      expect(events.map((event: { aspect: { value: string } }) => event.aspect.value)).toEqual(
-        Array.from({ length: 20 }, (_, n) => expect.stringContaining(`"rowCount":${19 - n}`)),
-      );
-      const query = "direction=INCOMING&urn=urn%3Ali%3Atag%3At7&types=TaggedWith";
-      expect((await client.get(`/relationships?${query}`)).body).toMatchObject({
-        entities: [table],
-        total: 1,
-      });
-      const search = { entity: "tag", input: '"mark 7"', start: 0, count: 1 };
-      const found = await client.call("POST", "/entities?action=search", search);
-      expect(found.body).toMatchObject({ value: { numEntities: 1 } });
+      await askAll(createClient(service.address()), "never");
       expect(existsSync(`${file}.damaged`)).toBe(true);
     } finally {
       await service.close();
     }
   },
 );
+
+test.each(changes)(
+  "%s in which %s is changed while the service runs is named, and grown again",
+  { timeout: 60_000 },
+  async (view, _, change) => {
+    using directory = temporaryDirectory("annals-damaged");
+    fill(directory.path);
+    const logger = createLogger("silent");
+    const warn = vi.spyOn(logger, "warn");
+    const service = await open(directory.path, logger);
+    try {
+      const client = createClient(service.address());
+      const file = join(directory.path, `${view}.sqlite`);
+      change(file);
+      await expect
+        .poll(() => client.get("/health"), { interval: 10 })
+        .toMatchObject({
+          status: 503,
+          body: { message: expect.stringMatching(`view "${view}".*not as it was written`) },
+        });
+      expect(warn).toHaveBeenCalledWith(
+        { view, pages: expect.any(Number) },
+        expect.stringContaining("grown again"),
+      );
+      expect(await askAll(client, "perhaps")).toBe(true);
+      await expect.poll(() => askAll(client, "perhaps"), { timeout: 30_000 }).toBe(false);
+      await client.upsert("urn:li:tag:new", "tagProperties", { name: "mark again" });
+      await expect.poll(async () => (await client.get("/health")).status).toBe(200);
+    } finally {
+      await service.close();
+    }
+    warn.mockClear();
+    const again = await open(directory.path, logger);
+    try {
+      await askAll(createClient(again.address()), "never");
+      expect(warn).not.toHaveBeenCalled();
+    } finally {
+      await again.close();
+    }
+  },
+);
+
+test("a view that was found changed is compared with the log after a kill, too", {
+  timeout: 60_000,
+}, async () => {
+  using directory = temporaryDirectory("annals-damaged");
+  fill(directory.path);
+  const service = await startService(directory.path);
+  const client = createClient(service.address);
+  otherText('"mark 7 ', '"mork 7 ')(join(directory.path, "aspects.sqlite"));
+  await expect.poll(async () => (await client.get("/health")).status, { interval: 10 }).toBe(503);
+  await service.stop("SIGKILL");
+  const again = await open(directory.path);
+  try {
+    await askAll(createClient(again.address()), "never");
+  } finally {
+    await again.close();
+  }
+});
 
 test("a view to which somebody wrote what the log says stays", async () => {
   using directory = temporaryDirectory("annals-damaged");

@@ -1,5 +1,14 @@
 /** Checksums of pages: what the file says is told from what it was given, whatever cut the writing off. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
@@ -21,6 +30,12 @@ function openDatabase(path: string): DatabaseSync {
   db.exec("CREATE TABLE IF NOT EXISTS row (id INTEGER PRIMARY KEY, text TEXT)");
   return db;
 }
+
+const keep = (db: DatabaseSync, path: string, framesMax: number) => {
+  const changed: number[] = [];
+  const onChanged = (pages: number): void => void changed.push(pages);
+  return { ...keepPageSums(db, { path, framesMax, onChanged }), changed };
+};
 
 const write = (db: DatabaseSync, id: number, bytes: number): void =>
   void db.prepare("INSERT OR REPLACE INTO row VALUES (?, ?)").run(id, `${id}`.repeat(bytes));
@@ -47,17 +62,20 @@ test("pages are as they were written after any writes, cut off anywhere, and a f
       using directory = temporaryDirectory();
       let path = join(directory.path, "view.sqlite");
       let db = openDatabase(path);
-      let sums = keepPageSums(db, path, 4);
+      let sums = keep(db, path, 4);
       let copies = 0;
       const begin = (): void => {
         expect(changedPages(path, PAGE_BYTES)).toEqual([]);
         db = openDatabase(path);
-        sums = keepPageSums(db, path, 4);
+        sums = keep(db, path, 4);
         sums.checkpoint("always");
       };
       const close = (): void => {
-        sums.close();
+        sums.look();
+        expect(sums.changed).toEqual([]);
+        sums.end();
         db.close();
+        sums.close();
       };
       for (const { rows, isBack, isReadMeanwhile, end } of steps) {
         const reader = isReadMeanwhile ? new DatabaseSync(path, { readOnly: true }) : undefined;
@@ -122,19 +140,110 @@ test("a write-ahead log of which SQLite will take a part alone makes all of its 
   using directory = temporaryDirectory();
   const path = join(directory.path, "view.sqlite");
   const db = openDatabase(path);
-  const sums = keepPageSums(db, path, 4_000);
+  const sums = keep(db, path, 4_000);
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.prepare("SELECT 1 FROM row").get();
   for (let id = 1; id < 30; id++) {
     write(db, id, 3_000);
     sums.checkpoint();
   }
-  sums.close();
+  sums.end();
   db.close();
+  sums.close();
   reader.close();
   const bytes = readFileSync(`${path}-wal`).length;
   expect(bytes).toBeGreaterThan(20 * PAGE_BYTES);
   expect(changedPages(path, PAGE_BYTES)).toEqual([]);
   flip(`${path}-wal`, Math.floor(bytes / 2));
   expect(changedPages(path, PAGE_BYTES).length).toBeGreaterThan(5);
+});
+
+/** Writes to a file that others have open, and leaves their locks to them. */
+function scribble(path: string, at: number): void {
+  const script = `const fs = require("fs"); const file = fs.openSync(process.argv[1], "r+");
+    const byte = Buffer.alloc(1); fs.readSync(file, byte, 0, 1, +process.argv[2]);
+    byte[0] ^= 1; fs.writeSync(file, byte, 0, 1, +process.argv[2])`;
+  execFileSync(process.execPath, ["-e", script, path, String(at)]);
+}
+
+function filledDatabase(path: string) {
+  const db = openDatabase(path);
+  const sums = keep(db, path, 4);
+  for (let id = 1; id < 60; id++) write(db, id, 3_000);
+  sums.checkpoint("always");
+  sums.look();
+  expect(sums.changed).toEqual([]);
+  return { db, sums };
+}
+
+test("what others write to a file that is open is told, also when it is written over and read again", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "view.sqlite");
+  const { db, sums } = filledDatabase(path);
+  scribble(path, 20 * PAGE_BYTES + 100);
+  sums.look();
+  sums.look();
+  expect(sums.changed).toEqual([1]);
+  // The next write makes a sound page of it.
+  for (let id = 1; id < 60; id++) write(db, id, 3_000);
+  sums.end();
+  db.close();
+  sums.close();
+  expect(changedPages(path, PAGE_BYTES)).toEqual([21]);
+  believePages(path, [21]);
+  expect(changedPages(path, PAGE_BYTES)).toEqual([]);
+});
+
+test("what others write is told before a checkpoint writes over it", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "view.sqlite");
+  const { db, sums } = filledDatabase(path);
+  scribble(path, 20 * PAGE_BYTES + 100);
+  for (let id = 1; id < 60; id++) write(db, id, 3_000);
+  sums.checkpoint();
+  expect(sums.changed).toEqual([1]);
+  db.close();
+  sums.close();
+});
+
+test("a page that has changed without anybody writing is found in some rounds", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "view.sqlite");
+  const { db, sums } = filledDatabase(path);
+  for (let id = 60; id < 900; id++) write(db, id, 1_000);
+  sums.end();
+  db.close();
+  sums.close();
+  // As if the page had been another one when it was written.
+  const place = 4 * 300;
+  const file = openSync(`${path}-sums`, "r+");
+  writeSync(file, Buffer.from([1, 2, 3, 4]), 0, 4, place);
+  closeSync(file);
+  const reopened = openDatabase(path);
+  const again = keep(reopened, path, 4);
+  for (let round = 0; round < 3; round++) again.look();
+  expect(again.changed).toEqual([]);
+  for (let round = 0; round < 10; round++) again.look();
+  expect(again.changed).toEqual([1]);
+  reopened.close();
+  again.close();
+});
+
+test("a checkpoint that somebody else makes changes nothing", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "view.sqlite");
+  const { db, sums } = filledDatabase(path);
+  for (let id = 1; id < 60; id++) write(db, id, 2_000);
+  const other = new DatabaseSync(path);
+  expect(other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()).toMatchObject({ busy: 0 });
+  sums.look();
+  other.close();
+  for (let id = 1; id < 60; id++) write(db, id, 1_000);
+  sums.checkpoint("always");
+  sums.look();
+  expect(sums.changed).toEqual([]);
+  sums.end();
+  db.close();
+  sums.close();
+  expect(changedPages(path, PAGE_BYTES)).toEqual([]);
 });

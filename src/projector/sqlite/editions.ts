@@ -19,7 +19,7 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
-import { sumsOf } from "./page-sums.ts";
+import { sumsOf } from "./sums-file.ts";
 
 /** A database and what is kept beside it. */
 export const filesOf = (path: string): readonly string[] => [

@@ -6,73 +6,148 @@
  * sums of what is about to be written are taken away, and those of what was written put in after it.
  * A page without a sum is believed; after a crash those are the pages of the last checkpoint.
  *
- * The file of sums: a CRC-32 in four bytes for each page, in the order of bytes of the machine.
+ * While the file is open it is looked at again and again: all of it as soon as somebody else has
+ * written to it, which the file system tells, else a part at a time. A page that is found to be another
+ * is never believed again, whatever is written over it: that may be made of what stood there.
  */
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { followWal } from "./write-ahead-log.ts";
-
-export const sumsOf = (path: string): string => `${path}-sums`;
+import { eachPage, pagesIn } from "./pages.ts";
+import { openSums, SUMS_MODE, sumsOf, UNKNOWN } from "./sums-file.ts";
+import { type Frame, followWal } from "./write-ahead-log.ts";
 
 export interface PageSums {
   /** After a commit: checkpoints once the write-ahead log is long; `always`: whatever its length. */
   checkpoint(always?: "always"): void;
-  /** Before the database is closed: with a last checkpoint. */
+  /** What keeps checkpoints from being made, once the log is far too long and another try has failed. */
+  trouble(): unknown;
+  /** Looks whether the file is as it was written: a part of it, or all where others have written. */
+  look(): void;
+  /** Before the database is closed: a last checkpoint. */
+  end(): void;
+  /** After it: the file's locks go with whoever closes it first. */
   close(): void;
 }
 
-/** Read at a time. */
-const CHUNK_BYTES = 4 * 1024 * 1024;
-const MODE = 0o600;
+/** Pages that are looked at in one go: a part of all, so that all are in some minutes. */
+const LOOKS = 1_200;
+const LOOK_PAGES_MIN = 64;
+/** A log of so many times the length that starts a checkpoint is too long. */
+const LENGTHS_MAX = 8;
 
-/**
- * For the only writer of a database, which must not checkpoint by itself. `path`: where its file is,
- * and no link to it; `framesMax`: pages in the write-ahead log that start a checkpoint.
- */
-export function keepPageSums(db: DatabaseSync, path: string, framesMax: number): PageSums {
-  const log = followWal(`${path}-wal`, pageBytesOf(db), sumOf);
+export interface Kept {
+  /** Where the file is, and no link to it. */
+  readonly path: string;
+  /** Pages in the write-ahead log that start a checkpoint. */
+  readonly framesMax: number;
+  /** Called with the number of pages that were found to be others than were written. */
+  readonly onChanged: (pages: number) => void;
+}
+
+/** For the only writer of a database, which must not checkpoint by itself. */
+export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: Kept): PageSums {
+  const pageBytes = pageBytesOf(db);
+  const log = followWal(`${path}-wal`, pageBytes, sumOf);
   const sums = openSums(path);
+  const file = openSync(path, "r");
   const run = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  /** Pages that are not as they were written, or were not. */
+  const changed = new Set<number>();
+  let seen = lastWrite(file);
+  let next = 1;
+  let failure: unknown;
 
   function checkpoint(): void {
     const frames = log.read();
     if (frames.length === 0) return;
+    if (lastWrite(file) !== seen) lookAtAll();
     for (const { page } of frames) sums.set(page, UNKNOWN);
     sums.write("durable");
     const done = run.get() as { log: number; checkpointed: number };
-    for (const { page, sum } of log.written(done.checkpointed, done.log)) sums.set(page, sum);
+    for (const { page, sum } of log.written(done.checkpointed, done.log)) {
+      sums.set(page, changed.has(page) ? another(sum) : sum);
+    }
     sums.write();
+    seen = lastWrite(file);
+  }
+
+  /** Where the last page that was looked at is the last of the file, the next is the first one. */
+  function lookAt(count: number): void {
+    const found: Frame[] = [];
+    const looked = eachPage(file, { pageBytes, from: next, count }, (page, content) => {
+      if (sums.get(page) === UNKNOWN || changed.has(page)) return;
+      const sum = sumOf(content);
+      if (sums.get(page) !== sum) found.push({ page, sum });
+    });
+    next = looked < count ? 1 : next + looked;
+    if (found.length === 0) return;
+    // Somebody else may have made a checkpoint.
+    const written = log.read();
+    const others = found.filter(
+      ({ page, sum }) => !written.some((frame) => frame.page === page && frame.sum === sum),
+    );
+    for (const { page, sum } of found) sums.set(page, sum);
+    for (const { page, sum } of others) {
+      changed.add(page);
+      sums.set(page, another(sum));
+    }
+    sums.write("durable");
+    if (others.length > 0) onChanged(others.length);
+  }
+
+  function lookAtAll(): void {
+    seen = lastWrite(file);
+    next = 1;
+    lookAt(Number.POSITIVE_INFINITY);
+    const count = pagesIn(file, pageBytes);
+    let lacking = 0;
+    for (let page = count + 1; page <= sums.pages(); page++) {
+      if (sums.get(page) === UNKNOWN || changed.has(page)) continue;
+      changed.add(page);
+      lacking++;
+    }
+    if (lacking > 0) onChanged(lacking);
+  }
+
+  function tryCheckpoint(always?: "always"): void {
+    try {
+      if (always === undefined && !log.has(framesMax)) return;
+      checkpoint();
+      failure = undefined;
+    } catch (error) {
+      // What was committed is in the write-ahead log, and stays there until the next try.
+      failure = error;
+    }
   }
 
   return {
-    checkpoint(always) {
+    checkpoint: tryCheckpoint,
+    trouble() {
+      if (failure === undefined || log.unwritten() < LENGTHS_MAX * framesMax) return undefined;
+      tryCheckpoint("always");
+      return failure;
+    },
+    look() {
       try {
-        if (always === undefined && !log.has(framesMax)) return;
-        checkpoint();
+        if (lastWrite(file) !== seen) lookAtAll();
+        else lookAt(Math.max(LOOK_PAGES_MIN, Math.ceil(sums.pages() / LOOKS)));
       } catch {
-        // What was committed is in the write-ahead log, and stays there until the next try.
+        // What cannot be read is told to who needs it.
       }
     },
-    close() {
+    end() {
       try {
         checkpoint();
       } catch {
         // Closing the database writes it all the same.
         rmSync(sumsOf(path), { force: true });
       }
+    },
+    close() {
       log.close();
       sums.close();
+      closeSync(file);
     },
   };
 }
@@ -80,10 +155,12 @@ export function keepPageSums(db: DatabaseSync, path: string, framesMax: number):
 /** Writes the sums of a file that nobody has open. */
 export function sumPages(path: string, pageBytes: number): void {
   const sums: number[] = [];
-  eachPage(path, pageBytes, (page, content) => {
-    sums[page - 1] = isToChange(page, content) ? UNKNOWN : sumOf(content);
-  });
-  writeFileSync(sumsOf(path), Uint32Array.from(sums), { mode: MODE });
+  withFile(path, (file) =>
+    eachPage(file, { pageBytes }, (page, content) => {
+      sums[page - 1] = isToChange(page, content) ? UNKNOWN : sumOf(content);
+    }),
+  );
+  writeFileSync(sumsOf(path), Uint32Array.from(sums), { mode: SUMS_MODE });
 }
 
 /**
@@ -102,13 +179,15 @@ export function changedPages(path: string, pageBytes: number): readonly number[]
     // They are about to be written again.
     const pending = new Set(pages);
     const changed: number[] = [];
-    const count = eachPage(path, pageBytes, (page, content) => {
-      if (pending.has(page)) return;
-      const sum = sumOf(content);
-      if (sums.get(page) !== UNKNOWN) {
-        if (sums.get(page) !== sum) changed.push(page);
-      } else if (!isToChange(page, content)) sums.set(page, sum);
-    });
+    const count = withFile(path, (file) =>
+      eachPage(file, { pageBytes }, (page, content) => {
+        if (pending.has(page)) return;
+        const sum = sumOf(content);
+        if (sums.get(page) !== UNKNOWN) {
+          if (sums.get(page) !== sum) changed.push(page);
+        } else if (!isToChange(page, content)) sums.set(page, sum);
+      }),
+    );
     for (let page = count + 1; page <= sums.pages(); page++) {
       if (sums.get(page) !== UNKNOWN && !pending.has(page)) changed.push(page);
     }
@@ -131,11 +210,14 @@ export function believePages(path: string, pages: readonly number[]): void {
   }
 }
 
-/** In place of a sum. */
-const UNKNOWN = 0;
-
 /** Never UNKNOWN. */
 const sumOf = (content: Buffer): number => crc32(content) || 1;
+
+/** What no page with this sum has. */
+const another = (sum: number): number => sum ^ 1 || 2;
+
+/** When the file was last written to, or renamed: nobody can set that back. */
+const lastWrite = (file: number): bigint => fstatSync(file, { bigint: true }).ctimeNs;
 
 /** The first page of a file that is not in WAL mode yet says so, until it is opened for writing. */
 const isToChange = (page: number, content: Buffer): boolean =>
@@ -147,63 +229,11 @@ const IN_WAL_MODE = 2;
 const pageBytesOf = (db: DatabaseSync): number =>
   Number(db.prepare("PRAGMA page_size").get()?.page_size);
 
-/** Calls `see` with each page and its number, from 1 on; how many there are. */
-function eachPage(
-  path: string,
-  pageBytes: number,
-  see: (page: number, content: Buffer) => void,
-): number {
+function withFile<T>(path: string, work: (file: number) => T): T {
   const file = openSync(path, "r");
   try {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let page = 0;
-    for (;;) {
-      const read = readSync(file, chunk, 0, CHUNK_BYTES, page * pageBytes);
-      for (let at = 0; at + pageBytes <= read; at += pageBytes) {
-        see(++page, chunk.subarray(at, at + pageBytes));
-      }
-      if (read < CHUNK_BYTES) return page;
-    }
+    return work(file);
   } finally {
     closeSync(file);
   }
-}
-
-/** The sums of a file by the numbers of its pages. */
-function openSums(path: string) {
-  const name = sumsOf(path);
-  const file = openSync(name, existsSync(name) ? "r+" : "w+", MODE);
-  const content = readFileSync(file);
-  let sums = new Uint32Array(Math.max(1_024, content.length >> 2));
-  Buffer.from(sums.buffer).set(content.subarray(0, 4 * (content.length >> 2)));
-  let pages = content.length >> 2;
-  /** What is to be written, by the places of pages. */
-  let first = Number.POSITIVE_INFINITY;
-  let last = -1;
-
-  return {
-    pages: () => pages,
-    get: (page: number): number => sums[page - 1] ?? UNKNOWN,
-    set(page: number, sum: number): void {
-      const at = page - 1;
-      if (at >= sums.length) {
-        const grown = new Uint32Array(2 * page);
-        grown.set(sums);
-        sums = grown;
-      }
-      sums[at] = sum;
-      pages = Math.max(pages, page);
-      first = Math.min(first, at);
-      last = Math.max(last, at);
-    },
-    write(durable?: "durable"): void {
-      if (last < 0) return;
-      const bytes = new Uint8Array(sums.buffer, 4 * first, 4 * (last + 1 - first));
-      writeSync(file, bytes, 0, bytes.length, 4 * first);
-      if (durable) fdatasyncSync(file);
-      first = Number.POSITIVE_INFINITY;
-      last = -1;
-    },
-    close: () => closeSync(file),
-  };
 }

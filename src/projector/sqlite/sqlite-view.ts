@@ -20,9 +20,10 @@ import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
-import { keepPageSums, type PageSums, sumPages, sumsOf } from "./page-sums.ts";
+import { keepPageSums, type PageSums, sumPages } from "./page-sums.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
+import { sumsOf } from "./sums-file.ts";
 import {
   checkTables,
   checkVersion,
@@ -61,6 +62,8 @@ const CACHE_KIB = 64 * 1024;
 const WAL_PAGES_MAX = 4_000;
 /** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
+/** How often a file is looked at that others may have written to. */
+const LOOK_MS = 100;
 /** Another connection's lock is over within milliseconds; longer means a second process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -89,9 +92,10 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   if (!existsSync(path)) rmSync(sumsOf(fileInPlace(path)), { force: true });
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   const inPlace = file.next ? path : fileInPlace(path);
-  const sums = file.bulk ? undefined : openPageSums(db, schema, inPlace);
+  const sums = file.bulk ? undefined : openPageSums(db, schema, { ...file, path: inPlace });
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
+  const looking = setInterval(() => sums?.look(), LOOK_MS).unref();
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -99,8 +103,16 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
   };
 
-  function transaction(write: () => void): void {
+  function requireRoom(): void {
     usable();
+    const trouble = sums?.trouble();
+    if (trouble === undefined) return;
+    const what = `what was written to the view "${schema.view}" does not get into its file`;
+    throw new CatalogError("unavailable", `${what}: ${saidBy(trouble)}`, { cause: trouble });
+  }
+
+  function transaction(write: () => void): void {
+    requireRoom();
     translated(schema, "written", () => {
       db.exec("BEGIN IMMEDIATE");
       try {
@@ -131,7 +143,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       checkpoint = upTo;
     },
     async mend(write) {
-      usable();
+      requireRoom();
       try {
         db.exec("BEGIN IMMEDIATE");
         await write();
@@ -150,10 +162,12 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     },
     close(outcome) {
       if (!db.isOpen) return;
+      clearInterval(looking);
       try {
-        sums?.close();
+        sums?.end();
       } finally {
         db.close();
+        sums?.close();
       }
       if (!file.bulk) return;
       if (outcome === "discard") {
@@ -167,9 +181,13 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   };
 }
 
-function openPageSums(db: DatabaseSync, { view }: ViewSchema, path: string): PageSums {
+function openPageSums(
+  db: DatabaseSync,
+  { view }: ViewSchema,
+  { path, onChanged = () => {} }: ViewFile,
+): PageSums {
   try {
-    return keepPageSums(db, path, WAL_PAGES_MAX);
+    return keepPageSums(db, { path, framesMax: WAL_PAGES_MAX, onChanged });
   } catch (error) {
     db.close();
     throw notOpened("unavailable", view, path, saidBy(error));

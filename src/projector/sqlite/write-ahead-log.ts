@@ -85,9 +85,11 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
       const read = readSync(file, header, 0, header.length, placeOf(frames.length + count - 1));
       return read === header.length && header.subarray(8, 16).equals(salt);
     },
+    /** Frames that were read and not told as written. */
+    unwritten: () => frames.length - written,
     /**
      * Of `total` frames the first `count` are in the database: those of them that were not told
-     * before. What was read beyond them is what a crash has left; others may have written meanwhile.
+     * before, and have no later ones of the same page. What was read beyond them is what a crash has left; others may have written meanwhile.
      */
     written(count: number, total: number): readonly Frame[] {
       const before = salt;
@@ -95,7 +97,9 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
       // It was busy, or somebody else has begun it anew.
       if (total < 0 || salt !== before) return [];
       frames.length = Math.min(frames.length, total);
-      const told = frames.slice(written, count);
+      // A page of which a later frame may not be written yet is not written at all.
+      const later = new Set(frames.slice(count).map(({ page }) => page));
+      const told = frames.slice(written, count).filter(({ page }) => !later.has(page));
       written = Math.max(written, count);
       return told;
     },

@@ -1,17 +1,22 @@
 /**
- * Looks after views that another model made: says so once, and has those rebuilt that this process
- * feeds. What a process of that other model still feeds is left to it: in a cluster whose nodes are
- * replaced one after the other, views change when the last node that feeds them has gone, and once.
+ * Looks after views that are to be rebuilt: those that another model made, which it says once, and
+ * those whose files are not as they were written. It has those rebuilt that this process feeds. What a
+ * process of another model still feeds is left to it: in a cluster whose nodes are replaced one after
+ * the other, views change when the last node that feeds them has gone, and once.
  */
-export interface StaleParts {
+export interface OutdatedParts {
   /** Views that another model made, as far as is known by now; it may become known late. */
   readonly stale: () => readonly string[];
+  /** Views whose files were changed. */
+  readonly changed: () => readonly string[];
   /** Views that this process feeds. */
   readonly fed: () => readonly string[];
   /** Called when a view was found to be of another model, and when it is not any more. */
   readonly onStale: (view: string, stale: boolean) => void;
-  /** Starts the job; absent: nobody wants that. */
-  readonly rebuild: ((views: readonly string[]) => Promise<unknown>) | undefined;
+  /** Whether those of another model are rebuilt. */
+  readonly ofAnotherModel: boolean;
+  /** Starts the job. */
+  readonly rebuild: (views: readonly string[]) => Promise<unknown>;
   /** Whether views are being rebuilt. */
   readonly underWay: () => boolean;
   readonly logger: { error(fields: object, message: string): void };
@@ -23,9 +28,11 @@ const LOOK_MS = 1_000;
 const RETRY_MS = { first: 30_000, max: 600_000 };
 
 /** Resolves when it has looked once. */
-export async function watchStale(parts: StaleParts): Promise<{ close(): void }> {
+export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
   const { onStale, underWay, logger, lookMs = LOOK_MS } = parts;
   let known: readonly string[] = [];
+  /** Those of which nothing was tried yet are due at once. */
+  let tried: readonly string[] = [];
   let retryMs = RETRY_MS.first;
   let retryAt = Number.NEGATIVE_INFINITY;
 
@@ -34,14 +41,15 @@ export async function watchStale(parts: StaleParts): Promise<{ close(): void }> 
     for (const view of stale) if (!known.includes(view)) onStale(view, true);
     for (const view of known) if (!stale.includes(view)) onStale(view, false);
     known = stale;
-    if (stale.length === 0) {
-      retryMs = RETRY_MS.first;
-      retryAt = Number.NEGATIVE_INFINITY;
-    }
+    const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.changed()]);
     const fed = parts.fed();
-    const due = stale.filter((view) => fed.includes(view));
-    if (parts.rebuild === undefined || due.length === 0) return;
-    if (underWay() || performance.now() < retryAt) return;
+    const due = [...outdated].filter((view) => fed.includes(view));
+    tried = tried.filter((view) => due.includes(view));
+    if (due.length === 0) retryMs = RETRY_MS.first;
+    if (due.length === 0 || underWay()) return;
+    const isNew = due.some((view) => !tried.includes(view));
+    if (!isNew && performance.now() < retryAt) return;
+    tried = due;
     retryAt = performance.now() + retryMs;
     retryMs = Math.min(retryMs * 2, RETRY_MS.max);
     await parts.rebuild(due);
@@ -53,7 +61,7 @@ export async function watchStale(parts: StaleParts): Promise<{ close(): void }> 
     if (looking) return;
     looking = true;
     look()
-      .catch((err) => logger.error({ err }, "views of another model could not be rebuilt"))
+      .catch((err) => logger.error({ err }, "views could not be rebuilt"))
       .finally(() => {
         looking = false;
       });
