@@ -4,8 +4,10 @@
  */
 import { jsonObject } from "../src/core/json.ts";
 
-/** What each place holds, in the order of the paths; nothing for a member that is absent or null. */
-export type Extract = (value: unknown) => readonly (readonly unknown[])[];
+/** What each place holds, by the numbers of the paths; nothing for a member that is absent or null. */
+export type Extract = (value: unknown) => readonly (readonly unknown[] | undefined)[];
+
+type Found = (unknown[] | undefined)[];
 
 /** Places nested in each other share the way to them. */
 interface Branch {
@@ -25,7 +27,7 @@ export function compileExtract(paths: readonly (readonly string[])[]): Extract {
   });
   const walk = compileWalk(root);
   return (value) => {
-    const found: unknown[][] = paths.map(() => []);
+    const found: Found = new Array(paths.length);
     walk(value, found);
     return found;
   };
@@ -43,13 +45,17 @@ function step(branch: Branch, component: string): Branch {
   return next;
 }
 
-type Walk = (value: unknown, found: readonly unknown[][]) => void;
+type Walk = (value: unknown, found: Found) => void;
 
 function compileWalk({ ends, names, items }: Branch): Walk {
   const steps = [...names].map(([name, branch]) => ({ name, walk: compileWalk(branch) }));
   const each = items === undefined ? undefined : compileWalk(items);
   return (value, found) => {
-    for (const number of ends) found[number]?.push(value);
+    for (const number of ends) {
+      const some = found[number];
+      if (some === undefined) found[number] = [value];
+      else some.push(value);
+    }
     if (Array.isArray(value)) {
       if (each === undefined) return;
       for (const item of value) each(item, found);

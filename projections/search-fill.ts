@@ -17,13 +17,15 @@ export function compileFill(aspect: string, rules: readonly AspectRule[], slotOf
   return (draft, value, time) => {
     const found = extract(value);
     for (let number = 0; number < takers.length; number++) {
-      takers[number]?.(draft, found[number] ?? [], time);
+      takers[number]?.(draft, found[number] ?? nothing, time);
     }
     // These are of fields that no annotation can name.
     if (aspect !== PROPERTIES) return;
     for (const [id, one] of propertyValues(value)) draft.addKeyed(PROPERTIES, id, one);
   };
 }
+
+const nothing: readonly unknown[] = [];
 
 type Taker = (draft: Draft, found: readonly unknown[], time: number) => void;
 

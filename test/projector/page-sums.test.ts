@@ -223,7 +223,7 @@ test("a page that has changed without anybody writing is found in some rounds", 
   const again = keep(reopened, path, 4);
   for (let round = 0; round < 3; round++) again.look();
   expect(again.changed).toEqual([]);
-  for (let round = 0; round < 10; round++) again.look();
+  for (let round = 0; round < 50; round++) again.look();
   expect(again.changed).toEqual([1]);
   reopened.close();
   again.close();

@@ -188,7 +188,10 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
       if (entity === undefined) return unknownEntity(urn);
       let last = entity[1];
       const aspects = new Map<string, AspectState>();
+      // Aspects that were told together have the same one.
+      let [text, system] = ["", undefined as unknown];
       for (const row of newestValues.all(entity[0])) {
+        if (row[5] !== text) [text, system] = [row[5], JSON.parse(row[5])];
         const name = numbers.aspectName(row[0]);
         aspects.set(name, {
           name,
@@ -196,7 +199,7 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
           value: row[2],
           time: row[3],
           actor: row[4],
-          system: JSON.parse(row[5]),
+          system: system as AspectState["system"],
           removed: row[6] !== null,
         });
         if (row[7] > last) last = row[7];

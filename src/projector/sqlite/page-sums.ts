@@ -31,8 +31,8 @@ export interface PageSums {
 }
 
 /** Pages that are looked at in one go: a part of all, so that all are in some minutes. */
-const LOOKS = 1_200;
-const LOOK_PAGES_MIN = 64;
+const LOOKS = 3_000;
+const LOOK_PAGES_MIN = 8;
 /** A log of so many times the length that starts a checkpoint is too long. */
 const LENGTHS_MAX = 8;
 

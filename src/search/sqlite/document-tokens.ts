@@ -42,10 +42,11 @@ const BEFORE_MAX = 8;
 
 /** Whether a text before it has the same tokens. */
 function isTold(texts: SearchDocument["texts"], n: number): boolean {
-  const text = texts[n];
-  return texts
-    .slice(Math.max(0, n - BEFORE_MAX), n)
-    .some((before) => text !== undefined && sameTokens(before, text));
+  const text = texts[n] as DocumentText;
+  for (let before = Math.max(0, n - BEFORE_MAX); before < n; before++) {
+    if (sameTokens(texts[before] as DocumentText, text)) return true;
+  }
+  return false;
 }
 
 const sameTokens = (one: DocumentText, other: DocumentText): boolean =>

@@ -86,10 +86,11 @@ export function gramTokens(kind: KindNumber, words: readonly string[], folded: s
 function addGrams(text: string, grams: Set<string>): void {
   const whole = text.slice(0, gramUnitsMax + 1).toWellFormed();
   for (let length = 1; length <= gramUnitsMax && length <= whole.length; length++) {
-    const gram = whole.slice(0, length);
-    if (gram.isWellFormed()) grams.add(gram);
+    if (!isFirstHalf(whole.charCodeAt(length - 1))) grams.add(whole.slice(0, length));
   }
 }
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /** `:c=` and the value: `s` a text, `l` a long one, `n` a number, `b` a boolean. */
 export function valueToken(field: FieldNumber, value: FieldValue): string {
@@ -152,20 +153,29 @@ const cut = (text: string, unitsMax: number): string =>
 /** Half characters are among the unknown, which costs those of two halves a little. */
 const unknownAmongWords = /[^a-z0-9 \u0080-\ud7ff\ue000-\uffff]/;
 const unknownToTokenizer = /[^a-z0-9!#$%&()*+,\-./:;<=>?@[\]_`{|}~\u0080-\uffff]/;
-const allUnknown = new RegExp(unknownToTokenizer, "g");
 
-const escaped = (text: string): string =>
-  unknownToTokenizer.test(text) ? text.replace(allUnknown, escapeOf) : text;
-
-/** `^a` for A; `^20` for a space: two digits of which the first is below 8. */
-const escapes: readonly string[] = Array.from({ length: 0x80 }, (_, code) => {
+/** `^a` for A; `^20` for a space: two digits of which the first is below 8. None for what is known. */
+const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code);
+  if (!unknownToTokenizer.test(character)) return undefined;
   return character >= "A" && character <= "Z"
     ? `^${character.toLowerCase()}`
     : `^${code.toString(16).padStart(2, "0")}`;
 });
 
-const escapeOf = (character: string): string => escapes[character.charCodeAt(0)] ?? character;
+/** By hand: a third of the time that a regular expression takes. */
+function escaped(text: string): string {
+  let told = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const other = code < 0x80 ? escapes[code] : undefined;
+    if (other === undefined) continue;
+    told += text.slice(from, at) + other;
+    from = at + 1;
+  }
+  return from === 0 ? text : told + text.slice(from);
+}
 
 const unescaped = (text: string): string =>
   text.includes("^")
