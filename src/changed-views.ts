@@ -34,7 +34,8 @@ export async function setChangedAside(
     // It may have been made of what the others said before that was noticed.
     const isMadeOfThem = foldedViews.has(view) && aside.length + changed.length > 0;
     if (pages.length === 0 && !(isMadeOfThem && existsSync(file))) continue;
-    logger.warn({ view, pages: pages.length }, otherPages);
+    if (pages.length > 0) logger.warn({ view, pages: pages.length }, otherPages);
+    else logger.warn({ view }, madeOfOthers);
     const why = await faultOf(config, view, file);
     if (why instanceof Error) {
       logger.warn({ view, err: why }, "the view could not be compared with the log");
@@ -54,7 +55,9 @@ export async function setChangedAside(
 }
 
 const otherPages =
-  "pages of the view, or of what it is made of, are not as they were written; it is compared with the log before it is read";
+  "pages of the view are not as they were written; it is compared with the log before it is read";
+const madeOfOthers =
+  "the view may be made of pages that are not as they were written; it is compared with the log before it is read";
 
 function pagesOf(file: string): readonly number[] {
   try {

@@ -45,13 +45,15 @@ function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string
   };
 }
 
+export type Refusal = "of another model" | "growing" | "changed";
+
 export interface EditionReaders {
   readonly readers: Readers;
   readonly editions: RebuildingParts["readers"];
-  /** Questions of the view are answered with this error, until what is returned is called. */
-  refuse(view: string, error: CatalogError): () => void;
-  /** They are answered again, whatever they were refused for. */
-  admit(views: readonly string[]): void;
+  /** Questions of the view are answered with this error, until it is admitted again. */
+  refuse(view: string, why: Refusal, error: CatalogError): void;
+  /** They are answered again, unless they are refused for something else. */
+  admit(view: string, why: Refusal): void;
   /** Why questions are refused, by the view's name. */
   refused(): Readonly<Record<string, string>>;
 }
@@ -63,12 +65,17 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
     graph: editionsOf(replaceable(opened.graph), openSqliteGraphReader),
     search: editionsOf(replaceable(opened.search, "search"), openSqliteSearchReader),
   };
-  const reasons = new Map<ViewName, readonly CatalogError[]>();
-  function giveReasons(name: ViewName, given: readonly CatalogError[]): void {
-    reasons.set(name, given);
-    all[name].refuse(given.at(-1));
+  const reasons = new Map<ViewName, Map<Refusal, CatalogError>>();
+  const reasonOf = (name: ViewName): CatalogError | undefined =>
+    [...(reasons.get(name)?.values() ?? [])].at(-1);
+  function change(view: string, work: (of: Map<Refusal, CatalogError>) => void): void {
+    const name = viewNames.find((name) => name === view);
+    if (name === undefined) return;
+    const of = reasons.get(name) ?? new Map();
+    reasons.set(name, of);
+    work(of);
+    all[name].refuse(reasonOf(name));
   }
-  const reasonsOf = (name: ViewName): readonly CatalogError[] => reasons.get(name) ?? [];
   const own = (views: readonly string[]): readonly ViewName[] =>
     viewNames.filter((name) => views.includes(name) && !sharedView(config, name));
 
@@ -108,21 +115,10 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
         }
       },
     },
-    refuse(view, error) {
-      const name = viewNames.find((name) => name === view);
-      if (name === undefined) return () => {};
-      giveReasons(name, [...reasonsOf(name), error]);
-      return () =>
-        giveReasons(
-          name,
-          reasonsOf(name).filter((reason) => reason !== error),
-        );
-    },
-    admit(views) {
-      for (const name of viewNames) if (views.includes(name)) giveReasons(name, []);
-    },
+    refuse: (view, why, error) => change(view, (of) => of.set(why, error)),
+    admit: (view, why) => change(view, (of) => of.delete(why)),
     refused() {
-      const refused = viewNames.map((name) => [name, reasonsOf(name).at(-1)?.text]);
+      const refused = viewNames.map((name) => [name, reasonOf(name)?.text]);
       return Object.fromEntries(refused.filter(([, text]) => text !== undefined));
     },
   };

@@ -89,8 +89,8 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   const growing = await stillGrowing(projector, anew, head);
   const editions = editionReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
-    const admit = editions.refuse(view, growsAnew(view));
-    void grown.then((isGrown) => isGrown && admit());
+    editions.refuse(view, "growing", growsAnew(view));
+    void grown.then((isGrown) => isGrown && editions.admit(view, "growing"));
   }
   const watched = watchReaders({ ...editions.readers }, Date.now);
   const { readers } = watched;
@@ -105,11 +105,22 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
   }
-  const refuseChanged = (view: string) => void editions.refuse(view, otherPages(view));
-  for (const view of projector.changed()) refuseChanged(view);
-  projector.onChanged(refuseChanged);
+  const refuse = (view: string) => editions.refuse(view, "changed", otherPages(view));
+  for (const view of projector.changed()) refuse(view);
+  projector.onChanged((view, isChanged) => {
+    if (isChanged) return refuse(view);
+    editions.admit(view, "changed");
+    watched.forget(view);
+  });
   const readErrors = () => ({ ...watched.errors(), ...editions.refused() });
-  return { model, rules, log, stores, projector, editions, readers, readErrors };
+  /** Other editions of views are in place. */
+  function onRebuilt(views: readonly string[]): void {
+    for (const view of views) {
+      editions.admit(view, "of another model");
+      watched.forget(view);
+    }
+  }
+  return { model, rules, log, stores, projector, editions, readers, readErrors, onRebuilt };
 }
 
 /** Views that begin anew and have not come to the end of the log in time; `grown`: whether they ever do. */

@@ -225,7 +225,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
 /** What operations are done with, but for what the catalog and the audit trail give them. */
 function operationsParts(
   config: Config,
-  { model, rules, log, stores, projector, editions, readers }: LogAndViews,
+  { model, rules, log, stores, projector, editions, readers, onRebuilt }: LogAndViews,
   { logger, traces }: Opening,
 ): Omit<OperationsParts, "audit" | "giveDefaults" | "status"> {
   const isShared = (view: string) => sharedView(config, view as ViewName);
@@ -262,10 +262,11 @@ function operationsParts(
       onStale(view, stale) {
         // Of the others the model decides little, and operators are known by them.
         if (config.onModelChange !== "refuse" || !annotatedViews.has(view)) return;
-        if (stale) editions.refuse(view, staleView(view, ownCommand(`rebuild ${view}`)));
-        else editions.admit([view]);
+        const why = "of another model";
+        if (stale) editions.refuse(view, why, staleView(view, ownCommand(`rebuild ${view}`)));
+        else editions.admit(view, why);
       },
-      onRebuilt: editions.admit,
+      onRebuilt,
     },
     handing: sharedLog(config)
       ? { isShared, leads: config.roles.includes("projector") }

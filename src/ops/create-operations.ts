@@ -168,6 +168,7 @@ export async function openOperations(
   const outdated = await watchOutdated({
     stale: projector.stale,
     changed: projector.changed,
+    rebuilt: rebuilds.count,
     fed: projector.fed,
     underWay: rebuilds.underWay,
     logger,

@@ -17,6 +17,8 @@ export interface OutdatedParts {
   readonly ofAnotherModel: boolean;
   /** Starts the job. */
   readonly rebuild: (views: readonly string[]) => Promise<unknown>;
+  /** How often views were put in place anew. */
+  readonly rebuilt: () => number;
   /** Whether views are being rebuilt. */
   readonly underWay: () => boolean;
   readonly logger: { error(fields: object, message: string): void };
@@ -31,8 +33,9 @@ const RETRY_MS = { first: 30_000, max: 600_000 };
 export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
   const { onStale, underWay, logger, lookMs = LOOK_MS } = parts;
   let known: readonly string[] = [];
-  /** Those of which nothing was tried yet are due at once. */
+  /** Those of which nothing was tried yet are due at once, and all after something came of it. */
   let tried: readonly string[] = [];
+  let rebuilt = parts.rebuilt();
   let retryMs = RETRY_MS.first;
   let retryAt = Number.NEGATIVE_INFINITY;
 
@@ -44,8 +47,9 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.changed()]);
     const fed = parts.fed();
     const due = [...outdated].filter((view) => fed.includes(view));
-    tried = tried.filter((view) => due.includes(view));
-    if (due.length === 0) retryMs = RETRY_MS.first;
+    tried = rebuilt === parts.rebuilt() ? tried.filter((view) => due.includes(view)) : [];
+    rebuilt = parts.rebuilt();
+    if (tried.length === 0) retryMs = RETRY_MS.first;
     if (due.length === 0 || underWay()) return;
     const isNew = due.some((view) => !tried.includes(view));
     if (!isNew && performance.now() < retryAt) return;

@@ -40,6 +40,7 @@ const cannotEnd = "The views are taking their places; what is rebuilt stays rebu
 export function createRebuilds(parts: RebuildParts) {
   const { rebuilding, onRebuilt, logger } = parts;
   let underWay = 0;
+  let count = 0;
 
   function requireNone(): void {
     if (underWay === 0) return;
@@ -76,6 +77,7 @@ export function createRebuilds(parts: RebuildParts) {
           },
           onTaking: () => told.onTaking(n),
         });
+        count++;
         onRebuilt(round);
         logger.info({ views: round, position: last?.position }, "views are rebuilt and in place");
         await told.after(last, n);
@@ -140,6 +142,8 @@ export function createRebuilds(parts: RebuildParts) {
     },
 
     underWay: () => underWay > 0,
+    /** How often views were put in place. */
+    count: () => count,
   };
 }
 

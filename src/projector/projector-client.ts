@@ -17,6 +17,7 @@ import type { Position } from "../core/position.ts";
 import { errorOf } from "../core/told-error.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createChangedViews } from "./changed-views.ts";
 import { createPokes } from "./pokes.ts";
 import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
@@ -31,8 +32,8 @@ export interface ProjectorClient extends Progress, Restoration, Replacement {
   stale(): readonly string[];
   /** Views whose files are not as they were written: what they tell may be wrong, until they are regrown. */
   changed(): readonly string[];
-  /** Called with each that becomes one of these. */
-  onChanged(listener: (view: string) => void): void;
+  /** Called with each that becomes one of these, and that is none any more. */
+  onChanged(listener: (view: string, isChanged: boolean) => void): void;
   /** Views that this process feeds. */
   fed(): readonly string[];
   /** How often each view began anew, because it could not be read or was made of something else. */
@@ -93,12 +94,13 @@ export async function startProjectorThread(
   const restores = createRestores((message) => send(message));
   const replacements = createReplacements((message) => send(message));
   const stale = new Set<string>();
-  const changed = new Set(options.changed);
-  const changeListeners: ((view: string) => void)[] = [];
+  const changed = createChangedViews(options.changed ?? [], () => restores.allRestored());
   const emptied: Record<string, number> = {};
   const onEmptied = (view: string, why: string): void => {
     emptied[view] = (emptied[view] ?? 0) + 1;
-    changed.delete(view);
+    // While it is grown after a start, log-and-views.ts sees to it.
+    if (running || crashes > 0) changed.add(view, [view]);
+    else changed.remove([view]);
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
   for (const view of options.aside ?? []) onEmptied(view, "damaged");
@@ -138,7 +140,9 @@ export async function startProjectorThread(
         return;
       }
       if (message.kind === "changed") {
-        onChanged(message);
+        const { view, pages, madeOfIt } = message;
+        logger.warn({ view, pages }, otherPages);
+        changed.add(view, [view, ...madeOfIt]);
         return;
       }
       if (message.kind === "replaced" || message.kind === "not replaced") {
@@ -171,15 +175,6 @@ export async function startProjectorThread(
       else reject(reason);
     });
     return promise;
-  }
-
-  function onChanged({ view, by }: Extract<FromThread, { kind: "changed" }>): void {
-    if (typeof by === "number") logger.warn({ view, pages: by }, otherPages);
-    if (changed.has(view)) return;
-    changed.add(view);
-    // What was read of it may be wrong.
-    restores.allRestored();
-    for (const listener of changeListeners) listener(view);
   }
 
   async function note(
@@ -267,15 +262,13 @@ export async function startProjectorThread(
     async release(views, take) {
       await replacements.release(views, take);
       if (!take) return;
-      for (const view of views) {
-        stale.delete(view);
-        changed.delete(view);
-      }
+      for (const view of views) stale.delete(view);
+      changed.remove(views);
       restores.allRestored();
     },
     stale: () => [...stale],
-    changed: () => [...changed],
-    onChanged: (listener) => void changeListeners.push(listener),
+    changed: changed.names,
+    onChanged: changed.onChanged,
     emptied: () => emptied,
     fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,

@@ -33,6 +33,7 @@ interface RegrowerStores {
       readonly next: true;
       readonly bulk?: true;
       readonly beside?: readonly string[];
+      readonly onChanged?: (view: string) => void;
     },
   ): Promise<readonly View[]>;
   openLogReader(config: unknown): Promise<ChangeLog>;
@@ -157,7 +158,11 @@ async function openMade(
   config: unknown,
   { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
 ) {
-  const again = await openViews(config, { names: first, next: true });
+  const onChanged = (view: string) => {
+    const what = `the view "${view}" is not as it was written to its file`;
+    stopping.abort(new CatalogError("unavailable", what, { hint: "Look after the disk" }));
+  };
+  const again = await openViews(config, { names: first, next: true, onChanged });
   try {
     const names = { names: folded, beside: first };
     return { again, folded: await openViews(config, { ...names, next: true, bulk: true }) };

@@ -9,6 +9,8 @@ export interface WatchedReaders<R> {
   readonly readers: R;
   /** The last failure of each view whose reads fail, by its name. */
   errors(): Readonly<Record<string, string>>;
+  /** The view is another one now. */
+  forget(view: string): void;
 }
 
 /** How long a failure counts, in milliseconds. */
@@ -37,6 +39,7 @@ export function watchReaders<R extends Readonly<Record<string, object>>>(
     readers: Object.fromEntries(
       Object.entries(readers).map(([view, reader]) => [view, watched(view, reader)]),
     ) as R,
+    forget: (view) => void failures.delete(view),
     errors() {
       const recent = [...failures].filter(([, { time }]) => now() - time < troubleMsMax);
       return Object.fromEntries(recent.map(([view, { text }]) => [view, text]));

@@ -10,14 +10,16 @@
  * written to it, which the file system tells, else a part at a time. A page that is found to be another
  * is never believed again, whatever is written over it: that may be made of what stood there.
  */
-import { closeSync, existsSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { eachPage, pagesIn } from "./pages.ts";
+import { eachPage, lastWrite, pagesIn } from "./pages.ts";
 import { openSums, SUMS_MODE, sumsOf, UNKNOWN } from "./sums-file.ts";
 import { type Frame, followWal } from "./write-ahead-log.ts";
 
 export interface PageSums {
+  /** Before a transaction: what others may have done to the files is looked at while it can be told. */
+  begin(): void;
   /** After a commit: checkpoints once the write-ahead log is long; `always`: whatever its length. */
   checkpoint(always?: "always"): void;
   /** What keeps checkpoints from being made, once the log is far too long and another try has failed. */
@@ -30,9 +32,11 @@ export interface PageSums {
   close(): void;
 }
 
-/** Pages that are looked at in one go: a part of all, so that all are in some minutes. */
+/** A part of all pages is looked at in one go, within bounds: so that all are in some minutes. */
 const LOOKS = 3_000;
-const LOOK_PAGES_MIN = 8;
+const LOOK_PAGES = { min: 8, max: 256 };
+/** Where others have written: some 40 milliseconds. */
+const HURRIED_PAGES = 8_192;
 /** A log of so many times the length that starts a checkpoint is too long. */
 const LENGTHS_MAX = 8;
 
@@ -41,12 +45,15 @@ export interface Kept {
   readonly path: string;
   /** Pages in the write-ahead log that start a checkpoint. */
   readonly framesMax: number;
+  /** All pages are looked at soon: nobody has, since it was closed. */
+  readonly hurried?: boolean | undefined;
   /** Called with the number of pages that were found to be others than were written. */
   readonly onChanged: (pages: number) => void;
 }
 
 /** For the only writer of a database, which must not checkpoint by itself. */
-export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: Kept): PageSums {
+export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
+  const { path, framesMax, onChanged } = kept;
   const pageBytes = pageBytesOf(db);
   const log = followWal(`${path}-wal`, pageBytes, sumOf);
   const sums = openSums(path);
@@ -54,15 +61,29 @@ export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: K
   const run = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   /** Pages that are not as they were written, or were not. */
   const changed = new Set<number>();
+  const isPending = pendingIn(log.read());
+  for (let page = 1; page <= sums.pages(); page++) {
+    if (sums.get(page) === UNKNOWN && !isPending(page)) believe(page);
+  }
   let seen = lastWrite(file);
+  let seenLog = log.lastWrite();
   let next = 1;
+  /** Pages of which it is to be told soon, because others have written. */
+  let hurried = kept.hurried === true ? pagesIn(file, pageBytes) : 0;
   let failure: unknown;
 
+  function believe(page: number): void {
+    eachPage(file, { pageBytes, from: page, count: 1 }, (page, content) =>
+      sums.set(page, sumOf(content)),
+    );
+  }
+
   function checkpoint(): void {
+    lookAtOthers();
+    if (hurried > 0) lookAt(hurried);
     const frames = log.read();
     if (frames.length === 0) return;
-    if (lastWrite(file) !== seen) lookAtAll();
-    for (const { page } of frames) sums.set(page, UNKNOWN);
+    for (const { page } of frames) if (!changed.has(page)) sums.set(page, UNKNOWN);
     sums.write("durable");
     const done = run.get() as { log: number; checkpointed: number };
     for (const { page, sum } of log.written(done.checkpointed, done.log)) {
@@ -72,42 +93,53 @@ export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: K
     seen = lastWrite(file);
   }
 
-  /** Where the last page that was looked at is the last of the file, the next is the first one. */
-  function lookAt(count: number): void {
-    const found: Frame[] = [];
-    const looked = eachPage(file, { pageBytes, from: next, count }, (page, content) => {
-      if (sums.get(page) === UNKNOWN || changed.has(page)) return;
-      const sum = sumOf(content);
-      if (sums.get(page) !== sum) found.push({ page, sum });
-    });
-    next = looked < count ? 1 : next + looked;
-    if (found.length === 0) return;
-    // Somebody else may have made a checkpoint.
-    const written = log.read();
-    const others = found.filter(
-      ({ page, sum }) => !written.some((frame) => frame.page === page && frame.sum === sum),
-    );
-    for (const { page, sum } of found) sums.set(page, sum);
-    for (const { page, sum } of others) {
-      changed.add(page);
-      sums.set(page, another(sum));
+  function lookAtOthers(): void {
+    if (lastWrite(file) !== seen) {
+      seen = lastWrite(file);
+      next = 1;
+      hurried = Math.max(pagesIn(file, pageBytes), sums.pages());
     }
-    sums.write("durable");
-    if (others.length > 0) onChanged(others.length);
+    if (log.lastWrite() === seenLog) return;
+    seenLog = log.lastWrite();
+    const frames = log.read();
+    if (!log.isWhole()) tell(frames.map(({ page }) => page));
   }
 
-  function lookAtAll(): void {
-    seen = lastWrite(file);
-    next = 1;
-    lookAt(Number.POSITIVE_INFINITY);
-    const count = pagesIn(file, pageBytes);
-    let lacking = 0;
-    for (let page = count + 1; page <= sums.pages(); page++) {
-      if (sums.get(page) === UNKNOWN || changed.has(page)) continue;
-      changed.add(page);
-      lacking++;
+  /** After the last page of the file the first one is the next. */
+  function lookAt(count: number): void {
+    const found: Frame[] = [];
+    const unknown: Frame[] = [];
+    const from = next;
+    const looked = eachPage(file, { pageBytes, from, count }, (page, content) => {
+      const before = sums.get(page);
+      if (changed.has(page)) return;
+      const sum = sumOf(content);
+      if (before !== sum) (before === UNKNOWN ? unknown : found).push({ page, sum });
+    });
+    next = looked < count ? 1 : from + looked;
+    hurried = looked < count ? 0 : Math.max(0, hurried - looked);
+    const lacking: number[] = [];
+    if (looked < count) {
+      for (let page = from + looked; page <= sums.pages(); page++) {
+        if (sums.get(page) !== UNKNOWN && !changed.has(page)) lacking.push(page);
+      }
     }
-    if (lacking > 0) onChanged(lacking);
+    if (found.length + unknown.length + lacking.length === 0) return;
+    const isPending = pendingIn(log.read());
+    for (const { page, sum } of unknown) if (!isPending(page)) sums.set(page, sum);
+    for (const { page, sum } of found) sums.set(page, sum);
+    // Somebody else may have made a checkpoint.
+    const others = found.filter((frame) => !log.holds(frame)).map(({ page }) => page);
+    tell([...others, ...lacking]);
+  }
+
+  function tell(pages: readonly number[]): void {
+    for (const page of pages) {
+      changed.add(page);
+      sums.set(page, another(sums.get(page)));
+    }
+    sums.write("durable");
+    if (pages.length > 0) onChanged(pages.length);
   }
 
   function tryCheckpoint(always?: "always"): void {
@@ -118,10 +150,13 @@ export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: K
     } catch (error) {
       // What was committed is in the write-ahead log, and stays there until the next try.
       failure = error;
+    } finally {
+      seenLog = log.lastWrite();
     }
   }
 
   return {
+    begin: lookAtOthers,
     checkpoint: tryCheckpoint,
     trouble() {
       if (failure === undefined || log.unwritten() < LENGTHS_MAX * framesMax) return undefined;
@@ -129,12 +164,11 @@ export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: K
       return failure;
     },
     look() {
-      try {
-        if (lastWrite(file) !== seen) lookAtAll();
-        else lookAt(Math.max(LOOK_PAGES_MIN, Math.ceil(sums.pages() / LOOKS)));
-      } catch {
-        // What cannot be read is told to who needs it.
-      }
+      log.read();
+      lookAtOthers();
+      const part = Math.ceil(sums.pages() / LOOKS);
+      const usual = Math.min(LOOK_PAGES.max, Math.max(LOOK_PAGES.min, part));
+      lookAt(hurried > 0 ? Math.min(hurried, HURRIED_PAGES) : usual);
     },
     end() {
       try {
@@ -150,6 +184,11 @@ export function keepPageSums(db: DatabaseSync, { path, framesMax, onChanged }: K
       closeSync(file);
     },
   };
+}
+
+function pendingIn(frames: readonly Frame[]): (page: number) => boolean {
+  const pages = new Set(frames.map(({ page }) => page));
+  return (page) => pages.has(page);
 }
 
 /** Writes the sums of a file that nobody has open. */
@@ -176,20 +215,19 @@ export function changedPages(path: string, pageBytes: number): readonly number[]
     const pages = log.read().map(({ page }) => page);
     // The file may have some of them already, and is not brought back to before with the others.
     if (!log.isWhole()) return [...new Set(pages)];
-    // They are about to be written again.
-    const pending = new Set(pages);
+    // They are about to be written again, and may be made of what stands there now.
+    const isPending = pendingIn(log.read());
     const changed: number[] = [];
     const count = withFile(path, (file) =>
       eachPage(file, { pageBytes }, (page, content) => {
-        if (pending.has(page)) return;
         const sum = sumOf(content);
-        if (sums.get(page) !== UNKNOWN) {
-          if (sums.get(page) !== sum) changed.push(page);
-        } else if (!isToChange(page, content)) sums.set(page, sum);
+        if (sums.get(page) === UNKNOWN) {
+          if (!isPending(page) && !isToChange(page, content)) sums.set(page, sum);
+        } else if (sums.get(page) !== sum && !log.holds({ page, sum })) changed.push(page);
       }),
     );
     for (let page = count + 1; page <= sums.pages(); page++) {
-      if (sums.get(page) !== UNKNOWN && !pending.has(page)) changed.push(page);
+      if (sums.get(page) !== UNKNOWN) changed.push(page);
     }
     sums.write();
     return changed;
@@ -215,9 +253,6 @@ const sumOf = (content: Buffer): number => crc32(content) || 1;
 
 /** What no page with this sum has. */
 const another = (sum: number): number => sum ^ 1 || 2;
-
-/** When the file was last written to, or renamed: nobody can set that back. */
-const lastWrite = (file: number): bigint => fstatSync(file, { bigint: true }).ctimeNs;
 
 /** The first page of a file that is not in WAL mode yet says so, until it is opened for writing. */
 const isToChange = (page: number, content: Buffer): boolean =>

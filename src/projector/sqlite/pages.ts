@@ -27,5 +27,8 @@ export function eachPage(
   return seen;
 }
 
+/** When a file was last written to, or renamed: nobody can set that back. */
+export const lastWrite = (file: number): bigint => fstatSync(file, { bigint: true }).ctimeNs;
+
 export const pagesIn = (file: number, pageBytes: number): number =>
   Math.floor(fstatSync(file).size / pageBytes);

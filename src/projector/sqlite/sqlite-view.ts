@@ -95,7 +95,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const sums = file.bulk ? undefined : openPageSums(db, schema, { ...file, path: inPlace });
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
-  const looking = setInterval(() => sums?.look(), LOOK_MS).unref();
+  const looking = sums && lookOften(sums);
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -103,8 +103,9 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
   };
 
-  function requireRoom(): void {
+  function ready(): void {
     usable();
+    sums?.begin();
     const trouble = sums?.trouble();
     if (trouble === undefined) return;
     const what = `what was written to the view "${schema.view}" does not get into its file`;
@@ -112,7 +113,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   }
 
   function transaction(write: () => void): void {
-    requireRoom();
+    ready();
     translated(schema, "written", () => {
       db.exec("BEGIN IMMEDIATE");
       try {
@@ -143,7 +144,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       checkpoint = upTo;
     },
     async mend(write) {
-      requireRoom();
+      ready();
       try {
         db.exec("BEGIN IMMEDIATE");
         await write();
@@ -181,13 +182,23 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   };
 }
 
+function lookOften(sums: PageSums): NodeJS.Timeout {
+  return setInterval(() => {
+    try {
+      sums.look();
+    } catch {
+      // What cannot be read is told to who needs it.
+    }
+  }, LOOK_MS).unref();
+}
+
 function openPageSums(
   db: DatabaseSync,
   { view }: ViewSchema,
-  { path, onChanged = () => {} }: ViewFile,
+  { path, next: hurried, onChanged = () => {} }: ViewFile,
 ): PageSums {
   try {
-    return keepPageSums(db, { path, framesMax: WAL_PAGES_MAX, onChanged });
+    return keepPageSums(db, { path, framesMax: WAL_PAGES_MAX, hurried, onChanged });
   } catch (error) {
     db.close();
     throw notOpened("unavailable", view, path, saidBy(error));

@@ -38,7 +38,8 @@ export function openSums(path: string) {
     write(durable?: "durable"): void {
       if (last < 0) return;
       const bytes = new Uint8Array(sums.buffer, 4 * first, 4 * (last + 1 - first));
-      writeSync(file, bytes, 0, bytes.length, 4 * first);
+      const count = writeSync(file, bytes, 0, bytes.length, 4 * first);
+      if (count < bytes.length) throw new Error(`${name} could not be written as a whole`);
       if (durable) fdatasyncSync(file);
       first = Number.POSITIVE_INFINITY;
       last = -1;

@@ -4,6 +4,7 @@
  * the last one of a transaction says how many pages the database has, the others zero.
  */
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { lastWrite } from "./pages.ts";
 
 /** A page, by its number from 1 on, and the sum of what the frame holds of it. */
 export interface Frame {
@@ -21,10 +22,13 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
   const placeOf = (frame: number): number => HEADER_BYTES + frame * frameBytes;
   let file: number | undefined;
+  let chunk: Buffer | undefined;
   let salt = Buffer.alloc(8);
   /** Frames that were read, and how many of these are in the database. */
   let frames: Frame[] = [];
   let written = 0;
+  /** Those of the round before, all of which are in the database. */
+  let former: readonly Frame[] = [];
 
   /** Whether there is a log; one that begins anew holds nothing of what was read. */
   function look(): boolean {
@@ -35,6 +39,7 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
     const now = header.subarray(16, 24);
     if (!now.equals(salt)) {
       salt = now;
+      former = frames;
       frames = [];
       written = 0;
     }
@@ -44,7 +49,7 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
   /** The frames of whole transactions that were not told as written. */
   function read(): readonly Frame[] {
     if (!look() || file === undefined) return [];
-    const chunk = Buffer.allocUnsafe(Math.ceil(CHUNK_BYTES / frameBytes) * frameBytes);
+    chunk ??= Buffer.allocUnsafe(Math.ceil(CHUNK_BYTES / frameBytes) * frameBytes);
     let begun: Frame[] = [];
     for (let at = frames.length; ; ) {
       const read = readSync(file, chunk, 0, chunk.length, placeOf(at));
@@ -84,6 +89,18 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
       const header = Buffer.alloc(FRAME_HEADER_BYTES);
       const read = readSync(file, header, 0, header.length, placeOf(frames.length + count - 1));
       return read === header.length && header.subarray(8, 16).equals(salt);
+    },
+    /** Whether the database may have this of the page because somebody else has made a checkpoint. */
+    holds({ page, sum }: Frame): boolean {
+      const of = (frame: Frame): boolean => frame.page === page;
+      return (
+        frames.slice(written).some((frame) => of(frame) && frame.sum === sum) ||
+        former.findLast(of)?.sum === sum
+      );
+    },
+    /** When it was last written to; undefined where there is none. */
+    lastWrite(): bigint | undefined {
+      return look() && file !== undefined ? lastWrite(file) : undefined;
     },
     /** Frames that were read and not told as written. */
     unwritten: () => frames.length - written,
