@@ -11,7 +11,7 @@ import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "./places.
 import { giveFile, refusedFile, type Wanted } from "./projector/sqlite/refused-file.ts";
 import { findPosition } from "./projector/sqlite/view-tables.ts";
 import { endsBefore } from "./projector/start-places.ts";
-import { openLogReader } from "./stores.ts";
+import { openLogReader, requireWholeLog } from "./stores.ts";
 
 type Store = "log" | ViewName;
 
@@ -69,6 +69,7 @@ async function checkAhead(config: Config, own: readonly Store[]): Promise<readon
       return position === undefined ? [] : [{ view, position }];
     });
   try {
+    requireWholeLog(config);
     const head = await headOf(config);
     const ahead = places.find(({ position }) => position > head);
     return ahead === undefined ? [] : [endsBefore(ahead, head, dataFlag(config)).text];

@@ -11,7 +11,7 @@ import { copyLog } from "./log/copy-log.ts";
 import { readable } from "./log/readable.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
-import { lockData, openLog, openLogReader, requireLog } from "./stores.ts";
+import { lockData, openLog, openLogReader, requireLog, requireWholeLog } from "./stores.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -71,6 +71,7 @@ export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress 
   }
   const locks = [...new Set([config.data, target.data])].map((data) => lockData({ data }));
   try {
+    requireWholeLog(config);
     const from = await openLogReader(config);
     try {
       const other = await openLog(target);

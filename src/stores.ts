@@ -26,6 +26,7 @@ import type { Position } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
+import { checkWriteAheadLog } from "./log/sqlite/schema.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import {
   fileOf,
@@ -125,6 +126,11 @@ export function requireLog(config: Pick<Config, "data" | "log">): void {
   throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
     hint: "Name the data directory of a service with --data",
   });
+}
+
+/** Throws `invalid` for a log in the data directory of which SQLite would lose what was written. */
+export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
+  if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
 }
 
 /** Throws `invalid` for a view of the data directory that is there and may not be written. */

@@ -121,6 +121,10 @@ export const NOTHING: JobCounts = Object.freeze({
   batches: 0,
 });
 
+/** How many of the total are done with. */
+export const doneOf = ({ updated, created, deleted, noops }: JobCounts): number =>
+  updated + created + deleted + noops;
+
 interface Running {
   readonly number: number;
   readonly controller: AbortController;

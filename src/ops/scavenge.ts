@@ -18,7 +18,7 @@ import { decodeRecord, encodeChange } from "../log/record-codec.ts";
 import { scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
-import type { Jobs, JobWork } from "./jobs.ts";
+import { doneOf, type Jobs, type JobWork } from "./jobs.ts";
 import type { Outcome } from "./operations.ts";
 
 export interface ScavengeRequest {
@@ -173,7 +173,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     const start = position((run.place as { position: number } | undefined)?.position ?? START);
     const counts = {
       ...run.counts,
-      total: run.counts.updated + recordsBetween(log, start, cover.end),
+      total: doneOf(run.counts) + recordsBetween(log, start, cover.end),
     };
     let bytes = 0;
     for await (const page of gone(cover, start, run.signal)) {
@@ -184,9 +184,10 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
         counts.batches++;
         bytes += done.bytes;
       }
-      counts.updated += recordsBetween(log, page.from, page.upTo);
+      const others = recordsBetween(log, page.from, page.upTo) - page.records.length;
+      counts.updated += Math.max(0, others);
       // Where positions do not number the records, both are estimates.
-      counts.total = Math.max(counts.total, counts.updated);
+      counts.total = Math.max(counts.total, doneOf(counts));
       await run.report(counts, { position: page.upTo });
     }
     await run.report(counts);

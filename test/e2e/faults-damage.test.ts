@@ -6,14 +6,18 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { checkDirectory } from "../../src/check-directory.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { CatalogError } from "../../src/core/errors.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
+import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { type Client, encoded, proposal } from "../support/client.ts";
+import { type Client, createClient, encoded, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const tags = 300;
 const urnOf = (n: number): string => `urn:li:tag:damage${n}`;
@@ -221,4 +225,57 @@ describe("a flipped bit in the log", () => {
     const { body } = await client.get(`/entitiesV2/${encoded(urnOf(12))}`);
     expect(body.aspects.tagProperties.value.name).toBe("again");
   });
+});
+
+test("a log of which a part is damaged that a kill left out of its file ends the start, and loses nothing", {
+  timeout: 60_000,
+}, async () => {
+  using directory = temporaryDirectory("annals-damaged");
+  const service = await startService(directory.path);
+  const client = createClient(service.address);
+  for (let n = 0; n < 40; n++) {
+    await client.upsert(urnOf(n), "tagProperties", { name: `mark ${n}`.padEnd(4_000) });
+  }
+  await service.stop("SIGKILL");
+  const file = join(directory.path, "log.sqlite-wal");
+  const content = readFileSync(file);
+  const at = Math.floor(content.length / 2);
+  const whole = Buffer.from(content);
+  content.fill(0x55, at, at + 16);
+  writeFileSync(file, content);
+  const told = {
+    code: "invalid",
+    message: expect.stringMatching(
+      /the log ".*" is damaged: in ".*-wal" what lies from byte \d+ on/,
+    ),
+    hint: expect.stringContaining("backup"),
+  };
+  const config = readConfig({ port: "0", data: directory.path, logLevel: "silent" }, {});
+  const logger = createLogger("silent");
+  for (const isWithout of [false, true]) {
+    if (isWithout) {
+      for (const view of views) {
+        for (const end of ["", "-wal", "-shm", "-sums"]) {
+          rmSync(join(directory.path, `${view}.sqlite${end}`), { force: true });
+        }
+      }
+    }
+    await expect(openService(config, { logger })).rejects.toMatchObject(told);
+    await expect(rebuildOne(directory.path, "aspects")).rejects.toMatchObject(told);
+    expect(readFileSync(file).equals(content)).toBe(true);
+  }
+  const { findings } = await checkDirectory(config, ["log"]);
+  expect(findings).toEqual([told.message]);
+  writeFileSync(file, whole);
+  const again = await openService(config, { logger });
+  try {
+    for (let n = 0; n < 40; n++) {
+      const path = `/entitiesV2/${encoded(urnOf(n))}`;
+      expect((await createClient(again.address()).get(path)).body).toMatchObject({
+        aspects: { tagProperties: { value: { name: `mark ${n}`.padEnd(4_000) } } },
+      });
+    }
+  } finally {
+    await again.close();
+  }
 });

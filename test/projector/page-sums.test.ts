@@ -229,21 +229,85 @@ test("a page that has changed without anybody writing is found in some rounds", 
   again.close();
 });
 
-test("a checkpoint that somebody else makes changes nothing", () => {
+test.each([
+  ["PASSIVE", "looked at"],
+  ["PASSIVE", "written to"],
+  ["RESTART", "looked at"],
+  ["RESTART", "written to"],
+  ["TRUNCATE", "looked at"],
+  ["TRUNCATE", "written to"],
+])(
+  "a checkpoint that somebody else makes (%s) changes nothing; the file is %s after it",
+  (kind, after) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "view.sqlite");
+    const { db, sums } = filledDatabase(path);
+    for (let id = 1; id < 60; id++) write(db, id, 2_000);
+    sums.look();
+    const other = new DatabaseSync(path);
+    expect(other.prepare(`PRAGMA wal_checkpoint(${kind})`).get()).toMatchObject({ busy: 0 });
+    other.close();
+    if (after === "looked at") sums.look();
+    for (let id = 1; id < 60; id++) {
+      sums.begin();
+      write(db, id, 1_000);
+    }
+    sums.checkpoint("always");
+    sums.look();
+    expect(sums.changed).toEqual([]);
+    sums.end();
+    db.close();
+    sums.close();
+    expect(changedPages(path, PAGE_BYTES)).toEqual([]);
+  },
+);
+
+/** What a killed process leaves of a database and its sums. */
+function copied(path: string, to: string): string {
+  for (const [n, file] of filesAt(path).entries()) cpSync(file, filesAt(to)[n] ?? "");
+  return to;
+}
+
+test.each(["before", "after"])(
+  "a page that was changed and is to be written again is told after a kill, also one that was told %s",
+  (told) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "view.sqlite");
+    const { db, sums } = filledDatabase(path);
+    scribble(path, 20 * PAGE_BYTES + 100);
+    if (told === "before") sums.look();
+    // Of one transaction, and not checkpointed.
+    for (let id = 1; id < 60; id++) write(db, id, 3_000);
+    const left = copied(path, join(directory.path, "left.sqlite"));
+    expect(changedPages(left, PAGE_BYTES)).toContain(21);
+    db.close();
+    sums.close();
+  },
+);
+
+test("what others write to the write-ahead log is told, and what it came to is told after the end", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "view.sqlite");
   const { db, sums } = filledDatabase(path);
-  for (let id = 1; id < 60; id++) write(db, id, 2_000);
-  const other = new DatabaseSync(path);
-  expect(other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()).toMatchObject({ busy: 0 });
-  sums.look();
-  other.close();
-  for (let id = 1; id < 60; id++) write(db, id, 1_000);
-  sums.checkpoint("always");
+  for (let id = 1; id < 60; id++) {
+    write(db, id, 3_000);
+    sums.checkpoint();
+  }
+  const bytes = readFileSync(`${path}-wal`).length;
+  write(db, 1, 3_000);
+  sums.checkpoint();
   sums.look();
   expect(sums.changed).toEqual([]);
+  // A frame of the transaction that is not in the file yet, or any before it.
+  scribble(`${path}-wal`, Math.floor(bytes / 2));
+  sums.look();
+  expect(sums.changed.length).toBeLessThanOrEqual(1);
+  write(db, 2, 3_000);
+  scribble(`${path}-wal`, 32 + 24 + 100);
+  sums.begin();
+  expect(sums.changed).toEqual([expect.any(Number)]);
   sums.end();
   db.close();
   sums.close();
-  expect(changedPages(path, PAGE_BYTES)).toEqual([]);
+  expect(changedPages(path, PAGE_BYTES)).not.toEqual([]);
 });

@@ -3,10 +3,18 @@
  * operating system lets go of it when the process ends, however it ends, so there is nothing to
  * clean up after a crash.
  */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, saidBy } from "../../core/errors.ts";
 import { giveFile, refusedFile } from "../../projector/sqlite/refused-file.ts";
 
 export interface DirectoryLock {
@@ -19,6 +27,7 @@ export interface DirectoryLock {
  */
 export function lockDirectory(directory: string): DirectoryLock {
   make(directory);
+  requireWritable(directory);
   const file = join(directory, "lock.sqlite");
   const holder = join(directory, "lock.pid");
   let database: DatabaseSync | undefined;
@@ -44,6 +53,23 @@ function make(directory: string): void {
     });
   }
 }
+
+/** After a crash there is nothing to make in it before the views, which would say something else. */
+function requireWritable(directory: string): void {
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? saidBy(cause);
+    const what = `cannot use the data directory "${directory}": it may not be read and written (${code})`;
+    throw new CatalogError("invalid", what, {
+      hint: code === "EROFS" ? anotherPlace : giveDirectory,
+      cause,
+    });
+  }
+}
+
+const giveDirectory =
+  "Give it to the user that the service runs as, with mode 700, or name another one with --data";
 
 /** Not mkdir's `recursive`: in a place such as /proc, that tries for ever. */
 function makeWithParents(directory: string): void {

@@ -13,6 +13,7 @@ import {
 } from "../verify/verified-state.ts";
 import { preparingOn } from "./prepared.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
+import { damaged, isSqliteError } from "./sqlite-errors.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Of the table, before sums were remembered. */
@@ -72,7 +73,10 @@ export function openSqliteVerifiedState(
     }
     const reason = saidBy(cause);
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
-      hint: "Delete the file: the next verification makes it again",
+      hint:
+        isSqliteError(cause) && damaged(cause)
+          ? "Delete the file: the next verification makes it again"
+          : "Look whether the data directory may be written and has room",
       cause,
     });
   }

@@ -3,7 +3,7 @@
  * header, and frames of a header and a page each. Those of its present round carry the header's salt;
  * the last one of a transaction says how many pages the database has, the others zero.
  */
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { lastWrite } from "./pages.ts";
 
 /** A page, by its number from 1 on, and the sum of what the frame holds of it. */
@@ -79,7 +79,7 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
         readSync(file, frame, 0, frameBytes, placeOf(at));
         sum.add(frame.subarray(0, 8));
         sum.add(frame.subarray(FRAME_HEADER_BYTES));
-        if (!sum.is(frame.readUInt32BE(16), frame.readUInt32BE(20))) return false;
+        if (!sum.is(frame.subarray(16, 24))) return false;
       }
       return true;
     },
@@ -126,7 +126,56 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
   };
 }
 
-/** The checksum of a write-ahead log, as it is after its header; it says in which order bytes are taken. */
+/**
+ * From which byte on SQLite would not take what was durable; undefined
+ * where that cannot be told. SQLite ends a log at the first frame that does not fit to those before it.
+ * Behind that may lie the rest of transactions that a power cut has torn, or that could not be made
+ * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
+ * transaction fits to the end of one, both were there, and what lies before them is damaged.
+ */
+export function damagedFrom(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined;
+    const pageBytes = header.readUInt32BE(8);
+    const isPage = pageBytes >= 512 && pageBytes <= 65_536;
+    const whole = isPage && createWalSum(file).is(header.subarray(24));
+    if (!whole) return fstatSync(file).size > HEADER_BYTES ? 0 : undefined;
+    const damaged = damagedFrame(file, pageBytes, header.subarray(16, 24));
+    const now = Buffer.alloc(HEADER_BYTES);
+    readSync(file, now, 0, HEADER_BYTES, 0);
+    // Else somebody has begun it anew meanwhile.
+    return now.equals(header) ? damaged : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function damagedFrame(file: number, pageBytes: number, salt: Buffer): number | undefined {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + pageBytes);
+  const sum = createWalSum(file);
+  let damaged: number | undefined;
+  /** Whether the frame before it ends a transaction. */
+  let ended = false;
+  for (let at = HEADER_BYTES; ; at += frame.length) {
+    if (readSync(file, frame, 0, frame.length, at) < frame.length) return undefined;
+    sum.add(frame.subarray(0, 8));
+    sum.add(frame.subarray(FRAME_HEADER_BYTES));
+    const told = frame.subarray(16, 24);
+    const fits = frame.subarray(8, 16).equals(salt) && sum.is(told);
+    if (fits && ended && damaged !== undefined) return damaged;
+    if (!fits) damaged ??= at;
+    ended = frame.readUInt32BE(4) !== 0;
+    sum.goOn(told);
+  }
+}
+
+/**
+ * The checksum of a write-ahead log, as it is after its header, which says in which order bytes are
+ * taken. Sums that are told are eight bytes.
+ */
 function createWalSum(file: number) {
   const header = Buffer.alloc(HEADER_BYTES);
   readSync(file, header, 0, HEADER_BYTES, 0);
@@ -141,5 +190,14 @@ function createWalSum(file: number) {
     }
   };
   add(header.subarray(0, 24));
-  return { add, is: (one: number, other: number): boolean => one === first && other === second };
+  return {
+    add,
+    is: (told: Buffer): boolean =>
+      told.readUInt32BE(0) === first && told.readUInt32BE(4) === second,
+    /** As if what was added had this sum. */
+    goOn(told: Buffer): void {
+      first = told.readUInt32BE(0);
+      second = told.readUInt32BE(4);
+    },
+  };
 }
