@@ -3,7 +3,6 @@
  * scripts or anything from elsewhere, which asks for itself again every few seconds.
  */
 import { createHash } from "node:crypto";
-import { doneOf } from "../ops/jobs.ts";
 import type { Job, ParkedEntity, ServiceStatus, ViewStatus } from "../ops/operations.ts";
 import { escaped } from "./docs-text.ts";
 import type { Answer } from "./endpoint.ts";
@@ -156,8 +155,8 @@ function renderJobs(jobs: readonly Job[], total: number, now: number): string {
 }
 
 function progressOf({ counts }: Job): string {
-  const { total } = counts;
-  const done = doneOf(counts);
+  const { total, updated, created, deleted, noops } = counts;
+  const done = updated + created + deleted + noops;
   if (total === 0) return whole(done);
   const text = `${whole(done)} of ${whole(total)}`;
   return `<progress max="${total}" value="${Math.min(done, total)}">${text}</progress> ${text}`;

@@ -141,6 +141,31 @@ describe("a file that this user may not use ends with 2", () => {
     return own;
   }
 
+  tried("a directory that may only be read, as a killed process has left it", async () => {
+    const own = directoryWith("log.sqlite", 0o600);
+    const killed = start(
+      process.execPath,
+      [main, "serve", "--data", own],
+      { ANNALS_LOG_LEVEL: "warn", ANNALS_PORT: "0", NODE_COMPILE_CACHE: compiled() },
+      user.identity,
+    );
+    await killed.said("http://");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    chmodSync(own, 0o555);
+    try {
+      for (const command of ["serve", "verify", "rebuild"]) {
+        const { code, stderr } = await asUser(command, "--data", own);
+        expect({ command, code, stderr }).toEqual({
+          ...{ command, code: 2 },
+          stderr: `annals: cannot use the data directory "${own}": it may not be read and written (EACCES). Give it to the user that the service runs as, with mode 700, or name another one with --data\n`,
+        });
+      }
+    } finally {
+      chmodSync(own, 0o700);
+    }
+  });
+
   tried("a log that may only be read", async () => {
     const own = directoryWith("log.sqlite", 0o444);
     const file = join(own, "log.sqlite");
