@@ -311,3 +311,21 @@ test("what others write to the write-ahead log is told, and what it came to is t
   sums.close();
   expect(changedPages(path, PAGE_BYTES)).not.toEqual([]);
 });
+
+test("a write-ahead log is written to the file when it is long, however often it is looked at", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "view.sqlite");
+  const { db, sums } = filledDatabase(path);
+  const before = readFileSync(path).length;
+  for (let id = 100; id < 300; id++) {
+    sums.begin();
+    write(db, id, 3_000);
+    sums.checkpoint();
+    sums.look();
+  }
+  expect(readFileSync(path).length).toBeGreaterThan(before + 180 * 2 * PAGE_BYTES);
+  expect(readFileSync(`${path}-wal`).length).toBeLessThan(300 * PAGE_BYTES);
+  sums.end();
+  db.close();
+  sums.close();
+});

@@ -81,7 +81,7 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
   function checkpoint(): void {
     lookAtOthers();
     if (hurried > 0) lookAt(hurried);
-    const frames = log.read();
+    const frames = log.toBeWritten();
     if (frames.length === 0) return;
     for (const { page } of frames) if (!changed.has(page)) sums.set(page, UNKNOWN);
     sums.write("durable");
@@ -144,14 +144,14 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
 
   function tryCheckpoint(always?: "always"): void {
     try {
+      // What was committed is its own.
+      seenLog = log.lastWrite();
       if (always === undefined && !log.has(framesMax)) return;
       checkpoint();
       failure = undefined;
     } catch (error) {
       // What was committed is in the write-ahead log, and stays there until the next try.
       failure = error;
-    } finally {
-      seenLog = log.lastWrite();
     }
   }
 

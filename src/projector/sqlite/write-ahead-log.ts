@@ -4,7 +4,6 @@
  * the last one of a transaction says how many pages the database has, the others zero.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
-import { lastWrite } from "./pages.ts";
 
 /** A page, by its number from 1 on, and the sum of what the frame holds of it. */
 export interface Frame {
@@ -27,6 +26,8 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
   /** Frames that were read, and how many of these are in the database. */
   let frames: Frame[] = [];
   let written = 0;
+  /** How many had been read when it was last asked for those to be written. */
+  let asked = 0;
   /** Those of the round before, all of which are in the database. */
   let former: readonly Frame[] = [];
 
@@ -42,6 +43,7 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
       former = frames;
       frames = [];
       written = 0;
+      asked = 0;
     }
     return true;
   }
@@ -83,11 +85,17 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
       }
       return true;
     },
-    /** Whether it has so many frames beside those that were read. */
+    /** The same, to be written to the database now. */
+    toBeWritten(): readonly Frame[] {
+      const all = read();
+      asked = frames.length;
+      return all;
+    },
+    /** Whether it has so many frames beside those that were asked for. */
     has(count: number): boolean {
       if (!look() || file === undefined) return false;
       const header = Buffer.alloc(FRAME_HEADER_BYTES);
-      const read = readSync(file, header, 0, header.length, placeOf(frames.length + count - 1));
+      const read = readSync(file, header, 0, header.length, placeOf(asked + count - 1));
       return read === header.length && header.subarray(8, 16).equals(salt);
     },
     /** Whether the database may have this of the page because somebody else has made a checkpoint. */
@@ -100,7 +108,8 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
     },
     /** When it was last written to; undefined where there is none. */
     lastWrite(): bigint | undefined {
-      return look() && file !== undefined ? lastWrite(file) : undefined;
+      // Who opens it as root gives it to root once more, which changes the other stamp.
+      return look() && file !== undefined ? fstatSync(file, { bigint: true }).mtimeNs : undefined;
     },
     /** Frames that were read and not told as written. */
     unwritten: () => frames.length - written,
