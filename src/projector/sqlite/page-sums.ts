@@ -138,8 +138,8 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
       changed.add(page);
       sums.set(page, another(sums.get(page)));
     }
-    sums.write("durable");
     if (pages.length > 0) onChanged(pages.length);
+    sums.write("durable");
   }
 
   function tryCheckpoint(always?: "always"): void {
@@ -156,7 +156,13 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
   }
 
   return {
-    begin: lookAtOthers,
+    begin() {
+      try {
+        lookAtOthers();
+      } catch {
+        // What cannot be read, or noted, is no reason not to write.
+      }
+    },
     checkpoint: tryCheckpoint,
     trouble() {
       if (failure === undefined || log.unwritten() < LENGTHS_MAX * framesMax) return undefined;
@@ -164,11 +170,15 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
       return failure;
     },
     look() {
-      log.read();
-      lookAtOthers();
-      const part = Math.ceil(sums.pages() / LOOKS);
-      const usual = Math.min(LOOK_PAGES.max, Math.max(LOOK_PAGES.min, part));
-      lookAt(hurried > 0 ? Math.min(hurried, HURRIED_PAGES) : usual);
+      try {
+        log.read();
+        lookAtOthers();
+        const part = Math.ceil(sums.pages() / LOOKS);
+        const usual = Math.min(LOOK_PAGES.max, Math.max(LOOK_PAGES.min, part));
+        lookAt(hurried > 0 ? Math.min(hurried, HURRIED_PAGES) : usual);
+      } catch {
+        // What cannot be read is told to who needs it.
+      }
     },
     end() {
       try {

@@ -95,7 +95,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const sums = file.bulk ? undefined : openPageSums(db, schema, { ...file, path: inPlace });
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
-  const looking = sums && lookOften(sums);
+  const looking = sums && setInterval(() => sums.look(), LOOK_MS).unref();
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
 
@@ -180,16 +180,6 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       else replace(file.path, beside);
     },
   };
-}
-
-function lookOften(sums: PageSums): NodeJS.Timeout {
-  return setInterval(() => {
-    try {
-      sums.look();
-    } catch {
-      // What cannot be read is told to who needs it.
-    }
-  }, LOOK_MS).unref();
 }
 
 function openPageSums(
