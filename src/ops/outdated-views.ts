@@ -28,6 +28,8 @@ export interface OutdatedParts {
 const LOOK_MS = 1_000;
 /** Until a rebuild that did not succeed is tried again, first and at most. */
 const RETRY_MS = { first: 30_000, max: 600_000 };
+/** Between two rebuilds, whatever there is to be rebuilt. */
+const PAUSE_MS = 5_000;
 
 /** Resolves when it has looked once. */
 export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
@@ -38,6 +40,7 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
   let rebuilt = parts.rebuilt();
   let retryMs = RETRY_MS.first;
   let retryAt = Number.NEGATIVE_INFINITY;
+  let begunAt = Number.NEGATIVE_INFINITY;
 
   async function look(): Promise<void> {
     const stale = parts.stale();
@@ -52,8 +55,9 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     if (tried.length === 0) retryMs = RETRY_MS.first;
     if (due.length === 0 || underWay()) return;
     const isNew = due.some((view) => !tried.includes(view));
-    if (!isNew && performance.now() < retryAt) return;
+    if (performance.now() < (isNew ? begunAt + PAUSE_MS : retryAt)) return;
     tried = due;
+    begunAt = performance.now();
     retryAt = performance.now() + retryMs;
     retryMs = Math.min(retryMs * 2, RETRY_MS.max);
     await parts.rebuild(due);

@@ -213,7 +213,8 @@ export function createReplacing(parts: ReplacingParts) {
         free(one);
         await old.sink.close().catch(() => {});
       }
-      await drop();
+      // What is left of the old ones is removed by the next start.
+      await drop().catch(() => {});
       for (const { view } of followers) void view.letGo?.();
     },
 

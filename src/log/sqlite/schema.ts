@@ -104,7 +104,8 @@ export function openForWriting(file: string): DatabaseSync {
 export function checkWriteAheadLog(file: string): void {
   const path = `${file}-wal`;
   const byte = damagedFrom(path);
-  if (byte === undefined) return;
+  // Where somebody has it open it may have been written to meanwhile.
+  if (byte === undefined || damagedFrom(path) !== byte) return;
   const what = `the log "${file}" is damaged: in "${path}" what lies from byte ${byte} on is not what was written`;
   throw new CatalogError("invalid", what, {
     hint: "Put a backup of the log back, as the README tells under Operations. To go on without what lies from there on, which loses it, move that file away",

@@ -80,17 +80,22 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
 
   function checkpoint(): void {
     lookAtOthers();
-    if (hurried > 0) lookAt(hurried);
     const frames = log.toBeWritten();
     if (frames.length === 0) return;
+    // Of these alone it could not be told later.
+    if (hurried > 0) lookAtEach(new Set(frames.map(({ page }) => page)));
     for (const { page } of frames) if (!changed.has(page)) sums.set(page, UNKNOWN);
     sums.write("durable");
-    const done = run.get() as { log: number; checkpointed: number };
+    let done: { log: number; checkpointed: number };
+    try {
+      done = run.get() as typeof done;
+    } finally {
+      seen = lastWrite(file);
+    }
     for (const { page, sum } of log.written(done.checkpointed, done.log)) {
       sums.set(page, changed.has(page) ? another(sum) : sum);
     }
     sums.write();
-    seen = lastWrite(file);
   }
 
   function lookAtOthers(): void {
@@ -99,23 +104,39 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
       next = 1;
       hurried = Math.max(pagesIn(file, pageBytes), sums.pages());
     }
-    if (log.lastWrite() === seenLog) return;
+    // In a transaction it may have been written to by that.
+    if (db.isTransaction || log.lastWrite() === seenLog) return;
     seenLog = log.lastWrite();
     const frames = log.read();
     if (!log.isWhole()) tell(frames.map(({ page }) => page));
   }
 
-  /** After the last page of the file the first one is the next. */
-  function lookAt(count: number): void {
+  /** Pages from one on that have another sum than theirs, or had none; how many were looked at. */
+  function compare(from: number, count: number) {
     const found: Frame[] = [];
     const unknown: Frame[] = [];
-    const from = next;
     const looked = eachPage(file, { pageBytes, from, count }, (page, content) => {
       const before = sums.get(page);
       if (changed.has(page)) return;
       const sum = sumOf(content);
       if (before !== sum) (before === UNKNOWN ? unknown : found).push({ page, sum });
     });
+    return { found, unknown, looked };
+  }
+
+  function lookAtEach(pages: ReadonlySet<number>): void {
+    try {
+      const found = [...pages].flatMap((page) => compare(page, 1).found);
+      tell(found.filter((frame) => !log.holds(frame)).map(({ page }) => page));
+    } catch {
+      // What cannot be read is told to who needs it.
+    }
+  }
+
+  /** After the last page of the file the first one is the next. */
+  function lookAt(count: number): void {
+    const from = next;
+    const { found, unknown, looked } = compare(from, count);
     next = looked < count ? 1 : from + looked;
     hurried = looked < count ? 0 : Math.max(0, hurried - looked);
     const lacking: number[] = [];
@@ -178,6 +199,8 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
         lookAt(hurried > 0 ? Math.min(hurried, HURRIED_PAGES) : usual);
       } catch {
         // What cannot be read is told to who needs it.
+        next++;
+        hurried = Math.max(0, hurried - 1);
       }
     },
     end() {

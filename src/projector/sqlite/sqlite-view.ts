@@ -95,9 +95,9 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const sums = file.bulk ? undefined : openPageSums(db, schema, { ...file, path: inPlace });
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
-  const looking = sums && setInterval(() => sums.look(), LOOK_MS).unref();
   let checkpoint = translated(schema, "read", () => readPosition(db));
   const savePosition = db.prepare("UPDATE view SET position = ?");
+  const looking = sums && setInterval(() => sums.look(), LOOK_MS).unref();
 
   const usable = () => {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);

@@ -143,8 +143,13 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
  * transaction fits to the end of one, both were there, and what lies before them is damaged.
  */
 export function damagedFrom(path: string): number | undefined {
-  if (!existsSync(path)) return undefined;
-  const file = openSync(path, "r");
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    // There is none, or whoever opens it is told why not.
+    return undefined;
+  }
   try {
     const header = Buffer.alloc(HEADER_BYTES);
     if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined;
