@@ -127,7 +127,7 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
   function lookAtEach(pages: ReadonlySet<number>): void {
     try {
       const found = [...pages].flatMap((page) => compare(page, 1).found);
-      tell(found.filter((frame) => !log.holds(frame)).map(({ page }) => page));
+      tell(writtenByOthers(found));
     } catch {
       // What cannot be read is told to who needs it.
     }
@@ -149,10 +149,12 @@ export function keepPageSums(db: DatabaseSync, kept: Kept): PageSums {
     const isPending = pendingIn(log.read());
     for (const { page, sum } of unknown) if (!isPending(page)) sums.set(page, sum);
     for (const { page, sum } of found) sums.set(page, sum);
-    // Somebody else may have made a checkpoint.
-    const others = found.filter((frame) => !log.holds(frame)).map(({ page }) => page);
-    tell([...others, ...lacking]);
+    tell([...writtenByOthers(found), ...lacking]);
   }
+
+  /** Those that are not there because somebody else has made a checkpoint. */
+  const writtenByOthers = (found: readonly Frame[]): readonly number[] =>
+    found.filter((frame) => !log.holds(frame)).map(({ page }) => page);
 
   function tell(pages: readonly number[]): void {
     for (const page of pages) {
@@ -245,11 +247,11 @@ export function changedPages(path: string, pageBytes: number): readonly number[]
   const sums = openSums(path);
   const log = followWal(`${path}-wal`, pageBytes, sumOf);
   try {
-    const pages = log.read().map(({ page }) => page);
+    const frames = log.read();
     // The file may have some of them already, and is not brought back to before with the others.
-    if (!log.isWhole()) return [...new Set(pages)];
+    if (!log.isWhole()) return [...new Set(frames.map(({ page }) => page))];
     // They are about to be written again, and may be made of what stands there now.
-    const isPending = pendingIn(log.read());
+    const isPending = pendingIn(frames);
     const changed: number[] = [];
     const count = withFile(path, (file) =>
       eachPage(file, { pageBytes }, (page, content) => {

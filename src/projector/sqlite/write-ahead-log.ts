@@ -115,7 +115,8 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
     unwritten: () => frames.length - written,
     /**
      * Of `total` frames the first `count` are in the database: those of them that were not told
-     * before, and have no later ones of the same page. What was read beyond them is what a crash has left; others may have written meanwhile.
+     * before, and have no later ones of the same page. What was read beyond them is what a crash has
+     * left; others may have written meanwhile.
      */
     written(count: number, total: number): readonly Frame[] {
       const before = salt;
@@ -136,8 +137,7 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
 }
 
 /**
- * From which byte on SQLite would not take what was durable; undefined
- * where that cannot be told. SQLite ends a log at the first frame that does not fit to those before it.
+ * From which byte on SQLite would not take what was durable; undefined where that cannot be told. SQLite ends a log at the first frame that does not fit to those before it.
  * Behind that may lie the rest of transactions that a power cut has torn, or that could not be made
  * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
  * transaction fits to the end of one, both were there, and what lies before them is damaged.
