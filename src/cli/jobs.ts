@@ -1,5 +1,6 @@
 /** `annals jobs`: what the jobs of a running service are, and following one to its end. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { doneOf } from "../core/job-counts.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { OperatorClient } from "./operator-client.ts";
 import { table } from "./table.ts";
@@ -68,7 +69,7 @@ export async function watchJob(id: string, around: Around): Promise<ExitCode> {
   try {
     for (;;) {
       const job = await client.act<ToldJob>("getJob", { id });
-      bar.update(doneOf(job), Math.max(1, job.counts.total ?? 0));
+      bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
       if (job.state === "running") {
         await sleep(lookMs);
         continue;
@@ -109,12 +110,9 @@ async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void>
   await terminal.print(rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n"));
 }
 
-const doneOf = ({ counts }: ToldJob): number =>
-  (counts.updated ?? 0) + (counts.created ?? 0) + (counts.deleted ?? 0) + (counts.noops ?? 0);
-
 function progressOf(job: ToldJob): string {
   const { total = 0 } = job.counts;
-  const done = doneOf(job).toLocaleString("en");
+  const done = doneOf(job.counts).toLocaleString("en");
   return total === 0 ? done : `${done} of ${total.toLocaleString("en")}`;
 }
 

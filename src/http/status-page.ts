@@ -3,6 +3,7 @@
  * scripts or anything from elsewhere, which asks for itself again every few seconds.
  */
 import { createHash } from "node:crypto";
+import { doneOf } from "../core/job-counts.ts";
 import type { Job, ParkedEntity, ServiceStatus, ViewStatus } from "../ops/operations.ts";
 import { escaped } from "./docs-text.ts";
 import type { Answer } from "./endpoint.ts";
@@ -155,8 +156,8 @@ function renderJobs(jobs: readonly Job[], total: number, now: number): string {
 }
 
 function progressOf({ counts }: Job): string {
-  const { total, updated, created, deleted, noops } = counts;
-  const done = updated + created + deleted + noops;
+  const { total } = counts;
+  const done = doneOf(counts);
   if (total === 0) return whole(done);
   const text = `${whole(done)} of ${whole(total)}`;
   return `<progress max="${total}" value="${Math.min(done, total)}">${text}</progress> ${text}`;

@@ -2,21 +2,11 @@
  * Records of jobs and back: Avro JobRecord in single-object encoding, as every record of the log.
  * They are in streams of their own, which hold no changes: no view is made of them.
  */
+import type { JobCounts } from "../core/job-counts.ts";
 import type { LogRecord } from "./change-log.ts";
 import { createSingleObjectCodec } from "./single-object.ts";
 
 export type JobState = "started" | "running" | "done" | "failed" | "cancelled";
-
-/** What a job has done; what it is that is counted, its kind says. */
-export interface JobCounts {
-  /** What there is to do, as far as known. */
-  readonly total: number;
-  readonly updated: number;
-  readonly created: number;
-  readonly deleted: number;
-  readonly noops: number;
-  readonly batches: number;
-}
 
 export interface JobRecord {
   /** `<node>:<number>` */

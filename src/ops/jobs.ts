@@ -12,8 +12,9 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { type JobCounts, NOTHING } from "../core/job-counts.ts";
 import type { Position } from "../core/position.ts";
-import type { JobCounts, JobRecord } from "../log/job-codec.ts";
+import type { JobRecord } from "../log/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
 export interface Job {
@@ -111,19 +112,6 @@ export const runningMax = 16;
 const resumedMax = 3;
 /** Between two records of how far a job is. */
 const REPORTED_MS_MIN = 2_000;
-
-export const NOTHING: JobCounts = Object.freeze({
-  total: 0,
-  updated: 0,
-  created: 0,
-  deleted: 0,
-  noops: 0,
-  batches: 0,
-});
-
-/** How many of the total are done with. */
-export const doneOf = ({ updated, created, deleted, noops }: JobCounts): number =>
-  updated + created + deleted + noops;
 
 interface Running {
   readonly number: number;

@@ -5,9 +5,10 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { NOTHING } from "../core/job-counts.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
 import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
-import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
+import type { Jobs, JobWork } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
 

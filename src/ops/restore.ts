@@ -8,11 +8,11 @@ import { setTimeout as delay, setImmediate as turn } from "node:timers/promises"
 import { createUrnPattern } from "../aspects/urn-like.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import type { JobCounts } from "../core/job-counts.ts";
 import { nearest } from "../core/nearest.ts";
 import { entityStream } from "../core/stream.ts";
 import { parseUrn, patternWithNamespace, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
-import type { JobCounts } from "../log/job-codec.ts";
 import type { Model } from "../model/model.ts";
 import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Caller } from "../catalog/catalog.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import { doneOf } from "../core/job-counts.ts";
 import { type Position, position, revision, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
@@ -18,7 +19,7 @@ import { decodeRecord, encodeChange } from "../log/record-codec.ts";
 import { scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
-import { doneOf, type Jobs, type JobWork } from "./jobs.ts";
+import type { Jobs, JobWork } from "./jobs.ts";
 import type { Outcome } from "./operations.ts";
 
 export interface ScavengeRequest {

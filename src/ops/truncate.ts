@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Caller } from "../catalog/catalog.ts";
 import { type Change, NO_RUN_ID } from "../core/change.ts";
 import { assert, CatalogError } from "../core/errors.ts";
+import { NOTHING } from "../core/job-counts.ts";
 import { nearest } from "../core/nearest.ts";
 import { type Position, position } from "../core/position.ts";
 import { truncationStream } from "../core/stream.ts";
@@ -15,7 +16,6 @@ import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesIndex, TimeseriesReader } from "../timeseries/timeseries-table.ts";
 import type { Jobs, JobWork } from "./jobs.ts";
-import { NOTHING } from "./jobs.ts";
 import type { Outcome, TruncateRequest } from "./operations.ts";
 
 /** Events of one transaction, at most and when nothing is said: some milliseconds. */

@@ -4,13 +4,14 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { NOTHING } from "../core/job-counts.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
 import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
-import { type Jobs, type JobWork, NOTHING } from "./jobs.ts";
+import type { Jobs, JobWork } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
 

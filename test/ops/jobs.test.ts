@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
+import { NOTHING } from "../../src/core/job-counts.ts";
 import { JOBS, jobStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
@@ -10,7 +11,6 @@ import {
   type JobRun,
   type Jobs,
   type JobWork,
-  NOTHING,
   openJobs,
   runningMax,
 } from "../../src/ops/jobs.ts";

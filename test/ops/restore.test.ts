@@ -1,12 +1,12 @@
 /** How far a restoration is, within a batch of many entities too, and where it goes on from there. */
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
+import { type JobCounts, NOTHING } from "../../src/core/job-counts.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
-import type { JobCounts } from "../../src/log/job-codec.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { type JobRun, NOTHING } from "../../src/ops/jobs.ts";
+import type { JobRun } from "../../src/ops/jobs.ts";
 import { createRestoring } from "../../src/ops/restore.ts";
 
 const entities = 130;

@@ -1,7 +1,8 @@
 /** Verifying as a job, over views that need not be there (src/ops/verify.ts). */
 import { afterEach, expect, test, vi } from "vitest";
+import { NOTHING } from "../../src/core/job-counts.ts";
 import { position } from "../../src/core/position.ts";
-import { type JobRun, NOTHING } from "../../src/ops/jobs.ts";
+import type { JobRun } from "../../src/ops/jobs.ts";
 import { createVerifications, type VerifyParts } from "../../src/ops/verify.ts";
 import type { Unrestored } from "../../src/projector/restore.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";

@@ -1,0 +1,25 @@
+/** What a job has done; what it is that is counted, its kind says. */
+export interface JobCounts {
+  /** What there is to do, as far as known. */
+  readonly total: number;
+  readonly updated: number;
+  readonly created: number;
+  readonly deleted: number;
+  readonly noops: number;
+  readonly batches: number;
+}
+
+export const NOTHING: JobCounts = Object.freeze({
+  total: 0,
+  updated: 0,
+  created: 0,
+  deleted: 0,
+  noops: 0,
+  batches: 0,
+});
+
+/** How many of the total are done with. */
+export const doneOf = (counts: Partial<JobCounts>): number => {
+  const { updated, created, deleted, noops } = { ...NOTHING, ...counts };
+  return updated + created + deleted + noops;
+};
