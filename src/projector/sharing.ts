@@ -57,10 +57,14 @@ const FOLLOWED_MAX = 0.9;
 const EARLIER = { costly: 0.9, others: 0.98, written: 0.7, beside: 0.6 };
 /**
  * Writers who do not bring so many times as much while the core is left to them do not want it: after so
- * long it is taken from them again, for so long. From those who do, it is taken for a moment now and then:
- * what they bring beside the views may have become another.
+ * long it is taken from them again. They may have been held up by something else, though: the first time
+ * it is taken for a second, and each further time for twice as long. From those who do want it, it is
+ * taken for a moment now and then: what they bring beside the views may have become another.
  */
-const WANTED = { times: 1.15, triedMs: 400, refusedMs: 5_000, usedMs: 5_000, askedMs: 300 };
+const WANTED = {
+  ...{ times: 1.15, triedMs: 400, usedMs: 5_000, askedMs: 300 },
+  refusedMs: { first: 1_000, most: 8_000 },
+};
 /**
  * Writers are looked at no sooner than that after the last look. What was written over a longer time than
  * the other tells nothing of writers at work: they paused.
@@ -118,6 +122,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let leftSince: number | undefined;
   let seen: Look | undefined;
   let refusedUntil = Number.NEGATIVE_INFINITY;
+  let refusedMs = WANTED.refusedMs.first;
   let last: Look | undefined;
   let goOn: () => void = () => {};
 
@@ -152,8 +157,10 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     const rate = (last.head - seen.head) / (last.at - seen.at);
     seen = last;
     const wanted = rate >= beside.value() * WANTED.times;
+    if (wanted) refusedMs = WANTED.refusedMs.first;
     if (wanted && last.at - leftSince < WANTED.usedMs) return true;
-    refusedUntil = last.at + (wanted ? WANTED.askedMs : WANTED.refusedMs);
+    refusedUntil = last.at + (wanted ? WANTED.askedMs : refusedMs);
+    if (!wanted) refusedMs = Math.min(2 * refusedMs, WANTED.refusedMs.most);
     return false;
   }
 

@@ -130,15 +130,22 @@ test("far behind, where writers want the core, it takes less at once and leaves 
   expect(await turn(32, 30)).toBe(0);
 });
 
-test("what is left to writers who bring no more for it is taken again soon", async () => {
+test("what is left to writers who bring no more for it is taken again soon, each time for longer", async () => {
   const { turn, busy } = open();
   const around = { written: TOO_MANY, left: TOO_MANY };
   await busy(around);
-  for (let n = 0; n < 2; n++) expect(await turn(100, 30, around)).toBe(150);
-  expect(await turn(100, 30, around)).toBe(0);
-  // For five seconds, and then it is tried again.
-  for (let n = 0; n < 49; n++) expect(await turn(100, 30, around)).toBe(0);
-  expect(await turn(200, 30, around)).toBe(150);
+  const isLeft = async (): Promise<boolean> => (await turn(100, 30, around)) > 0;
+  /** Tries it, and tells after how many seconds the next trial begins. */
+  async function refused(): Promise<number> {
+    while (await isLeft());
+    let turns = 1;
+    while (!(await isLeft())) turns++;
+    return Math.round(turns / 10);
+  }
+  for (const seconds of [1, 2, 4, 8, 8]) expect(await refused()).toBe(seconds);
+  // They may want it now, and not later.
+  for (let n = 0; n < 30; n++) await turn(100, 30);
+  expect(await refused()).toBe(1);
 });
 
 test("what writers bring beside the views is not what they brought before a pause", async () => {
