@@ -31,6 +31,8 @@ const lookedFurtherMax = 2_000;
 /** Each part of them is so many times as large as the one before, up to a size. */
 const partGrowth = 5;
 const partMax = 1_000;
+/** Who types a urn wants the entity, whatever it is called. */
+const URN_BEGUN = /^\s*urn:li:/;
 /** Words of what is typed; the rest is passed over. */
 const wordsMax = 30;
 
@@ -59,6 +61,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
       if (known.length === 0) throw unknownField(field, fields);
       return ofFields(query, { fields: known, words });
     }
+    if (URN_BEGUN.test(query)) return ofFields(query, { fields: fields.find("urn"), words });
     const within = fields.suggests(entityType) ? "suggested" : undefined;
     return ofTexts(query, { within, words });
   }

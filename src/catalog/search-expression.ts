@@ -56,16 +56,16 @@ export const weights = {
   prefix: 1 / 2,
 };
 
-/** Different words of a run, and questions about fields, in one query. */
+/** Runs of words, phrases, and questions about fields, in one query; what is long counts as several. */
 const termsMax = 100;
 /** Beginnings that are too short to mean a longer word. */
 const prefixCharactersMin = 2;
 
-/** Words of a phrase that cost as much as one that is looked for by itself. */
-const phraseWordsOfTerm = 10;
+/** Words that cost as much as one that is looked for by itself: those of a phrase, and all of a run. */
+const wordsOfTerm = { phrase: 10, run: 2 };
 
-const termsOf = (parts: readonly string[]): number =>
-  Math.max(1, Math.ceil(parts.length / phraseWordsOfTerm));
+const termsOf = (count: number, words: keyof typeof wordsOfTerm): number =>
+  Math.max(1, Math.ceil(count / wordsOfTerm[words]));
 
 interface Dependencies {
   readonly words: SearchWords;
@@ -108,7 +108,7 @@ function createCount() {
       if (count <= termsMax) return;
       throw new CatalogError(
         "malformed",
-        `the query has more than ${termsMax} different words and values`,
+        `the query has more than ${termsMax} parts: a value is one, two words are, and ten of a phrase`,
         {
           hint: "Ask for less at once; filters take long lists of values",
         },
@@ -141,7 +141,10 @@ function ofWords(typed: string, words: readonly QueryWord[], reading: Reading): 
   const different = new Map(
     tokens.map((one) => [JSON.stringify([one.token.parts, one.open]), one]),
   );
-  for (const { token } of different.values()) reading.terms.add(termsOf(token.parts));
+  const long = [...different.values()].filter(({ token }) => token.parts.length > 1);
+  for (const { token } of long) reading.terms.add(termsOf(token.parts.length, "phrase"));
+  const short = different.size - long.length;
+  if (short > 0) reading.terms.add(termsOf(short, "run"));
   const folded = reading.words.foldText(withNamespace(typed.trim(), reading.namespace));
   if (tokens.length === 0) return { kind: "whole", text: folded, prefix: true };
   const leaves = [...different.values()].map(({ token, open }) => ofToken(token, open));
@@ -200,7 +203,7 @@ function otherNumber(word: string): string | undefined {
 
 function ofPhrase(typed: string, { words, terms }: Reading): Expression {
   const parts = words.tokensOf(typed).flatMap((token) => token.parts);
-  terms.add(termsOf(parts));
+  terms.add(termsOf(parts.length, "phrase"));
   const text = words.foldText(typed.trim());
   if (parts.length === 0) return { kind: "whole", text, prefix: true };
   // What the words are worth without the quotes, where they stand one after the other.

@@ -283,7 +283,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
         return replies.succeed(reply, answer, endpoint, noted.protocol);
       };
-      const answer = answerAt(endpoint, asked, { backing, headers });
+      const answer = answerAt(endpoint, asked, { backing, headers, noted });
       // What is at hand is sent without a promise.
       if (!(answer instanceof Promise) && answer.stream === undefined) {
         reply.send(succeed(answer));

@@ -183,13 +183,7 @@ function actionsOperation(
     responses: {
       200: {
         description: "Done. Actions without a result answer with an empty body.",
-        headers: {
-          "X-Annals-Position": {
-            description:
-              "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
-            schema: { type: "integer" },
-          },
-        },
+        headers: positionHeader,
         content: {
           "application/json": {
             schema: { anyOf: replies },
@@ -201,6 +195,14 @@ function actionsOperation(
     },
   };
 }
+
+const positionHeader: Schema = {
+  "X-Annals-Position": {
+    description:
+      "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
+    schema: { type: "integer" },
+  },
+};
 
 const OPERATOR = "operator";
 
@@ -260,6 +262,7 @@ function parameterOf(parameter: Parameter): Schema {
 
 /** One response for each status that any of the endpoints may end in, with all its reasons. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> {
+  const some = endpoints.some(({ reads }) => reads !== undefined);
   const reasons = new Map<number, Set<string>>();
   for (const { errors } of endpoints) {
     for (const { code, when } of errors) {
@@ -272,7 +275,14 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> 
     ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
     : { "application/json": { schema: replaced(errorReply) } };
   return Object.fromEntries(
-    [...reasons].map(([status, all]) => [status, { description: [...all].join("\n\n"), content }]),
+    [...reasons].map(([status, all]) => [
+      status,
+      {
+        description: [...all].join("\n\n"),
+        ...(some && status === statusOf.not_found && { headers: positionHeader }),
+        content,
+      },
+    ]),
   );
 }
 

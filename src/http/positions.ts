@@ -1,7 +1,7 @@
 /**
  * Positions of the log in requests and answers. Every answer to a read says which position it shows
- * at least; a request may ask for one, and then waits, bounded, until reads show it. Answers as of a
- * moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
+ * at least, also that something is not there; a request may ask for one, and then waits, bounded, until
+ * reads show it. Answers as of a moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
  * entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -10,6 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, position } from "../core/position.ts";
 import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
 import { momentOf } from "./moments.ts";
+import type { Noted } from "./reception.ts";
 
 const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
@@ -40,12 +41,17 @@ async function answerAsOf(
   moment: Moment,
   endpoint: Endpoint,
   ask: Ask,
-  { backing }: Around,
+  { backing, noted }: Around,
 ): Promise<Answer> {
   const { catalog } = backing;
   const { shown: shownBy, ...reads } = await catalog.asOf(moment);
-  const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
-  return { ...answer, position: shownBy() };
+  try {
+    const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
+    return { ...answer, position: shownBy() };
+  } catch (error) {
+    noted.shown = shownBy();
+    throw error;
+  }
 }
 
 async function answerOnceReached(
@@ -63,12 +69,12 @@ function answerNow(
   views: readonly ReadView[],
   endpoint: Endpoint,
   ask: Ask,
-  { backing }: Around,
+  { backing, noted }: Around,
 ): Answer | Promise<Answer> {
-  let shown = Number.POSITIVE_INFINITY;
-  for (const view of views) shown = Math.min(shown, backing.catalog.positionOf(view));
+  const shown = position(Math.min(...views.map((view) => backing.catalog.positionOf(view))));
+  noted.shown = shown;
   const placed = (answer: Answer): Answer =>
-    answer.position === undefined ? { ...answer, position: position(shown) } : answer;
+    answer.position === undefined ? { ...answer, position: shown } : answer;
   const answer = endpoint.handle(ask, backing);
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
 }
@@ -81,6 +87,7 @@ async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around
 interface Around {
   readonly backing: Backing;
   readonly headers: IncomingHttpHeaders;
+  readonly noted: Pick<Noted, "shown">;
 }
 
 const bothAsked = (): CatalogError =>

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { CatalogError } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import { takesJson } from "./accept.ts";
 import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
@@ -26,6 +27,8 @@ export interface Noted {
   subject?: string | undefined;
   ask: Ask | undefined;
   unrouted: Unrouted | undefined;
+  /** Of a read: the position that what is not there is not there at. */
+  shown?: Position;
   /** What it was refused with, or failed. */
   failure?: CatalogError;
   /** Its answer has no end of its own. */

@@ -56,6 +56,9 @@ export function createReplies(
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
     if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+    if (error.code === "not_found" && noted?.shown !== undefined) {
+      reply.header("x-annals-position", String(noted.shown));
+    }
     reply
       .code(status)
       .header(errorHeaderOf(noted?.protocol?.version ?? "2.0.0"), "true")

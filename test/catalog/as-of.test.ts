@@ -209,6 +209,28 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
     expect(long.position).toBe(0);
   });
 
+  test("what was not there says at which position, as what is not there now does", async () => {
+    const { position: first } = await service.client.upsert("urn:li:tag:early", "status", {
+      removed: false,
+    });
+    const urn = encoded("urn:li:tag:late");
+    const reads = [`/aspects/${urn}?aspect=status&version=0`, `/openapi/v3/entity/tag/${urn}`];
+    const asked = { "X-Annals-Min-Position": String(first) };
+    for (const path of reads) {
+      const now = await service.client.call("GET", path, undefined, asked);
+      expect([now.status, now.position], path).toEqual([404, expect.any(Number)]);
+      expect(now.position).toBeGreaterThanOrEqual(first ?? Infinity);
+    }
+    await service.client.upsert("urn:li:tag:late", "status", { removed: false });
+    for (const path of reads) {
+      const moment = `${path}${path.includes("?") ? "&" : "?"}asOfPosition=${first}`;
+      const { status, position } = await service.client.get(moment);
+      expect([status, position], path).toEqual([404, first]);
+    }
+    const unknown = await service.client.get("/nowhere");
+    expect([unknown.status, unknown.position]).toEqual([404, undefined]);
+  });
+
   test("what is yet to come is refused", async () => {
     const urn = encoded("urn:li:tag:later");
     const far = await service.client.get(`/entitiesV2/${urn}?asOfPosition=999999999999999`);

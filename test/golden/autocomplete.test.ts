@@ -142,3 +142,21 @@ describe("of names", () => {
     expect(await at(10_000)).toEqual([[], []]);
   });
 });
+
+test("of a urn suggests urns, also where the entity is called otherwise", async () => {
+  const complete = await completingAmong([
+    { id: "shop.orders", name: "Orders" },
+    { id: "shop.order_lines", name: "Lines" },
+    { id: "mail.urn_li", name: "urn li dataset" },
+  ]);
+  const [orders, lines] = [dataset("shop.orders"), dataset("shop.order_lines")];
+  for (const typed of [orders, ` ${orders}`, orders.slice(0, -3), orders.slice(0, -6)]) {
+    expect(await complete(typed, { limit: 5 })).toEqual([[orders], [orders]]);
+  }
+  const begun = await complete("urn:li:dataset:(urn:li:dataPlatform:hive,shop.ord", { limit: 5 });
+  expect(begun).toEqual([
+    [lines, orders],
+    [lines, orders],
+  ]);
+  expect((await complete("urn", { limit: 5 }))[0]).toEqual(["urn li dataset"]);
+});
