@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Moment, ReadView } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { type Position, position } from "../core/position.ts";
+import { type Position, position, START } from "../core/position.ts";
 import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
 import { momentOf } from "./moments.ts";
 import type { Noted } from "./reception.ts";
@@ -62,7 +62,8 @@ async function answerOnceReached(
   around: Around,
 ): Promise<Answer> {
   await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
-  return answerNow(views, endpoint, ask, around);
+  // Views pass over some records without saying that they are there.
+  return answerNow(views, endpoint, ask, around, least);
 }
 
 function answerNow(
@@ -70,11 +71,15 @@ function answerNow(
   endpoint: Endpoint,
   ask: Ask,
   { backing, noted }: Around,
+  reached = START,
 ): Answer | Promise<Answer> {
-  const shown = position(Math.min(...views.map((view) => backing.catalog.positionOf(view))));
-  noted.shown = shown;
-  const placed = (answer: Answer): Answer =>
-    answer.position === undefined ? { ...answer, position: shown } : answer;
+  const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
+  const atLeast = (shown: number): Position => position(Math.max(shown, reached));
+  noted.shown = atLeast(least);
+  const placed = (answer: Answer): Answer => ({
+    ...answer,
+    position: atLeast(answer.position ?? least),
+  });
   const answer = endpoint.handle(ask, backing);
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
 }

@@ -126,7 +126,9 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
       }),
       made: inOneGo ? undefined : () => openMade(stores, config, { first, folded }),
       onProgress(progress) {
-        if (performance.now() - told < TOLD_MS_MIN) return;
+        // The last one is the count of what was done.
+        const isLast = progress.position >= progress.head;
+        if (!isLast && performance.now() - told < TOLD_MS_MIN) return;
         told = performance.now();
         tell({ kind: "progress", progress });
       },

@@ -149,6 +149,21 @@ describe("views that are rebuilt while the service runs", () => {
     expect(readdirSync(service.directory).filter((name) => name.endsWith(".link"))).toEqual([]);
   });
 
+  test("tell how many records were read, to the last one", async () => {
+    const started = await start();
+    await ingest(started, 0, 760);
+    await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
+    for (const names of [...views.map((view) => [view]), []]) {
+      const { log } = await started.value("getStatus", {});
+      const job = await ended(started, await started.value("rebuildViews", { views: names }));
+      expect(job.state).toBe("done");
+      const { updated, total } = job.counts;
+      expect(updated).toBe(total);
+      expect(updated % log.position, JSON.stringify(job.counts)).toBeLessThan(20);
+      expect(updated).toBeGreaterThanOrEqual(log.position);
+    }
+  });
+
   test("are one edition or the other, whole, wherever the process is killed", async () => {
     let started = await start();
     await ingest(started, 0, 600);

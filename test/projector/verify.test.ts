@@ -91,6 +91,24 @@ describe("rows", () => {
     expect(told?.should?.length).toBeLessThan(300);
   });
 
+  test("show the place where long values differ", () => {
+    const long = (text: string): Row => [
+      "status",
+      1,
+      10,
+      `${"x".repeat(500)}${text}${"y".repeat(500)}`,
+    ];
+    const [told] = differencesOf(of, [long("WRONG")], [long("RIGHT")]);
+    const x = "x".repeat(30);
+    expect(told?.there).toMatch(new RegExp(`^version 1, text …${x}WRONGy{65}…$`));
+    expect(told?.should).toMatch(new RegExp(`^version 1, text …${x}RIGHTy{65}…$`));
+    const [cut] = differencesOf(of, [["status", 1, 10, "x".repeat(500)]], [long("")]);
+    expect([cut?.there, cut?.should]).toEqual([
+      `version 1, text …${x}`,
+      expect.stringMatching(`^version 1, text …${x}y{70}…$`),
+    ]);
+  });
+
   test("with half a character are what a store makes of them", () => {
     const half: Row = ["status", 1, 10, "\ud83d"];
     expect(differencesOf(of, [["status", 1, 10, "\ufffd"]], [half])).toEqual([]);

@@ -14,8 +14,10 @@ export interface Difference {
 }
 
 /** Of a text that shows what differs. */
-const shownMax = 240;
+const shownMax = 400;
 const cellShownMax = 100;
+/** Characters before the place where two values differ. */
+const SAME_SHOWN = 30;
 
 /** Whether they are the same; both in the order of the shape. */
 export function areEqual(left: readonly Row[], right: readonly Row[]): boolean {
@@ -62,8 +64,8 @@ export function differencesOf(
     if (cells.length === 0) continue;
     differences.push({
       ...{ view, urn, aspect, kind: "different" },
-      there: shown(row, shape, [...ownKeys(shape), ...cells]),
-      should: shown(wanted, shape, [...ownKeys(shape), ...cells]),
+      there: shown(row, shape, { cells: [...ownKeys(shape), ...cells], beside: wanted }),
+      should: shown(wanted, shape, { cells: [...ownKeys(shape), ...cells], beside: row }),
     });
   }
   for (const row of held.values()) {
@@ -81,16 +83,31 @@ const keyOf = (row: Row, { keys }: RowShape): string => JSON.stringify(row.slice
 const ownKeys = ({ keys }: RowShape): readonly number[] =>
   Array.from({ length: keys - 1 }, (_, n) => n + 1);
 
-/** `version 2, value {"owners":…}`; all but the aspect where no cells are named. */
-function shown(row: Row, { names }: RowShape, cells?: readonly number[]): string {
+/**
+ * `version 2, value {"owners":…}`: all but the aspect, or some cells, of long values the place where they
+ * differ from those beside them.
+ */
+function shown(
+  row: Row,
+  { names }: RowShape,
+  { cells, beside }: { readonly cells?: readonly number[]; readonly beside?: Row } = {},
+): string {
   const wanted = cells ?? names.map((_, n) => n).slice(1);
   const parts = [...new Set(wanted)].flatMap((n) => {
     const cell = row[n];
     return cell === null || cell === undefined || cell === ""
       ? []
-      : [`${names[n]} ${cut(String(cell), cellShownMax)}`];
+      : [`${names[n]} ${shownCell(String(cell), String(beside?.[n] ?? ""))}`];
   });
   return cut(parts.join(", "), shownMax);
+}
+
+function shownCell(text: string, other: string): string {
+  let same = 0;
+  while (same < text.length && text[same] === other[same]) same++;
+  const from = same === text.length && other === text ? 0 : same - SAME_SHOWN;
+  if (from <= SAME_SHOWN || text.length <= cellShownMax) return cut(text, cellShownMax);
+  return `…${cut(text.slice(from).toWellFormed(), cellShownMax)}`;
 }
 
 function cut(text: string, max: number): string {
