@@ -391,3 +391,35 @@ test("proposals of many entities are one batch each", async () => {
   expect((await verify()).counts.noops).toBeGreaterThan(500);
   expect(await found()).toMatchObject({ total: 0 });
 });
+
+test("an entity that the search view never had is passed over in all that is made of it", async () => {
+  await using service = await runningService({ logLevel: "silent" });
+  const act = operatorOf(service);
+  const check = async () => {
+    for (const grade of [{ quick: true }, {}, { full: true }]) {
+      const job = await ended(await act.value("verify", grade), act);
+      expect(job).toMatchObject({ state: "done" });
+      expect((await act.value("listDifferences")).differences, JSON.stringify(grade)).toEqual([]);
+    }
+  };
+  for (const name of ["a", "b"])
+    await service.client.upsert(dataset(name), "status", { removed: false });
+  await check();
+  const file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
+  file.exec(`CREATE TRIGGER poison BEFORE INSERT ON document WHEN new.json LIKE '%POISON%'
+    BEGIN SELECT raise(ABORT, 'poisoned'); END`);
+  file.close();
+  const properties = { name: "POISON", customProperties: {} };
+  await service.client.upsert(dataset("sick"), "datasetProperties", properties);
+  const count = async () => (await act.value("listParked")).total;
+  await expect.poll(count).toBe(1);
+  await check();
+  const rebuilt = await ended(await act.value("rebuildViews", { views: ["search"] }), act);
+  expect(rebuilt).toMatchObject({ state: "done" });
+  await check();
+  expect(await count()).toBe(1);
+  // The new edition has no trigger.
+  await act.value("retryParked", { view: "search", urn: dataset("sick") });
+  expect(await count()).toBe(0);
+  await check();
+});

@@ -174,6 +174,8 @@ interface Fold {
   readonly from: number;
   readonly to: number;
   readonly skips: ((change: PlacedChange) => boolean) | undefined;
+  /** From this position on nothing of it is in the view, which leaves it as it was. */
+  readonly parked: number;
   /** How many of the asked places have their sums. */
   summed: number;
   /** Whether the rows have been compared since the last change, and were ever equal. */
@@ -195,15 +197,16 @@ function startFold(
   const events = view.eventsFrom;
   // What the view that it is folded from passes over is in no state that it was given.
   const parking = view.foldedFrom === undefined ? own : bearings.parkingOf(view.foldedFrom);
-  const parked = view.foldedFrom === undefined ? undefined : own?.find(urn)?.position;
+  const place = view.foldedFrom === undefined ? undefined : own?.find(urn)?.position;
+  const parked = place ?? Number.POSITIVE_INFINITY;
   return {
     ...{ view, urn },
     folded: view.fold(urn),
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
-    from: Math.min(held?.from ?? 0, (parked ?? Number.POSITIVE_INFINITY) - 1),
+    from: Math.min(held?.from ?? 0, parked - 1),
     to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
     skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
-    ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
+    ...{ parked, summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
 }
 
@@ -219,7 +222,7 @@ const lastOf = ({ foldedFrom }: FoldedView, { to }: HeldRows): number =>
 
 function take(fold: Fold, change: PlacedChange, sums: Sums): void {
   if (fold.ended) return;
-  sumUpTo(fold, change.position, sums);
+  sumUpTo(fold, change.position < fold.parked ? change.position : Infinity, sums);
   if (change.position > fold.from) compare(fold);
   if (change.position > fold.to) fold.ended = true;
   else if (fold.skips === undefined || !fold.skips(change)) {
