@@ -28,6 +28,7 @@ import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
+import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
@@ -159,6 +160,7 @@ export async function openService(
       events: { texts: createEventTexts() },
       proposals: proposals?.places,
       metrics: createMetrics(operations.getStatus),
+      stale: () => staleAmong(below.projector.stale()),
       traces: opening.traces,
       config: {
         bodyBytesMax: config.bodyBytesMax,
@@ -222,6 +224,18 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
   };
 }
 
+const mending = (view: string): string => ownCommand(`rebuild ${view}`);
+
+function staleAmong(views: readonly string[]): StaleViews {
+  if (views.length === 0) return noneStale;
+  return new Map(
+    views.flatMap((view) => {
+      const read = annotatedViews[view];
+      return read === undefined ? [] : [[read, mending(view)] as const];
+    }),
+  );
+}
+
 /** What operations are done with, but for what the catalog and the audit trail give them. */
 function operationsParts(
   config: Config,
@@ -261,9 +275,9 @@ function operationsParts(
       ofAnotherModel: config.onModelChange === "rebuild",
       onStale(view, stale) {
         // Of the others the model decides little, and operators are known by them.
-        if (config.onModelChange !== "refuse" || !annotatedViews.has(view)) return;
+        if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
         const why = "of another model";
-        if (stale) editions.refuse(view, why, staleView(view, ownCommand(`rebuild ${view}`)));
+        if (stale) editions.refuse(view, why, staleView(view, mending(view)));
         else editions.admit(view, why);
       },
       onRebuilt,

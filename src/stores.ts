@@ -104,8 +104,11 @@ const FOLDED_WHEN_GROWN_MAX = 1_000_000;
  */
 const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 
-/** Views that the model's annotations decide about. */
-export const annotatedViews: ReadonlySet<string> = new Set(["graph", "search"]);
+/** Views that the model's annotations decide about, with what is read of them. */
+export const annotatedViews: Readonly<Record<string, "relationships" | "search">> = {
+  graph: "relationships",
+  search: "search",
+};
 
 /** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);

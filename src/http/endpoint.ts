@@ -85,6 +85,9 @@ export interface Answer {
 }
 
 /** What handlers work with. */
+export type StaleViews = ReadonlyMap<ReadView, string>;
+export const noneStale: StaleViews = new Map();
+
 export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
@@ -92,6 +95,8 @@ export interface Backing {
   readonly proposals: () => Promise<readonly TopicPlaces[]>;
   /** The service's numbers in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
+  /** What of the catalog another model made, with the command that mends it. */
+  readonly stale: () => StaleViews;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

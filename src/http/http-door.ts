@@ -19,7 +19,7 @@ import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
-import type { Answer, Ask, Backing, Endpoint } from "./endpoint.ts";
+import { type Answer, type Ask, type Backing, type Endpoint, noneStale } from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { type Access, identify } from "./identify.ts";
@@ -92,6 +92,8 @@ export interface HttpDoorOptions {
   /** How far the proposals in Kafka are read; absent: there is no Kafka. */
   readonly proposals?: Backing["proposals"] | undefined;
   readonly streamLimits?: StreamLimits | undefined;
+  /** What of the catalog another model made; absent: nothing ever is. */
+  readonly stale?: Backing["stale"] | undefined;
   /** The catalog as a user sees it; absent: as it is. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
   /** What is told of who did what, and was refused; absent: nothing. */
@@ -122,6 +124,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
   const told = metrics?.text ?? (async () => "");
+  const { stale = () => noneStale } = options;
   const proposals = options.proposals ?? (async () => []);
   const table = createRouteTable({
     version: config.version,
@@ -197,7 +200,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   });
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, {
-      backing: { catalog, operations, proposals, metrics: told, now },
+      backing: { catalog, operations, proposals, metrics: told, stale, now },
       catalogFor: options.catalogFor,
       replies,
       rules,

@@ -183,7 +183,10 @@ function actionsOperation(
     responses: {
       200: {
         description: "Done. Actions without a result answer with an empty body.",
-        headers: positionHeader,
+        headers: {
+          ...positionHeader,
+          ...(actions.some(({ reads }) => reads !== undefined) && staleHeader),
+        },
         content: {
           "application/json": {
             schema: { anyOf: replies },
@@ -201,6 +204,14 @@ const positionHeader: Schema = {
     description:
       "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
     schema: { type: "integer" },
+  },
+};
+
+const staleHeader: Schema = {
+  "X-Annals-Stale": {
+    description:
+      "Of a read: which of what it reads another model made, until that is rebuilt, and the command that does it",
+    schema: { type: "string" },
   },
 };
 

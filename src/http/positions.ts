@@ -1,7 +1,7 @@
 /**
  * Positions of the log in requests and answers. Every answer to a read says which position it shows
  * at least, also that something is not there; a request may ask for one, and then waits, bounded, until
- * reads show it. Answers as of a moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
+ * reads show it. Where it is of a view that another model made, the answer says that, too. Answers as of a moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
  * entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -76,12 +76,25 @@ function answerNow(
   const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   noted.shown = atLeast(least);
+  const stale = staleAmong(views, backing);
   const placed = (answer: Answer): Answer => ({
     ...answer,
     position: atLeast(answer.position ?? least),
+    ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
   });
   const answer = endpoint.handle(ask, backing);
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
+}
+
+/** `search; mend="annals rebuild search"`, for each view that another model made. */
+function staleAmong(views: readonly ReadView[], backing: Backing): string | undefined {
+  const stale = backing.stale();
+  if (stale.size === 0) return undefined;
+  const told = views.flatMap((view) => {
+    const command = stale.get(view);
+    return command === undefined ? [] : [`${view}; mend="${command}"`];
+  });
+  return told.length === 0 ? undefined : told.join(", ");
 }
 
 async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around): Promise<Answer> {

@@ -73,15 +73,22 @@ async function ends({ act }: Awaited<ReturnType<typeof start>>, id: string): Pro
 test("they answer and are marked until they are rebuilt, which begins by itself", async () => {
   const started = await start("--model-extension", extension);
   // From the first moment, and of all entities.
-  expect((await found(started.client)).body.value.numEntities).toBe(entities);
+  const first = await found(started.client);
+  expect(first.body.value.numEntities).toBe(entities);
   const [job] = (await started.act("listJobs", {})).body.value.jobs;
   expect(job).toMatchObject({
     kind: "rebuild",
     request: { views: expect.arrayContaining(["search"]) },
   });
-  if (job.state === "running") expect(await stale()).toBe('annals_view_stale{view="search"} 1');
+  if (job.state === "running") {
+    expect(await stale()).toBe('annals_view_stale{view="search"} 1');
+    expect(first.headers.get("x-annals-stale")).toMatch(/^search; mend=".*rebuild search"$/);
+  }
+  const entity = await started.client.get(`/entitiesV2/${encodeURIComponent(dataset(1))}`);
+  expect(entity.headers.get("x-annals-stale")).toBeNull();
   expect(await ends(started, job.id)).toMatchObject({ state: "done" });
   expect(await stale()).toBe('annals_view_stale{view="search"} 0');
+  expect((await found(started.client)).headers.get("x-annals-stale")).toBeNull();
   expect(await figure('annals_view_generation{view="search"}')).toBe(
     'annals_view_generation{view="search"} 2',
   );
