@@ -9,7 +9,7 @@ import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { lockOrSay, rebuild } from "./offline-rebuild.ts";
 import { noSuchView } from "./ops/no-such-view.ts";
-import { noteParking, openParking, readParking } from "./projector/parking.ts";
+import { noteParking, openParkingOf, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import { verifyAndRepair } from "./projector/verify/repair.ts";
 import type { Grade } from "./projector/verify/verification.ts";
@@ -108,7 +108,7 @@ async function restore(
       opened.map(async (view) => ({
         view,
         position: await view.sink.position(),
-        parking: await openParking(view.name, notes, Date.now),
+        parking: await openParkingOf(view, notes, Date.now),
       })),
     );
     for (let from = 0; from < urns.length; from += restoredMax) {

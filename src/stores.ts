@@ -45,6 +45,7 @@ import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
 import { fileInPlace, nextEdition, putNextInPlace, replace } from "./projector/sqlite/editions.ts";
 import { requireWritable } from "./projector/sqlite/sqlite-view.ts";
+import { stateWithout } from "./projector/state-without.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
@@ -382,6 +383,12 @@ async function openSearchView(
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),
+    async without(urn, dropped) {
+      const log = await openLogReader(config);
+      const keyAspectOf = (type: string) => config.rules.keyAspects[type];
+      const parts = { log, states: "aspects", keyAspectOf };
+      return stateWithout(urn, dropped, parts).finally(() => log.close());
+    },
     events: {
       position,
       latest,

@@ -16,7 +16,7 @@ import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { awaitPosition } from "./awaited.ts";
-import type { Sink, View } from "./sink.ts";
+import type { Dropped, Sink, View } from "./sink.ts";
 
 export interface Touch {
   /** Empty: those of the type that have lost their events of the aspect. */
@@ -77,6 +77,11 @@ export interface FoldingParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
+  /**
+   * The state of an entity without records that this view dropped, as the log has it: that which
+   * getEntities gives is made of them. Undefined: none is ever dropped.
+   */
+  readonly without?: ((urn: string, dropped: Dropped) => Promise<EntityState>) | undefined;
   /** Undefined: timeseries bear on nothing. */
   readonly events?: Events<W> | undefined;
   /**
@@ -117,12 +122,22 @@ const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): 
   at > (series === undefined ? states : events);
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
-  const { name, sink, states, events, fold, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
+  const {
+    name,
+    sink,
+    states,
+    without,
+    events,
+    fold,
+    foldedMax = FOLDED_MAX,
+    statesMsMax = 0,
+  } = parts;
   // By size, though all have the same: for a number of them it would take memory for all at once.
   const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
   const heeds = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
+  let passedOver: Dropped | undefined;
   /** Where the sink was when it was last heard of. */
   let left = position(0);
 
@@ -151,7 +166,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     touches: readonly Touch[],
     upTo: Position,
   ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
-    const found = await states.getEntities(touches.map(({ urn }) => urn));
+    const found = await statesOf(touches.map(({ urn }) => urn));
     const latest = await latestOf(touches);
     const writes = touches.map(({ urn, entityType }, n) =>
       fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
@@ -161,6 +176,15 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       for (const { value } of aspects.values()) chars += value.length;
     }
     return { writes, chars };
+  }
+
+  async function statesOf(urns: readonly string[]): Promise<readonly EntityState[]> {
+    const found = [...(await states.getEntities(urns))];
+    if (passedOver === undefined || without === undefined) return found;
+    for (const [n, urn] of urns.entries()) {
+      if (passedOver.hasDropped(urn)) found[n] = await without(urn, passedOver);
+    }
+    return found;
   }
 
   async function latestOf(touches: readonly Touch[]): Promise<ReadonlyMap<string, LatestEvents>> {
@@ -226,6 +250,9 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
+    heed(dropped) {
+      passedOver = dropped;
+    },
     async letGo() {
       await Promise.allSettled([states.position(), events?.position()]);
     },

@@ -11,6 +11,7 @@ import { type Position, position } from "../core/position.ts";
 import { parkingStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeParking, encodeParking, type ParkingRecord } from "../log/parking-codec.ts";
+import type { View } from "./sink.ts";
 
 /** An entity that a view passes over. */
 export interface Parked {
@@ -35,6 +36,8 @@ export interface Parking {
   /** Whether the view passes over a change. */
   skips(change: { readonly urn: string; readonly position: Position }): boolean;
   isDropped(at: Position): boolean;
+  /** Whether any record of the entity is. */
+  hasDropped(urn: string): boolean;
   /** Whether there is anything to pass over. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;
@@ -58,13 +61,17 @@ export async function openParking(
 ): Promise<Parking> {
   const parked = new Map<string, Parked>();
   const dropped = new Set<Position>();
+  const droppedOf = new Set<string>();
   for (const record of await notes.load(view)) take(record);
 
   function take({ kind, urn, position: place, reason, time }: ParkingRecord): void {
     const at = position(place);
     if (kind === "parked") parked.set(urn, { view, urn, position: at, reason: reason ?? "", time });
     else if (kind === "released") parked.delete(urn);
-    else dropped.add(at);
+    else {
+      dropped.add(at);
+      droppedOf.add(urn);
+    }
   }
 
   async function write(record: Omit<ParkingRecord, "time">): Promise<void> {
@@ -79,6 +86,7 @@ export async function openParking(
       return (from !== undefined && at >= from) || dropped.has(at);
     },
     isDropped: (at) => dropped.has(at),
+    hasDropped: (urn) => droppedOf.has(urn),
     get idle() {
       return parked.size === 0 && dropped.size === 0;
     },
@@ -106,6 +114,17 @@ export async function openParking(
       await write({ kind: "dropped", urn, position: at, reason: null, actor: actor ?? null });
     },
   };
+}
+
+/** The parking of a view that heeds it, where it is fed. */
+export async function openParkingOf(
+  { name, heed }: Pick<View, "name" | "heed">,
+  notes: ParkingNotes,
+  now: () => number,
+): Promise<Parking> {
+  const parking = await openParking(name, notes, now);
+  heed?.(parking);
+  return parking;
 }
 
 /** What a log says of the parking of a view. */

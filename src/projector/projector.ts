@@ -59,7 +59,7 @@ import { createFailing, type Follower, openFollower, type RetryMs } from "./foll
 import { endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createMending } from "./mending.ts";
-import { openParking, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
+import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
@@ -152,8 +152,8 @@ const NEAR_PART = 3 / 4;
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
-  const parkingOf = async ({ name }: View): Promise<Parking | undefined> =>
-    parts.notes && openParking(name, parts.notes, Date.now);
+  const parkingOf = async (view: View): Promise<Parking | undefined> =>
+    parts.notes && openParkingOf(view, parts.notes, Date.now);
   const followers: readonly Follower[] = await Promise.all(
     parts.views.map((view) => openFollower(view, parkingOf, retryMs)),
   );

@@ -16,7 +16,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
-import { openParking, type Parked, type ParkingNotes } from "./parking.ts";
+import { openParkingOf, type Parked, type ParkingNotes } from "./parking.ts";
 import { isConflict } from "./projector-errors.ts";
 import { createGrower, type Grower, grownOf } from "./regrow.ts";
 import type { Grown, View } from "./sink.ts";
@@ -161,9 +161,9 @@ async function begin(
   passes: Pick<GrowthProgress, "before" | "left">,
 ): Promise<Growing & { again(views: readonly View[]): Growing }> {
   const parkings = await Promise.all(
-    views.map(({ name }) =>
+    views.map((view) =>
       // Notes of its own: what is parked while it grows is told in the end.
-      openParking(name, { load: notes.load, write: async () => {} }, Date.now),
+      openParkingOf(view, { load: notes.load, write: async () => {} }, Date.now),
     ),
   );
   for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();

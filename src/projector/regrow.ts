@@ -9,7 +9,7 @@ import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
-import { openParking, type Parking, type ParkingNotes } from "./parking.ts";
+import { openParkingOf, type Parking, type ParkingNotes } from "./parking.ts";
 import type { Grown, View } from "./sink.ts";
 import { workedMs } from "./thread-ms.ts";
 
@@ -72,7 +72,7 @@ async function grow(parts: RegrowParts): Promise<Position> {
     if ((await sink.position()) !== START) await sink.reset();
   }
   const parkings = await Promise.all(
-    views.map(({ name }) => notes && openParking(name, notes, Date.now)),
+    views.map((view) => notes && openParkingOf(view, notes, Date.now)),
   );
   const grower = createGrower({ ...parts, parkings, from: START });
   await grower.growTo(await log.head());

@@ -147,6 +147,8 @@ export function createReplacing(parts: ReplacingParts) {
     views: readonly View[],
     parked: readonly Parked[],
   ): Promise<void> {
+    // What was dropped they heed from the first record on.
+    await Promise.all(views.map(parkingOf));
     const passedOver = await Promise.all(views.map(({ name }) => openOwnParking(name, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
     const grower = parts.createGrower(views, passedOver, Math.min(...from) as Position);

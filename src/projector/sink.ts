@@ -73,6 +73,13 @@ export interface Sink<W> {
 export type Projection<W> = (change: PlacedChange) => readonly W[];
 
 /** One view as the projector sees it. */
+/** Records that a view never takes. */
+export interface Dropped {
+  isDropped(at: Position): boolean;
+  /** Whether any record of the entity is. */
+  hasDropped(urn: string): boolean;
+}
+
 export interface View<W = unknown> {
   readonly name: string;
   readonly project: Projection<W>;
@@ -89,6 +96,11 @@ export interface View<W = unknown> {
   readonly costly?: boolean | undefined;
   /** The views that it is made of, beside the log: it never goes past those. */
   readonly madeOf?: readonly string[] | undefined;
+  /**
+   * What it passes over, told before it is fed: a view of what entities are finds a record that was
+   * dropped in the states that it reads, which did take it. Absent: to be told nothing of it is enough.
+   */
+  readonly heed?: ((dropped: Dropped) => void) | undefined;
   /**
    * Another edition of views that it reads is in place: it goes on with that one at once, so that the
    * files of the other are not kept for it until the next batch. Never rejects.

@@ -205,15 +205,29 @@ function startFold(
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
     from: Math.min(held?.from ?? 0, parked - 1),
     to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
-    skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
+    skips: skippedBy({
+      parking,
+      ofEvents: events === undefined ? undefined : bearings.parkingOf(events),
+      dropping: view.foldedFrom !== undefined && own?.hasDropped(urn) ? own : undefined,
+    }),
     ...{ parked, summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
 }
 
-/** `ofEvents`: what is passed over of timeseries, where a view of its own has those. */
-function skippedBy(parking: Parking | undefined, ofEvents: Parking | undefined): Fold["skips"] {
-  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true)) return undefined;
-  return (change) => (change.timeseries ? (ofEvents ?? parking) : parking)?.skips(change) === true;
+/**
+ * `ofEvents`: what is passed over of timeseries, where a view of its own has those. `dropping`: what the
+ * view itself has dropped, of the states that it is folded from.
+ */
+function skippedBy(by: {
+  readonly parking: Parking | undefined;
+  readonly ofEvents: Parking | undefined;
+  readonly dropping: Parking | undefined;
+}): Fold["skips"] {
+  const { parking, ofEvents, dropping } = by;
+  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true) && !dropping) return undefined;
+  return (change) =>
+    (change.timeseries ? (ofEvents ?? parking) : parking)?.skips(change) === true ||
+    (!change.timeseries && dropping?.isDropped(change.position) === true);
 }
 
 /** What is folded from another view may show any later state than its own position tells. */
