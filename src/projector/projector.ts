@@ -136,9 +136,9 @@ const WATCHED = { everyMs: 25, forMs: 2_000 };
 /**
  * What a view puts off, as deleting a million rows, must leave the disk and the cores to those who
  * read and write: after each part it is let be for so many times as long. A million rows are some 150
- * parts, and 20 seconds. Costly views have less time for it, and more to lose.
+ * parts, and 25 seconds. Costly views have less time for it, and more to lose.
  */
-const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 130 } };
+const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
 
 /** Of so many turns in which other views move, costly ones have one. */
 const COSTLY_TURN = 4;
