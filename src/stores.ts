@@ -383,11 +383,11 @@ async function openSearchView(
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),
-    async without(urn, dropped) {
+    async without(urn, isPassed) {
       const log = await openLogReader(config);
       const keyAspectOf = (type: string) => config.rules.keyAspects[type];
       const parts = { log, states: "aspects", keyAspectOf };
-      return stateWithout(urn, dropped, parts).finally(() => log.close());
+      return stateWithout(urn, isPassed, parts).finally(() => log.close());
     },
     events: {
       position,

@@ -61,7 +61,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
       if (known.length === 0) throw unknownField(field, fields);
       return ofFields(query, { fields: known, words });
     }
-    if (URN_BEGUN.test(query)) return ofFields(query, { fields: fields.find("urn"), words });
+    if (URN_BEGUN.test(query)) return ofUrns(query, { words });
     const within = fields.suggests(entityType) ? "suggested" : undefined;
     return ofTexts(query, { within, words });
   }
@@ -203,6 +203,15 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
         leaves.reduce((sum, leaf) => sum + worth(text, leaf), 0);
       return bestOf(suggested, sumOf);
     },
+  };
+}
+
+/** Entities whose urns begin so, found by the words of what is typed. */
+function ofUrns(query: string, texts: Texts): Completion {
+  const typed = query.trim();
+  return {
+    expression: ofTexts(query, texts).expression,
+    suggestionOf: ({ urn }) => (urn.startsWith(typed) ? { field: "urn", value: urn } : undefined),
   };
 }
 

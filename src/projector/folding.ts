@@ -15,8 +15,10 @@ import { LRUCache } from "lru-cache";
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position, START } from "../core/position.ts";
+import { entityTypeOf } from "../core/urn.ts";
 import { awaitPosition } from "./awaited.ts";
-import type { Dropped, Sink, View } from "./sink.ts";
+import { isPoison } from "./parking.ts";
+import type { PassedOver, Sink, View } from "./sink.ts";
 
 export interface Touch {
   /** Empty: those of the type that have lost their events of the aspect. */
@@ -78,10 +80,12 @@ export interface FoldingParts<W> {
   readonly sink: Sink<W>;
   readonly states: States;
   /**
-   * The state of an entity without records that this view dropped, as the log has it: that which
-   * getEntities gives is made of them. Undefined: none is ever dropped.
+   * The state of an entity without records that this view passes over, as the log has it: that which
+   * getEntities gives is made of them. Undefined: it never passes over any.
    */
-  readonly without?: ((urn: string, dropped: Dropped) => Promise<EntityState>) | undefined;
+  readonly without?:
+    | ((urn: string, isPassed: (at: Position) => boolean) => Promise<EntityState>)
+    | undefined;
   /** Undefined: timeseries bear on nothing. */
   readonly events?: Events<W> | undefined;
   /**
@@ -137,7 +141,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const heeds = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
-  let passedOver: Dropped | undefined;
+  let passedOver: PassedOver | undefined;
   /** Where the sink was when it was last heard of. */
   let left = position(0);
 
@@ -165,8 +169,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   async function foldAll(
     touches: readonly Touch[],
     upTo: Position,
+    restored = false,
   ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
-    const found = await statesOf(touches.map(({ urn }) => urn));
+    const urns = touches.map(({ urn }) => urn);
+    const found = await statesOf(urns, restored);
     const latest = await latestOf(touches);
     const writes = touches.map(({ urn, entityType }, n) =>
       fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
@@ -178,11 +184,18 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     return { writes, chars };
   }
 
-  async function statesOf(urns: readonly string[]): Promise<readonly EntityState[]> {
+  /** What is passed over is in no state; `restored`: of what is parked, that is to be seen. */
+  async function statesOf(
+    urns: readonly string[],
+    restored: boolean,
+  ): Promise<readonly EntityState[]> {
     const found = [...(await states.getEntities(urns))];
     if (passedOver === undefined || without === undefined) return found;
+    const { skips, isDropped, hasDropped, find } = passedOver;
     for (const [n, urn] of urns.entries()) {
-      if (passedOver.hasDropped(urn)) found[n] = await without(urn, passedOver);
+      const parked = !restored && find(urn) !== undefined;
+      if (!parked && !hasDropped(urn)) continue;
+      found[n] = await without(urn, parked ? (position) => skips({ urn, position }) : isDropped);
     }
     return found;
   }
@@ -250,9 +263,26 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
-    heed(dropped) {
-      passedOver = dropped;
+    heed(told) {
+      passedOver = told;
     },
+    ...(without !== undefined && {
+      async refuses(urn, upTo) {
+        const isPassed = (at: Position) => at > upTo || passedOver?.isDropped(at) === true;
+        const state = await without(urn, isPassed);
+        const touch = { urn, entityType: entityTypeOf(urn), position: upTo };
+        const latest = (await latestOf([touch])).get(urn) ?? NONE;
+        try {
+          await sink.restore(urn, [fold(state, touch.entityType, upTo, latest)]);
+          return false;
+        } catch (error) {
+          if (!isPoison(error)) throw error;
+          return true;
+        } finally {
+          folded.delete(urn);
+        }
+      },
+    }),
     async letGo() {
       await Promise.allSettled([states.position(), events?.position()]);
     },
@@ -270,7 +300,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
           const at = await awaitStates(told);
           if (asked !== undefined) asked = at;
         }
-        const folding = last && (await foldAll([last], last.position));
+        const folding = last && (await foldAll([last], last.position, true));
         await sink.restore(urn, folding?.writes ?? []);
         folded.delete(urn);
       },

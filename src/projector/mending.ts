@@ -1,12 +1,17 @@
 /** Entities that are made anew in views, between two batches of a projector. */
-import type { Position } from "../core/position.ts";
+import { type Position, revision } from "../core/position.ts";
+import { entityStream } from "../core/stream.ts";
+import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
-import type { Parking } from "./parking.ts";
+import { notParked, type Parked, type Parking } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
+
+/** Records of an entity that are looked at in one go. */
+const PAGE_MAX = 500;
 
 interface Mended {
   readonly view: View;
@@ -60,9 +65,45 @@ export function createMending<F extends Mended>(parts: {
     const follower = followers.find(({ view }) => view.name === name);
     if (follower !== undefined) await settled([follower]);
     const parking = follower?.parking;
-    if (parking === undefined) throw unknownView(name);
-    await parking.drop(urn, actor);
+    if (follower === undefined || parking === undefined) throw unknownView(name);
+    const parked = parking.find(urn);
+    if (parked === undefined) throw notParked(name, urn);
+    const culprit = await culpritOf(follower.view, parking, parked);
+    if (culprit !== undefined) await parking.drop(urn, culprit, actor);
     return restore([urn], name);
+  }
+
+  /**
+   * The record that the view cannot take. One that is made of what entities are was told of all of an
+   * entity's records at once, and parked it with the first: of those each is looked at by itself.
+   * Undefined where it is none of them: it can take the entity now, or something else stands in its way.
+   */
+  async function culpritOf(
+    { refuses }: View,
+    parking: Parking,
+    { urn, position: first }: Parked,
+  ): Promise<Position | undefined> {
+    if (refuses === undefined) return first;
+    for (let from = revision(0); ; ) {
+      const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
+      const last = page.at(-1);
+      if (last === undefined) return undefined;
+      for (const record of page) {
+        const { position } = record;
+        if (position < first || parking.isDropped(position)) continue;
+        if (!isReadable(record) || (await refuses(urn, position))) return position;
+      }
+      from = revision(last.revision + 1);
+    }
+  }
+
+  function isReadable(record: LogRecord): boolean {
+    try {
+      decode(record);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   return { restore, drop };

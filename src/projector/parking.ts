@@ -46,8 +46,8 @@ export interface Parking {
   park(change: { readonly urn: string; readonly position: Position }, error: Error): Promise<void>;
   /** The view has the entity again. */
   release(urn: string): Promise<void>;
-  /** The view never takes the record that the entity is parked with. Throws `not_found`. */
-  drop(urn: string, actor: string | undefined): Promise<void>;
+  /** The view never takes this record of an entity that is parked. Throws `not_found`. */
+  drop(urn: string, at: Position, actor: string | undefined): Promise<void>;
 }
 
 /** Most entities of one view: more say that something is wrong with all. */
@@ -107,10 +107,8 @@ export async function openParking(
       if (one === undefined) return;
       await write({ kind: "released", urn, position: one.position, reason: null, actor: null });
     },
-    async drop(urn, actor = undefined) {
-      const one = parked.get(urn);
-      if (one === undefined) throw notParked(view, urn);
-      const { position: at } = one;
+    async drop(urn, at, actor = undefined) {
+      if (!parked.has(urn)) throw notParked(view, urn);
       await write({ kind: "dropped", urn, position: at, reason: null, actor: actor ?? null });
     },
   };

@@ -73,11 +73,13 @@ export interface Sink<W> {
 export type Projection<W> = (change: PlacedChange) => readonly W[];
 
 /** One view as the projector sees it. */
-/** Records that a view never takes. */
-export interface Dropped {
+/** Records that a view passes over. */
+export interface PassedOver {
+  skips(change: { readonly urn: string; readonly position: Position }): boolean;
   isDropped(at: Position): boolean;
-  /** Whether any record of the entity is. */
+  /** Whether any record of the entity was dropped. */
   hasDropped(urn: string): boolean;
+  find(urn: string): object | undefined;
 }
 
 export interface View<W = unknown> {
@@ -97,10 +99,15 @@ export interface View<W = unknown> {
   /** The views that it is made of, beside the log: it never goes past those. */
   readonly madeOf?: readonly string[] | undefined;
   /**
-   * What it passes over, told before it is fed: a view of what entities are finds a record that was
-   * dropped in the states that it reads, which did take it. Absent: to be told nothing of it is enough.
+   * What it passes over, told before it is fed: a view of what entities are finds such a record in the
+   * states that it reads, which did take it. Absent: to be told nothing of it is enough.
    */
-  readonly heed?: ((dropped: Dropped) => void) | undefined;
+  readonly heed?: ((passedOver: PassedOver) => void) | undefined;
+  /**
+   * Of such a view: makes the entity anew as its records up to a position have it, without those that
+   * were dropped; whether it cannot be taken so, and stays as it was.
+   */
+  readonly refuses?: ((urn: string, upTo: Position) => Promise<boolean>) | undefined;
   /**
    * Another edition of views that it reads is in place: it goes on with that one at once, so that the
    * files of the other are not kept for it until the next batch. Never rejects.

@@ -1,20 +1,22 @@
 /**
  * What an entity would be if some of its records had never been: what a view of what entities are makes
- * of those that it has dropped. As the aspect view has it, which passes over records itself.
+ * of those that it passes over. As the aspect view has it, which passes over records itself.
  */
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
+import { type Position, revision } from "../core/position.ts";
+import { entityStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
-import { openHistories } from "./history.ts";
 import { openParking, readParking } from "./parking.ts";
-import type { Dropped } from "./sink.ts";
+
+const PAGE_MAX = 500;
 
 export async function stateWithout(
   urn: string,
-  { isDropped }: Pick<Dropped, "isDropped">,
+  isPassed: (at: Position) => boolean,
   parts: {
-    readonly log: ChangeLog;
+    readonly log: Pick<ChangeLog, "readStream">;
     /** The view that has the states of entities. */
     readonly states: string;
     readonly keyAspectOf: (entityType: string) => string | undefined;
@@ -23,11 +25,17 @@ export async function stateWithout(
   const { log, states, keyAspectOf } = parts;
   const notes = { load: () => readParking(log, states), write: async () => {} };
   const parking = await openParking(states, notes, Date.now);
-  const histories = await openHistories(log, decodeRecord, [urn]);
-  const told = histories.without((at) => isDropped(at) || parking.skips({ urn, position: at }));
   const entity = foldEntity(urn, keyAspectOf);
-  for await (const change of told.changes(urn, await log.head())) {
-    if (change.urn === urn && !change.timeseries) entity.add(change);
+  for (let from = revision(0); ; ) {
+    const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
+    const last = page.at(-1);
+    if (last === undefined) return entity.state();
+    for (const record of page) {
+      const { position } = record;
+      if (isPassed(position) || parking.skips({ urn, position })) continue;
+      const change = decodeRecord(record);
+      if (change !== undefined) entity.add(change);
+    }
+    from = revision(last.revision + 1);
   }
-  return entity.state();
 }

@@ -453,12 +453,31 @@ test("the search view does without a record that was dropped, and takes what com
   };
   const put = (aspect: string, value: object) => service.client.upsert(sick, aspect, value);
 
+  // One that it was told of all at once, and parked with the first of its records.
+  poison();
+  await put("datasetProperties", described("POISON"));
+  await expect.poll(count).toBe(1);
+  expect(await act.value("dropParked", { view: "search", urn: sick })).toMatchObject({
+    parked: false,
+  });
+  await check();
+  const healthy = await put("datasetProperties", described("healthy"));
+  expect(await search("healthy", healthy.position)).toBe(1);
+  await check();
+
   await put("ownership", owned("one"));
   const before = await put("datasetProperties", described("sound"));
   expect(await search("sound", before.position)).toBe(1);
   poison();
   await put("datasetProperties", described("POISON"));
   await expect.poll(count).toBe(1);
+  // Grown anew it has of what is parked what it had before.
+  const again = await act.value("rebuildViews", { views: ["search"] });
+  expect(await ended(again, act)).toMatchObject({ state: "done" });
+  await check();
+  expect(await search("sound", before.position)).toBe(1);
+  expect(await count()).toBe(1);
+  poison();
   const later = await put("ownership", owned("two"));
   expect(await act.value("dropParked", { view: "search", urn: sick })).toMatchObject({
     parked: false,
@@ -473,8 +492,8 @@ test("the search view does without a record that was dropped, and takes what com
   expect(await ended(await act.value("rebuildViews", {}), act)).toMatchObject({ state: "done" });
   poison();
   await check();
-  const mended = await put("datasetProperties", described("healthy"));
-  expect(await search("healthy", mended.position)).toBe(1);
+  const mended = await put("datasetProperties", described("mended"));
+  expect(await search("mended", mended.position)).toBe(1);
   expect(await search("sound", mended.position)).toBe(0);
   await check();
   await service.restart(async () => {

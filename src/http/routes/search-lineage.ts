@@ -99,7 +99,7 @@ const searchAcrossLineage: Endpoint = {
     properties: { ...where, start: search.start, count: search.count },
   },
   reply: valueReply(search.lineageSearchResult),
-  reads: "search",
+  reads: ["relationships", "search"],
   example: {
     path: "/entities?action=searchAcrossLineage",
     body: { urn: revenue, direction: "UPSTREAM", input: "*", start: 0, count: 10 },
@@ -126,7 +126,7 @@ const scrollAcrossLineage: Endpoint = {
     properties: { ...where, ...search.scrolling, count: search.count },
   },
   reply: valueReply(search.lineageScrollResult),
-  reads: "search",
+  reads: ["relationships", "search"],
   example: {
     path: "/entities?action=scrollAcrossLineage",
     body: { urn: revenue, direction: "UPSTREAM", count: 1 },
