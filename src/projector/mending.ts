@@ -75,8 +75,8 @@ export function createMending<F extends Mended>(parts: {
 
   /**
    * The record that the view cannot take. One that is made of what entities are was told of all of an
-   * entity's records at once, and parked it with the first: of those each is looked at by itself.
-   * Undefined where it is none of them: it can take the entity now, or something else stands in its way.
+   * entity's records at once, and parked it with the first: there it is one with which it cannot take the
+   * entity, and without which it can. Undefined where it can take it now.
    */
   async function culpritOf(
     { refuses }: View,
@@ -84,17 +84,29 @@ export function createMending<F extends Mended>(parts: {
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
     if (refuses === undefined) return first;
+    const places: Position[] = [];
     for (let from = revision(0); ; ) {
       const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
       const last = page.at(-1);
-      if (last === undefined) return undefined;
+      if (last === undefined) break;
       for (const record of page) {
         const { position } = record;
         if (position < first || parking.isDropped(position)) continue;
-        if (!isReadable(record) || (await refuses(urn, position))) return position;
+        if (!isReadable(record)) return position;
+        places.push(position);
       }
       from = revision(last.revision + 1);
     }
+    // It was taken before the first of them, and is not with the last.
+    const refusesAt = (n: number) => refuses(urn, places[n] as Position);
+    let [taken, refused] = [-1, places.length - 1];
+    if (refused < 0 || !(await refusesAt(refused))) return undefined;
+    while (refused - taken > 1) {
+      const middle = (taken + refused) >> 1;
+      if (await refusesAt(middle)) refused = middle;
+      else taken = middle;
+    }
+    return places[refused];
   }
 
   function isReadable(record: LogRecord): boolean {
