@@ -1,5 +1,5 @@
 /** Entities that are made anew in views, between two batches of a projector. */
-import { type Position, revision } from "../core/position.ts";
+import { type Position, position, revision, START } from "../core/position.ts";
 import { entityStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
@@ -76,7 +76,7 @@ export function createMending<F extends Mended>(parts: {
   /**
    * The record that the view cannot take. One that is made of what entities are was told of all of an
    * entity's records at once, and parked it with the first: there it is one with which it cannot take the
-   * entity, and without which it can. Undefined where it can take it now.
+   * entity, and without which it can. Undefined where it is none of them, or it can take it now.
    */
   async function culpritOf(
     { refuses }: View,
@@ -90,17 +90,18 @@ export function createMending<F extends Mended>(parts: {
       const last = page.at(-1);
       if (last === undefined) break;
       for (const record of page) {
-        const { position } = record;
-        if (position < first || parking.isDropped(position)) continue;
-        if (!isReadable(record)) return position;
-        places.push(position);
+        const { position: at } = record;
+        if (at < first || parking.isDropped(at)) continue;
+        if (!isReadable(record)) return at;
+        places.push(at);
       }
       from = revision(last.revision + 1);
     }
-    // It was taken before the first of them, and is not with the last.
-    const refusesAt = (n: number) => refuses(urn, places[n] as Position);
+    const refusesAt = (n: number) => refuses(urn, places[n] ?? START);
     let [taken, refused] = [-1, places.length - 1];
     if (refused < 0 || !(await refusesAt(refused))) return undefined;
+    // What it cannot take without any of them either is none of them: an event of a timeseries, say.
+    if (await refuses(urn, position(first - 1))) return undefined;
     while (refused - taken > 1) {
       const middle = (taken + refused) >> 1;
       if (await refusesAt(middle)) refused = middle;
