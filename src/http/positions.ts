@@ -77,12 +77,9 @@ function answerNow(
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   noted.shown = atLeast(least);
   const stale = staleAmong(views, backing);
-  // What the answer says of itself is of one view.
-  const shownBy = ({ position: own = least as Position }: Answer): number =>
-    views.length > 1 ? Math.min(own, least) : own;
   const placed = (answer: Answer): Answer => ({
     ...answer,
-    position: atLeast(shownBy(answer)),
+    position: atLeast(answer.position ?? least),
     ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
   });
   const answer = endpoint.handle(ask, backing);

@@ -30,7 +30,10 @@ export function searchAnswer(
   return { json: JSON.stringify({ value }), position };
 }
 
-/** What was found on the way is more than urns can tell: it is the same for all clients. */
+/**
+ * What was found on the way is more than urns can tell: it is the same for all clients. The position is
+ * not that of the documents alone: it is told of both views that were read (Endpoint.reads).
+ */
 export function lineageAnswer(page: LineagePage | LineageScrollPage): Answer {
   const value = {
     ...pageOf(page),
@@ -39,7 +42,7 @@ export function lineageAnswer(page: LineagePage | LineageScrollPage): Answer {
     metadata: metadataOf(page, true),
     entities: page.hits.map((hit) => ({ ...entityOf(hit), ...wayOf(hit) })),
   };
-  return { json: JSON.stringify({ value }), position: page.position };
+  return { json: JSON.stringify({ value }) };
 }
 
 const urnsOf = (hits: readonly SearchHit[]): readonly string[] => hits.map(({ urn }) => urn);
