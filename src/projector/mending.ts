@@ -85,6 +85,8 @@ export function createMending<F extends Mended>(parts: {
   ): Promise<Position | undefined> {
     if (refuses === undefined) return first;
     const places: Position[] = [];
+    /** Whether the entity's first record is among them. */
+    let isWhole = false;
     for (let from = revision(0); ; ) {
       const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
       const last = page.at(-1);
@@ -93,6 +95,7 @@ export function createMending<F extends Mended>(parts: {
         const { position: at } = record;
         if (at < first || parking.isDropped(at)) continue;
         if (!isReadable(record)) return at;
+        isWhole ||= Number(record.revision) === 0;
         places.push(at);
       }
       from = revision(last.revision + 1);
@@ -107,7 +110,8 @@ export function createMending<F extends Mended>(parts: {
       if (await refusesAt(middle)) refused = middle;
       else taken = middle;
     }
-    return places[refused];
+    // Without its first record there is no entity, and nothing to take.
+    return refused === 0 && isWhole ? undefined : places[refused];
   }
 
   function isReadable(record: LogRecord): boolean {
