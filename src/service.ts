@@ -160,7 +160,7 @@ export async function openService(
       events: { texts: createEventTexts() },
       proposals: proposals?.places,
       metrics: createMetrics(operations.getStatus),
-      stale: () => staleAmong(below.projector.stale()),
+      stale: () => staleViewsOf(below.projector.stale()),
       traces: opening.traces,
       config: {
         bodyBytesMax: config.bodyBytesMax,
@@ -226,7 +226,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
 
 const mending = (view: string): string => ownCommand(`rebuild ${view}`);
 
-function staleAmong(views: readonly string[]): StaleViews {
+function staleViewsOf(views: readonly string[]): StaleViews {
   if (views.length === 0) return noneStale;
   return new Map(
     views.flatMap((view) => {

@@ -84,10 +84,11 @@ export interface Answer {
   readonly position?: Position | undefined;
 }
 
-/** What handlers work with. */
+/** What of the catalog another model made, with the command that mends it. */
 export type StaleViews = ReadonlyMap<ReadView, string>;
 export const noneStale: StaleViews = new Map();
 
+/** What handlers work with. */
 export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
@@ -95,7 +96,6 @@ export interface Backing {
   readonly proposals: () => Promise<readonly TopicPlaces[]>;
   /** The service's numbers in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
-  /** What of the catalog another model made, with the command that mends it. */
   readonly stale: () => StaleViews;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -1,8 +1,9 @@
 /**
  * Positions of the log in requests and answers. Every answer to a read says which position it shows
  * at least, also that something is not there; a request may ask for one, and then waits, bounded, until
- * reads show it. Where it is of a view that another model made, the answer says that, too. Answers as of a moment (moments.ts) say that of the moment. A write that found nothing to write says what reads of
- * entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
+ * reads show it. Where it is of a view that another model made, the answer says that, too. Answers as of
+ * a moment (moments.ts) say the position of the moment. A write that found nothing to write says what
+ * reads of entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Moment, ReadView } from "../catalog/catalog.ts";

@@ -153,7 +153,7 @@ export function createRestoring(dependencies: Dependencies) {
     });
     const soFar = (): JobCounts => {
       const created = counts.created - run.counts.created;
-      return { ...counts, total: doneOf(run.counts) + created + expected.of(passed) };
+      return { ...counts, total: restoredOf(run.counts) + created + expected.of(passed) };
     };
     const rowOptions = {
       timeseries: aspectsOf(request).filter((name) => model.aspects.get(name)?.timeseries),
@@ -214,7 +214,7 @@ export function createRestoring(dependencies: Dependencies) {
     }
     if (batch.urns.size > 0) await flush();
     expected.end();
-    await run.report({ ...counts, total: doneOf(counts) });
+    await run.report({ ...counts, total: restoredOf(counts) });
     // What could be done here is done: the rest has to be asked for where it can be.
     if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
   };
@@ -346,7 +346,8 @@ function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
 const hasDone = ({ rowsMigrated, ignored, defaultAspects }: RestoredBatch): boolean =>
   rowsMigrated + ignored + defaultAspects > 0;
 
-const doneOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
+/** Rows of the total; what is removed is none of it. */
+const restoredOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
 
 function withBatch(counts: JobCounts, batch: RestoredBatch, batches: number): JobCounts {
   const { rowsMigrated, ignored, defaultAspects } = batch;

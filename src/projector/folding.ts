@@ -270,10 +270,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       async refuses(urn, upTo) {
         const isPassed = (at: Position) => at > upTo || passedOver?.isDropped(at) === true;
         const state = await without(urn, isPassed);
-        const touch = { urn, entityType: entityTypeOf(urn), position: upTo };
-        const latest = (await latestOf([touch])).get(urn) ?? NONE;
+        const entityType = entityTypeOf(urn);
+        const latest = await latestOf([{ urn, entityType, position: upTo }]);
         try {
-          await sink.restore(urn, [fold(state, touch.entityType, upTo, latest)]);
+          await sink.restore(urn, [fold(state, entityType, upTo, latest.get(urn) ?? NONE)]);
           return false;
         } catch (error) {
           if (!isPoison(error)) throw error;

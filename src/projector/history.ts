@@ -78,6 +78,20 @@ export async function openHistories(
   return reading(decodingOnce(decode));
 }
 
+/** Records of one stream, from the first one on. */
+export async function* recordsOf(
+  log: Pick<HistoryLog, "readStream">,
+  stream: StreamName,
+): AsyncIterable<LogRecord> {
+  for (let from = revision(0); ; ) {
+    const page = await log.readStream(stream, from, { limit: PAGE_MAX });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield* page;
+    from = revision(last.revision + 1);
+  }
+}
+
 /** What streams begin with, read ahead for many entities at once. */
 export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
 

@@ -1,17 +1,14 @@
 /** Entities that are made anew in views, between two batches of a projector. */
-import { type Position, position, revision, START } from "../core/position.ts";
+import { type Position, position, START } from "../core/position.ts";
 import { entityStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
-import type { HistoryLog } from "./history.ts";
+import { type HistoryLog, recordsOf } from "./history.ts";
 import { notParked, type Parked, type Parking } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
-
-/** Records of an entity that are looked at in one go. */
-const PAGE_MAX = 500;
 
 interface Mended {
   readonly view: View;
@@ -84,23 +81,14 @@ export function createMending<F extends Mended>(parts: {
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
     if (refuses === undefined) return first;
-    const places: Position[] = [];
-    /** Whether the entity's first record is among them. */
-    let isWhole = false;
-    for (let from = revision(0); ; ) {
-      const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
-      const last = page.at(-1);
-      if (last === undefined) break;
-      for (const record of page) {
-        const { position: at } = record;
-        if (at < first || parking.isDropped(at)) continue;
-        if (!isReadable(record)) return at;
-        isWhole ||= Number(record.revision) === 0;
-        places.push(at);
-      }
-      from = revision(last.revision + 1);
+    const places: Pick<LogRecord, "position" | "revision">[] = [];
+    for await (const record of recordsOf(log, entityStream(urn))) {
+      const { position, revision } = record;
+      if (position < first || parking.isDropped(position)) continue;
+      if (!isReadable(record)) return position;
+      places.push({ position, revision });
     }
-    const refusesAt = (n: number) => refuses(urn, places[n] ?? START);
+    const refusesAt = (n: number) => refuses(urn, places[n]?.position ?? START);
     let [taken, refused] = [-1, places.length - 1];
     if (refused < 0 || !(await refusesAt(refused))) return undefined;
     // What it cannot take without any of them either is none of them: an event of a timeseries, say.
@@ -110,8 +98,9 @@ export function createMending<F extends Mended>(parts: {
       if (await refusesAt(middle)) refused = middle;
       else taken = middle;
     }
+    const culprit = places[refused];
     // Without its first record there is no entity, and nothing to take.
-    return refused === 0 && isWhole ? undefined : places[refused];
+    return culprit?.revision === 0 ? undefined : culprit?.position;
   }
 
   function isReadable(record: LogRecord): boolean {

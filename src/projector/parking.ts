@@ -11,7 +11,7 @@ import { type Position, position } from "../core/position.ts";
 import { parkingStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeParking, encodeParking, type ParkingRecord } from "../log/parking-codec.ts";
-import type { View } from "./sink.ts";
+import type { PassedOver, View } from "./sink.ts";
 
 /** An entity that a view passes over. */
 export interface Parked {
@@ -32,12 +32,7 @@ export interface ParkingNotes {
 }
 
 /** The parking of one view. */
-export interface Parking {
-  /** Whether the view passes over a change. */
-  skips(change: { readonly urn: string; readonly position: Position }): boolean;
-  isDropped(at: Position): boolean;
-  /** Whether any record of the entity is. */
-  hasDropped(urn: string): boolean;
+export interface Parking extends PassedOver {
   /** Whether there is anything to pass over. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;

@@ -72,16 +72,19 @@ export interface Sink<W> {
 /** A pure function from a change to a view's writes (projections/). */
 export type Projection<W> = (change: PlacedChange) => readonly W[];
 
-/** One view as the projector sees it. */
 /** Records that a view passes over. */
 export interface PassedOver {
+  /** Whether the view passes over a change. */
   skips(change: { readonly urn: string; readonly position: Position }): boolean;
+  /** Whether it never takes the record. */
   isDropped(at: Position): boolean;
   /** Whether any record of the entity was dropped. */
   hasDropped(urn: string): boolean;
-  find(urn: string): object | undefined;
+  /** Undefined for an entity that is not parked. */
+  find(urn: string): { readonly position: Position } | undefined;
 }
 
+/** One view as the projector sees it. */
 export interface View<W = unknown> {
   readonly name: string;
   readonly project: Projection<W>;

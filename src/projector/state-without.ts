@@ -4,13 +4,12 @@
  */
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
-import { type Position, revision } from "../core/position.ts";
+import type { Position } from "../core/position.ts";
 import { entityStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
+import { recordsOf } from "./history.ts";
 import { openParking, readParking } from "./parking.ts";
-
-const PAGE_MAX = 500;
 
 export async function stateWithout(
   urn: string,
@@ -26,16 +25,11 @@ export async function stateWithout(
   const notes = { load: () => readParking(log, states), write: async () => {} };
   const parking = await openParking(states, notes, Date.now);
   const entity = foldEntity(urn, keyAspectOf);
-  for (let from = revision(0); ; ) {
-    const page = await log.readStream(entityStream(urn), from, { limit: PAGE_MAX });
-    const last = page.at(-1);
-    if (last === undefined) return entity.state();
-    for (const record of page) {
-      const { position } = record;
-      if (isPassed(position) || parking.skips({ urn, position })) continue;
-      const change = decodeRecord(record);
-      if (change !== undefined) entity.add(change);
-    }
-    from = revision(last.revision + 1);
+  for await (const record of recordsOf(log, entityStream(urn))) {
+    const { position } = record;
+    if (isPassed(position) || parking.skips({ urn, position })) continue;
+    const change = decodeRecord(record);
+    if (change !== undefined) entity.add(change);
   }
+  return entity.state();
 }

@@ -137,7 +137,8 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
 }
 
 /**
- * From which byte on SQLite would not take what was durable; undefined where that cannot be told. SQLite ends a log at the first frame that does not fit to those before it.
+ * From which byte on SQLite would not take what was durable; undefined where that cannot be told. SQLite
+ * ends a log at the first frame that does not fit to those before it.
  * Behind that may lie the rest of transactions that a power cut has torn, or that could not be made
  * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
  * transaction fits to the end of one, both were there, and what lies before them is damaged.
