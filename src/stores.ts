@@ -39,17 +39,18 @@ import {
   type ViewName,
   viewNames,
 } from "./places.ts";
+import { createEntityWithout } from "./projector/entity-without.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
 import { fileInPlace, nextEdition, putNextInPlace, replace } from "./projector/sqlite/editions.ts";
 import { requireWritable } from "./projector/sqlite/sqlite-view.ts";
-import { stateWithout } from "./projector/state-without.ts";
 import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
 import type { Logger } from "./telemetry/logger.ts";
+import { foldTimeseriesRows } from "./timeseries/folded-rows.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import type { ViewRules } from "./view-rules.ts";
 
@@ -371,7 +372,8 @@ async function openSearchView(
   origin: ViewOrigin,
   beside: readonly ViewName[],
 ): Promise<View> {
-  const { search } = config.rules;
+  const { search, keyAspects } = config.rules;
+  const keyAspectOf = (type: string) => keyAspects[type];
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
   const { position, latest, close } = await followingEditions(config, "timeseries", {
@@ -383,12 +385,12 @@ async function openSearchView(
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),
-    async without(urn, isPassed) {
-      const log = await openLogReader(config);
-      const keyAspectOf = (type: string) => config.rules.keyAspects[type];
-      const parts = { log, states: "aspects", keyAspectOf };
-      return stateWithout(urn, isPassed, parts).finally(() => log.close());
-    },
+    without: createEntityWithout({
+      openLog: () => openLogReader(config),
+      views: { states: "aspects", events: "timeseries" },
+      keyAspectOf,
+      foldEvents: foldTimeseriesRows(createTimeseriesProjection(keyAspectOf)),
+    }),
     events: {
       position,
       latest,

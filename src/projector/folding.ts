@@ -17,8 +17,10 @@ import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { awaitPosition } from "./awaited.ts";
+import type { EntityWithout } from "./entity-without.ts";
+import { createFoldedInputs, type LatestEvents } from "./folded-inputs.ts";
 import { isPoison } from "./parking.ts";
-import type { PassedOver, Sink, View } from "./sink.ts";
+import type { Sink, Trials, View } from "./sink.ts";
 
 export interface Touch {
   /** Empty: those of the type that have lost their events of the aspect. */
@@ -40,15 +42,6 @@ export interface States {
   /** Called when the view is closed. */
   close(): Promise<void>;
 }
-
-export interface Event {
-  readonly time: number;
-  /** JSON text. */
-  readonly value: string;
-}
-
-/** By aspect. */
-export type LatestEvents = ReadonlyMap<string, Event>;
 
 /** What the fold heeds of timeseries. */
 export interface Events<W> {
@@ -79,13 +72,8 @@ export interface FoldingParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
-  /**
-   * The state of an entity without records that this view passes over, as the log has it: that which
-   * getEntities gives is made of them. Undefined: it never passes over any.
-   */
-  readonly without?:
-    | ((urn: string, isPassed: (at: Position) => boolean) => Promise<EntityState>)
-    | undefined;
+  /** Of entities with records that this view passes over. Undefined: it never passes over any. */
+  readonly without?: EntityWithout | undefined;
   /** Undefined: timeseries bear on nothing. */
   readonly events?: Events<W> | undefined;
   /**
@@ -141,7 +129,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const heeds = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
-  let passedOver: PassedOver | undefined;
+  const inputs = createFoldedInputs({
+    getEntities: (urns) => states.getEntities(urns),
+    ...{ events, without },
+  });
   /** Where the sink was when it was last heard of. */
   let left = position(0);
 
@@ -172,8 +163,8 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     restored = false,
   ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
     const urns = touches.map(({ urn }) => urn);
-    const found = await statesOf(urns, restored);
-    const latest = await latestOf(touches);
+    const found = await inputs.states(urns, restored);
+    const latest = await inputs.latest(touches, restored);
     const writes = touches.map(({ urn, entityType }, n) =>
       fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
     );
@@ -184,35 +175,6 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     return { writes, chars };
   }
 
-  /** What is passed over is in no state; `restored`: of what is parked, that is to be seen. */
-  async function statesOf(
-    urns: readonly string[],
-    restored: boolean,
-  ): Promise<readonly EntityState[]> {
-    const found = [...(await states.getEntities(urns))];
-    if (passedOver === undefined || without === undefined) return found;
-    const { skips, isDropped, hasDropped, find } = passedOver;
-    for (const [n, urn] of urns.entries()) {
-      const parked = !restored && find(urn) !== undefined;
-      if (!parked && !hasDropped(urn)) continue;
-      found[n] = await without(urn, parked ? (position) => skips({ urn, position }) : isDropped);
-    }
-    return found;
-  }
-
-  async function latestOf(touches: readonly Touch[]): Promise<ReadonlyMap<string, LatestEvents>> {
-    const found = new Map<string, LatestEvents>();
-    if (events === undefined) return found;
-    for (const [type, some] of Map.groupBy(touches, ({ entityType }) => entityType)) {
-      const aspects = events.aspectsOf(type);
-      if (aspects.length === 0) continue;
-      const urns = some.map(({ urn }) => urn);
-      const latest = await events.latest(urns, aspects);
-      for (const [n, urn] of urns.entries()) found.set(urn, latest[n] ?? NONE);
-    }
-    return found;
-  }
-
   /** Folds those that tell of events which a truncation took. */
   async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
     const { entityType, series = "" } = touch;
@@ -220,11 +182,9 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     let from: string | undefined;
     do {
       const page = await events.telling(entityType, series, from);
-      const latest = await events.latest(page.urns, [series]);
-      const lost = page.urns
-        .filter((_, n) => !latest[n]?.has(series))
-        .map((urn) => ({ ...touch, urn }))
-        .filter(isStale);
+      const told = page.urns.map((urn) => ({ ...touch, urn }));
+      const latest = await inputs.latest(told, false, [series]);
+      const lost = told.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
         await events.amend((await foldAll(lost.slice(at, at + STATES_MAX), upTo)).writes);
       }
@@ -258,31 +218,43 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     left = upTo;
   }
 
+  const createTrials = (of: EntityWithout): Trials => ({
+    async takes(urn, upTo, series) {
+      const isPassed = (at: Position) => at > upTo || inputs.isDropped(at);
+      const entityType = entityTypeOf(urn);
+      const state = await of.state(urn, isPassed);
+      const latest = await inputs.latest([{ urn, entityType }], true, series);
+      try {
+        await sink.restore(urn, [fold(state, entityType, upTo, latest.get(urn) ?? NONE)]);
+        return true;
+      } catch (error) {
+        if (!isPoison(error)) throw error;
+        return false;
+      } finally {
+        folded.delete(urn);
+      }
+    },
+    async events(urn) {
+      const latest = await inputs.latest([{ urn, entityType: entityTypeOf(urn) }], true);
+      return Array.from(latest.get(urn) ?? NONE, ([series, { position }]) => ({
+        series,
+        position,
+      }));
+    },
+    async end(urn, at) {
+      const touch = { urn, entityType: entityTypeOf(urn), position: at };
+      await sink.restore(urn, (await foldAll([touch], at)).writes);
+      folded.delete(urn);
+    },
+  });
+
   return {
     name,
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
-    heed(told) {
-      passedOver = told;
-    },
-    ...(without !== undefined && {
-      async refuses(urn, upTo) {
-        const isPassed = (at: Position) => at > upTo || passedOver?.isDropped(at) === true;
-        const state = await without(urn, isPassed);
-        const entityType = entityTypeOf(urn);
-        const latest = await latestOf([{ urn, entityType, position: upTo }]);
-        try {
-          await sink.restore(urn, [fold(state, entityType, upTo, latest.get(urn) ?? NONE)]);
-          return false;
-        } catch (error) {
-          if (!isPoison(error)) throw error;
-          return true;
-        } finally {
-          folded.delete(urn);
-        }
-      },
-    }),
+    heed: inputs.heed,
+    ...(without !== undefined && { trials: createTrials(without) }),
     async letGo() {
       await Promise.allSettled([states.position(), events?.position()]);
     },

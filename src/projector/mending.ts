@@ -1,14 +1,14 @@
 /** Entities that are made anew in views, between two batches of a projector. */
 import { type Position, position, START } from "../core/position.ts";
-import { entityStream } from "../core/stream.ts";
+import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
-import { type HistoryLog, recordsOf } from "./history.ts";
+import { type HistoryLog, recordsOf, timeseriesAspects } from "./history.ts";
 import { notParked, type Parked, type Parking } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, type Unrestored } from "./restore.ts";
-import type { View } from "./sink.ts";
+import type { Trials, View } from "./sink.ts";
 
 interface Mended {
   readonly view: View;
@@ -17,6 +17,8 @@ interface Mended {
   /** Undefined of a view that this process feeds. */
   readonly movedAt: number | undefined;
 }
+
+type Place = Pick<LogRecord, "position" | "revision">;
 
 export function createMending<F extends Mended>(parts: {
   readonly followers: readonly F[];
@@ -67,7 +69,9 @@ export function createMending<F extends Mended>(parts: {
     if (parked === undefined) throw notParked(name, urn);
     const culprit = await culpritOf(follower.view, parking, parked);
     if (culprit !== undefined) await parking.drop(urn, culprit, actor);
-    return restore([urn], name);
+    const unrestored = await restore([urn], name);
+    if (parking.find(urn) !== undefined) await follower.view.trials?.end(urn, parked.position);
+    return unrestored;
   }
 
   /**
@@ -76,29 +80,59 @@ export function createMending<F extends Mended>(parts: {
    * entity, and without which it can. Undefined where it is none of them, or it can take it now.
    */
   async function culpritOf(
-    { refuses }: View,
+    { trials }: View,
     parking: Parking,
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
-    if (refuses === undefined) return first;
-    const places: Pick<LogRecord, "position" | "revision">[] = [];
-    for await (const record of recordsOf(log, entityStream(urn))) {
-      const { position, revision } = record;
-      if (position < first || parking.isDropped(position)) continue;
-      if (!isReadable(record)) return position;
-      places.push({ position, revision });
+    if (trials === undefined) return first;
+    const own: Place[] = [];
+    for (const stream of await streamsOf(urn)) {
+      for await (const record of recordsOf(log, stream)) {
+        const { position, revision } = record;
+        if (position < first || parking.isDropped(position)) continue;
+        if (!isReadable(record)) return position;
+        if (stream === entityStream(urn)) own.push({ position, revision });
+      }
     }
-    const refusesAt = (n: number) => refuses(urn, places[n]?.position ?? START);
-    let [taken, refused] = [-1, places.length - 1];
-    if (refused < 0 || !(await refusesAt(refused))) return undefined;
-    // What it cannot take without any of them either is none of them: an event of a timeseries, say.
-    if (await refuses(urn, position(first - 1))) return undefined;
+    const last = own.at(-1)?.position ?? first;
+    if (await trials.takes(urn, last)) return undefined;
+    if (await trials.takes(urn, last, [])) return eventOf(trials, urn, last);
+    return recordOf(own, (upTo) => trials.takes(urn, upTo, []), first);
+  }
+
+  async function streamsOf(urn: string): Promise<readonly StreamName[]> {
+    const aspects = await timeseriesAspects(log);
+    return [entityStream(urn), ...aspects.map((aspect) => timeseriesStream(urn, aspect))];
+  }
+
+  /** Only the latest event of a timeseries bears on an entity: one that a view cannot take is one of them. */
+  async function eventOf(
+    trials: Trials,
+    urn: string,
+    last: Position,
+  ): Promise<Position | undefined> {
+    const taken: string[] = [];
+    for (const { series, position } of await trials.events(urn)) {
+      taken.push(series);
+      if (!(await trials.takes(urn, last, taken))) return position;
+    }
+    return undefined;
+  }
+
+  async function recordOf(
+    own: readonly Place[],
+    takes: (upTo: Position) => Promise<boolean>,
+    first: Position,
+  ): Promise<Position | undefined> {
+    let [taken, refused] = [-1, own.length - 1];
+    // What it cannot take without any of them either is none of them.
+    if (refused < 0 || !(await takes(position(first - 1)))) return undefined;
     while (refused - taken > 1) {
       const middle = (taken + refused) >> 1;
-      if (await refusesAt(middle)) refused = middle;
-      else taken = middle;
+      if (await takes(own[middle]?.position ?? START)) taken = middle;
+      else refused = middle;
     }
-    const culprit = places[refused];
+    const culprit = own[refused];
     // Without its first record there is no entity, and nothing to take.
     return culprit?.revision === 0 ? undefined : culprit?.position;
   }

@@ -84,6 +84,20 @@ export interface PassedOver {
   find(urn: string): { readonly position: Position } | undefined;
 }
 
+/** What tells by which of its records a view of what entities are cannot take one that is parked. */
+export interface Trials {
+  /**
+   * Whether it takes the entity as its own records up to a position have it, and the latest events of
+   * these timeseries (undefined: of all), without what was dropped. It has it so then, until the end
+   * of the trials; or it stays as it was.
+   */
+  takes(urn: string, upTo: Position, series?: readonly string[]): Promise<boolean>;
+  /** The latest event of each timeseries that bears on the entity. */
+  events(urn: string): Promise<readonly { readonly series: string; readonly position: Position }[]>;
+  /** Of an entity that stays parked, the view has again what it had before, up to a position. */
+  end(urn: string, upTo: Position): Promise<void>;
+}
+
 /** One view as the projector sees it. */
 export interface View<W = unknown> {
   readonly name: string;
@@ -106,11 +120,8 @@ export interface View<W = unknown> {
    * states that it reads, which did take it. Absent: to be told nothing of it is enough.
    */
   readonly heed?: ((passedOver: PassedOver) => void) | undefined;
-  /**
-   * Of such a view: makes the entity anew as its records up to a position have it, without those that
-   * were dropped; whether it cannot be taken so, and stays as it was.
-   */
-  readonly refuses?: ((urn: string, upTo: Position) => Promise<boolean>) | undefined;
+  /** Of such a view: in which of an entity's records lies that it cannot take the entity. */
+  readonly trials?: Trials | undefined;
   /**
    * Another edition of views that it reads is in place: it goes on with that one at once, so that the
    * files of the other are not kept for it until the next batch. Never rejects.

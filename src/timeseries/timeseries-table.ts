@@ -57,6 +57,11 @@ export interface TimeseriesEvent {
   readonly system: string;
 }
 
+export interface PlacedEvent extends TimeseriesEvent {
+  /** Of its record. */
+  readonly position: Position;
+}
+
 export interface TimeseriesRange {
   readonly urn: string;
   readonly aspect: string;
@@ -87,7 +92,7 @@ export interface TimeseriesReader {
   latest(
     urns: readonly string[],
     aspects: readonly string[],
-  ): Promise<readonly ReadonlyMap<string, TimeseriesEvent>[]>;
+  ): Promise<readonly ReadonlyMap<string, PlacedEvent>[]>;
 
   /** Every record up to here is in what is read from now on. */
   position(): Promise<Position>;

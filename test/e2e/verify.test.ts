@@ -501,35 +501,3 @@ test("the search view does without a record that was dropped, and takes what com
   });
   expect(await count()).toBe(0);
 });
-
-test("no record of an entity is dropped where it is an event that its document cannot be made with", async () => {
-  await using service = await runningService({ logLevel: "silent" });
-  const act = operatorOf(service);
-  const sick = dataset("sick");
-  const execute = (sql: string) => {
-    const file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
-    file.exec(sql);
-    file.close();
-  };
-  const told = (description: string) =>
-    service.client.upsert(sick, "datasetProperties", { description, customProperties: {} });
-  const count = async () => (await act.value("listParked")).total;
-  await told("sound");
-  execute(`CREATE TRIGGER poison BEFORE INSERT ON document WHEN new.json LIKE '%1772409612345%'
-    BEGIN SELECT raise(ABORT, 'poisoned'); END`);
-  await service.client.upsert(sick, "operation", {
-    ...{ timestampMillis: 1_772_409_612_345, lastUpdatedTimestamp: 1_772_409_612_345 },
-    operationType: "INSERT",
-  });
-  await expect.poll(count).toBe(1);
-  await told("healthy");
-  const dropped = await act.value("dropParked", { view: "search", urn: sick });
-  expect(dropped).toMatchObject({ parked: true });
-  execute("DROP TRIGGER poison");
-  await act.value("retryParked", { view: "search", urn: sick });
-  expect(await count()).toBe(0);
-  const found = await service.client.call("POST", "/entities?action=search", {
-    ...{ entity: "dataset", input: "healthy", start: 0, count: 5 },
-  });
-  expect(found.body.value.numEntities).toBe(1);
-});

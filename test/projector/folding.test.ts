@@ -231,7 +231,9 @@ describe("a view of whole folds that heeds timeseries", () => {
         latest: async (urns, aspects) =>
           urns.map((urn) => {
             const all = [...(events.get(urn) ?? [])].filter(([aspect]) => aspects.includes(aspect));
-            return new Map(all.map(([aspect, value]) => [aspect, { time: 1, value }]));
+            return new Map(
+              all.map(([aspect, value]) => [aspect, { time: 1, position: position(1), value }]),
+            );
           }),
         // Two pages of those that were ever written with an event of the aspect.
         async telling(_type, aspect, from) {

@@ -216,7 +216,7 @@ function startFold(
 
 /**
  * `ofEvents`: what is passed over of timeseries, where a view of its own has those. `dropping`: what the
- * view itself has dropped, of the states that it is folded from.
+ * view itself has dropped, of what it is folded from.
  */
 function skippedBy(by: {
   readonly parking: Parking | undefined;
@@ -227,7 +227,7 @@ function skippedBy(by: {
   if ((parking?.idle ?? true) && (ofEvents?.idle ?? true) && !dropping) return undefined;
   return (change) =>
     (change.timeseries ? (ofEvents ?? parking) : parking)?.skips(change) === true ||
-    (!change.timeseries && dropping?.isDropped(change.position) === true);
+    dropping?.isDropped(change.position) === true;
 }
 
 /** What is folded from another view may show any later state than its own position tells. */

@@ -18,6 +18,7 @@ import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import type {
+  PlacedEvent,
   TimeseriesEvent,
   TimeseriesReader,
   TimeseriesRow,
@@ -118,12 +119,13 @@ export async function openElasticsearchTimeseriesReader(
       );
     },
     async latest(urns, aspects) {
-      const found = urns.map(() => new Map<string, TimeseriesEvent>());
+      const found = urns.map(() => new Map<string, PlacedEvent>());
       const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
       for (const [type, some] of Map.groupBy(places.keys(), entityTypeOf)) {
         for (const aspect of aspects) {
-          for (const { urn, time, value, system } of await latestOf(type, aspect, some)) {
-            found[places.get(urn) ?? -1]?.set(aspect, { time, value, system });
+          for (const { urn, ...event } of await latestOf(type, aspect, some)) {
+            const { time, position, value, system } = event;
+            found[places.get(urn) ?? -1]?.set(aspect, { time, position, value, system });
           }
         }
       }

@@ -14,7 +14,7 @@ import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import type {
-  TimeseriesEvent,
+  PlacedEvent,
   TimeseriesRange,
   TimeseriesReader,
   TimeseriesRow,
@@ -78,7 +78,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     list,
     latest: (urns, aspects) =>
       whole(async () => {
-        const found = urns.map(() => new Map<string, TimeseriesEvent>());
+        const found = urns.map(() => new Map<string, PlacedEvent>());
         const asked = new Set(aspects);
         const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
         const cutting = await read(truncating);
@@ -160,8 +160,8 @@ function createQueries(db: DatabaseSync) {
   const newest = db.prepare("SELECT max(position) AS position FROM truncation");
   const { first, next, count, countKept } = prepareQueries(db);
   const lastWhere = (kept: string) =>
-    objects<TimeseriesEvent>(`
-      SELECT place.time AS time, value, system FROM ${EVENTS} WHERE place.series = ? ${kept}
+    objects<PlacedEvent>(`
+      SELECT place.time AS time, place.position AS position, value, system FROM ${EVENTS} WHERE place.series = ? ${kept}
       ORDER BY place.time DESC, place.key DESC LIMIT 1`);
   const last = lastWhere("");
   const lastKept = lastWhere(`AND ${keptBy("?")}`);
