@@ -1,7 +1,7 @@
 /**
  * Who does the work of a verification: this thread, and others beside it (verify-hand.ts), each with
  * its own reading connections. What there is to do waits here, and goes to whoever has the least when
- * there is room for it: what was dealt before a thread had started would wait for that thread.
+ * there is room for it; a thread that has not started yet has none.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -69,6 +69,7 @@ export type ToHand =
   | { readonly id: number; readonly faults: Searching };
 
 export type FromHand =
+  | "started"
   | {
       readonly id: number;
       readonly done: VerifiedEntities | Summed | readonly string[] | undefined;
@@ -80,7 +81,7 @@ type Kind = keyof Work;
 interface Hand {
   /** How many things it has now, of at most `room`. */
   taken: number;
-  readonly room: number;
+  room: number;
   /** What it takes before what. */
   readonly order: readonly Kind[];
   readonly work: Work;
@@ -90,7 +91,7 @@ interface Hand {
 /** `own`: what this thread does itself. */
 export function createHands(own: Work, others: readonly HandData[]): Hands {
   // Others first: this thread has the rest to do besides.
-  const hands: readonly Hand[] = [...others.map(startHand), ownHand(own)];
+  const hands: readonly Hand[] = [...others.map((data) => startHand(data, deal)), ownHand(own)];
   const waiting: Readonly<Record<Kind, ((work: Work) => Promise<void>)[]>> = {
     sum: [],
     faults: [],
@@ -143,7 +144,11 @@ function ownHand(own: Work): Hand {
   return { taken: 0, room: 1, order: ["sum", "verify", "faults"], work, close: async () => {} };
 }
 
-function startHand(data: HandData): Hand {
+/** One thing in work and one in waiting: this thread may be long in hearing that it has done one. */
+const ROOM = 2;
+
+/** `onStarted`: now it has room. */
+function startHand(data: HandData, onStarted: () => void): Hand {
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
   let ended: Error | undefined;
@@ -153,6 +158,11 @@ function startHand(data: HandData): Hand {
   });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   worker.on("message", (message: FromHand) => {
+    if (message === "started") {
+      hand.room = ROOM;
+      onStarted();
+      return;
+    }
     const wait = pending.get(message.id);
     pending.delete(message.id);
     if ("failure" in message) wait?.reject(failed(message.failure));
@@ -178,10 +188,9 @@ function startHand(data: HandData): Hand {
     return wait.promise;
   }
 
-  return {
+  const hand: Hand = {
     taken: 0,
-    // One thing in work and one in waiting: this thread may be long in hearing that it has done one.
-    room: 2,
+    room: 0,
     order: ["sum", "faults", "verify"],
     work: {
       verify: async (batch) => (await ask({ batch })) as VerifiedEntities,
@@ -193,6 +202,7 @@ function startHand(data: HandData): Hand {
       await exited;
     },
   };
+  return hand;
 }
 
 const failed = ({ code, message }: { code: string; message: string }): Error =>

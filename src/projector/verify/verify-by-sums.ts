@@ -69,11 +69,17 @@ export async function verifyBySums(
   const common = since ? await touchedBefore(parts, fit) : undefined;
   const asked = fit.filter(({ name }) => !common?.bearing.has(name));
   const few = common === undefined || common.urns.size <= TOUCHED_MAX;
-  const held = few ? await sumUp(parts, asked, common) : [];
+  // Files are looked through by who has no view to sum up, and while the log is folded.
+  const summing = few ? sumUp(parts, asked, common) : [];
+  const faults = startFaults(
+    parts,
+    few ? asked.map(({ name }) => ({ view: name, deep: common === undefined })) : [],
+  );
+  const held = await summing;
   const left = views.filter((view) => !held.some((one) => one.view === view));
   if (held.length === 0) return { views: [], records: 0, left };
   const always = new Set([...(common?.urns ?? []), ...(since ? urns : [])]);
-  const checked = await check(parts, held, common?.urns ?? new Set(), always);
+  const checked = await check(parts, held, common?.urns ?? new Set(), always, faults);
   return { ...checked, left };
 }
 
@@ -116,6 +122,7 @@ async function check(
   held: readonly Held[],
   common: ReadonlySet<string>,
   always: ReadonlySet<string>,
+  faults: ReturnType<typeof startFaults>,
 ): Promise<Omit<VerifiedBySums, "left">> {
   const { log } = parts;
   const names = held.map(({ view }) => view.name);
@@ -124,11 +131,6 @@ async function check(
   const placesOf = ({ then, summed: { position } }: Held): readonly Position[] =>
     then === undefined ? [position] : [then.position, position];
   const places = Object.fromEntries(held.map((one) => [one.view.name, placesOf(one)]));
-  // Files are read through while the log is folded.
-  const faults = startFaults(
-    parts,
-    held.map(({ view, then }) => ({ view: view.name, deep: then === undefined })),
-  );
   let records = 0;
   async function run(
     entities: Entities,

@@ -41,6 +41,7 @@ async function run(data: HandData): Promise<void> {
       tell({ id, failure: { code, message: text } });
     }
   });
+  tell("started");
 }
 
 function doneBy(work: Work, message: Exclude<ToHand, "close">) {
