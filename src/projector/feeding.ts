@@ -4,8 +4,8 @@
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
-import { type Batch, projectBatch } from "./batch.ts";
-import { isPoison, type Parking } from "./parking.ts";
+import { type Batch, type Culprit, projectBatch } from "./batch.ts";
+import { EntityRefused, isPoison, type Parking, setAside } from "./parking.ts";
 import type { Projection, View } from "./sink.ts";
 
 export interface Fed {
@@ -28,7 +28,7 @@ export async function feedView(
   options: { readonly parking?: Parking | undefined; readonly always: (upTo: Position) => boolean },
 ): Promise<Fed> {
   const { parking } = options;
-  const project = passingOver(view.project, parking);
+  const project = passingOver(view, parking);
   const { items, upTo, failure, culprit } = projectBatch(changes, project, after);
   // What is passed over of an entity, others heed: they wait until this view is as far.
   const passedOver =
@@ -57,14 +57,21 @@ export async function feedView(
     return { upTo, moved, failure };
   }
   // It may be of an entity that is passed over anyway, or have been dropped.
-  if (!parking.skips(culprit)) await parking.park(culprit, failure);
-  await view.sink.apply([], culprit.position);
+  const from = parking.find(culprit.urn)?.position;
+  const passed = parking.skips(culprit) && from !== culprit.position;
+  if (passed) await view.sink.apply([], culprit.position);
+  else await park(view, culprit, culprit.position, { parking, error: failure });
   return { upTo: culprit.position, moved: true };
 }
 
-function passingOver<W>(project: Projection<W>, parking: Parking | undefined): Projection<W> {
+/** Where the record is told from which on an entity is parked, it is set aside: a batch may come again. */
+function passingOver({ project, aside }: View, parking: Parking | undefined): Projection<unknown> {
   if (parking === undefined || parking.idle) return project;
-  return (change) => (parking.skips(change) ? [] : project(change));
+  return (change) => {
+    if (!parking.skips(change)) return project(change);
+    const { urn, position } = change;
+    return parking.find(urn)?.position === position ? (aside?.writes(change) ?? []) : [];
+  };
 }
 
 /** Finds what the view cannot take by halves, and parks it. */
@@ -78,11 +85,14 @@ async function isolate(
     (change) => !parking.skips(change) && view.project(change).length > 0,
   );
   const [only] = left;
-  // Nothing of it can be to blame, or it is of no entity.
-  if (only === undefined || (left.length === 1 && only.urn === "")) throw error;
+  // Nothing of it can be to blame.
+  if (only === undefined) throw error;
   if (left.length === 1) {
-    await parking.park(only, error);
-    await view.sink.apply([], upTo);
+    const urn = error instanceof EntityRefused ? error.urn : only.urn;
+    // It is of no entity.
+    if (urn === "") throw error;
+    await park(view, { urn, position: only.position }, upTo, { parking, error });
+    if (urn !== only.urn) await applied(view, left, upTo, parking);
     return;
   }
   const middle = left.length >> 1;
@@ -90,16 +100,36 @@ async function isolate(
     { half: left.slice(0, middle), to: left[middle - 1]?.position ?? upTo },
     { half: left.slice(middle), to: upTo },
   ];
-  for (const { half, to } of halves) {
-    const rest = half.filter((change) => !parking.skips(change));
-    try {
-      await view.sink.apply(
-        rest.flatMap((change) => view.project(change)),
-        to,
-      );
-    } catch (failure) {
-      if (!isPoison(failure)) throw failure;
-      await isolate(view, rest, to, { parking, error: failure });
-    }
+  for (const { half, to } of halves) await applied(view, half, to, parking);
+}
+
+/** What the view cannot take of it is parked. */
+async function applied(
+  view: View,
+  changes: readonly PlacedChange[],
+  upTo: Position,
+  parking: Parking,
+): Promise<void> {
+  const rest = changes.filter((change) => !parking.skips(change));
+  try {
+    await view.sink.apply(
+      rest.flatMap((change) => view.project(change)),
+      upTo,
+    );
+  } catch (error) {
+    if (!isPoison(error)) throw error;
+    await isolate(view, rest, upTo, { parking, error });
   }
+}
+
+/** Parks an entity from a record on, up to which everything else is in the view then. */
+async function park(
+  view: View,
+  culprit: Culprit,
+  upTo: Position,
+  { parking, error }: { readonly parking: Parking; readonly error: Error },
+): Promise<void> {
+  await setAside(view, parking, { ...culprit, error }, () =>
+    view.sink.apply(view.aside?.writes(culprit) ?? [], upTo),
+  );
 }

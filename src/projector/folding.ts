@@ -16,11 +16,12 @@ import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { createAside } from "./aside.ts";
 import { awaitPosition } from "./awaited.ts";
 import type { EntityWithout } from "./entity-without.ts";
 import { createFoldedInputs, type LatestEvents } from "./folded-inputs.ts";
-import { isPoison } from "./parking.ts";
-import type { Sink, Trials, View } from "./sink.ts";
+import { EntityRefused, isPoison } from "./parking.ts";
+import type { Aside, Sink, View } from "./sink.ts";
 
 export interface Touch {
   /** Empty: those of the type that have lost their events of the aspect. */
@@ -175,6 +176,27 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     return { writes, chars };
   }
 
+  /** Names the entity that cannot be taken: the touch is of none. */
+  async function amendEach(
+    touches: readonly Touch[],
+    writes: readonly W[],
+    { amend }: Events<W>,
+  ): Promise<void> {
+    try {
+      await amend(writes);
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+      for (const [n, write] of writes.entries()) {
+        try {
+          await amend([write]);
+        } catch (cause) {
+          if (!isPoison(cause)) throw cause;
+          throw new EntityRefused(touches[n]?.urn ?? "", cause);
+        }
+      }
+    }
+  }
+
   /** Folds those that tell of events which a truncation took. */
   async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
     const { entityType, series = "" } = touch;
@@ -186,7 +208,8 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       const latest = await inputs.latest(told, false, [series]);
       const lost = told.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
-        await events.amend((await foldAll(lost.slice(at, at + STATES_MAX), upTo)).writes);
+        const some = lost.slice(at, at + STATES_MAX);
+        await amendEach(some, (await foldAll(some, upTo)).writes, events);
       }
       from = page.next;
       await otherTurns();
@@ -218,33 +241,27 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     left = upTo;
   }
 
-  const createTrials = (of: EntityWithout): Trials => ({
-    async takes(urn, upTo, series) {
-      const isPassed = (at: Position) => at > upTo || inputs.isDropped(at);
-      const entityType = entityTypeOf(urn);
-      const state = await of.state(urn, isPassed);
-      const latest = await inputs.latest([{ urn, entityType }], true, series);
-      try {
-        await sink.restore(urn, [fold(state, entityType, upTo, latest.get(urn) ?? NONE)]);
-        return true;
-      } catch (error) {
-        if (!isPoison(error)) throw error;
-        return false;
-      } finally {
-        folded.delete(urn);
-      }
+  const touchOf = ({ urn, position: at }: Pick<Touch, "urn" | "position">): Touch => ({
+    ...{ urn, entityType: entityTypeOf(urn), position: at },
+  });
+
+  const asideOf = (of: EntityWithout): Aside<Touch> => ({
+    writes(parked) {
+      folded.delete(parked.urn);
+      return [touchOf(parked)];
     },
-    async events(urn) {
-      const latest = await inputs.latest([{ urn, entityType: entityTypeOf(urn) }], true);
-      return Array.from(latest.get(urn) ?? NONE, ([series, { position }]) => ({
-        series,
-        position,
-      }));
-    },
-    async end(urn, at) {
-      const touch = { urn, entityType: entityTypeOf(urn), position: at };
-      await sink.restore(urn, (await foldAll([touch], at)).writes);
+    async restore(urn) {
       folded.delete(urn);
+      const at = await sink.position();
+      await sink.restore(urn, (await foldAll([touchOf({ urn, position: at })], at)).writes);
+    },
+    beginning: of.beginning,
+    async culprit(urn) {
+      const at = await sink.position();
+      const entityType = entityTypeOf(urn);
+      const made = (state: EntityState, latest: LatestEvents) =>
+        fold(state, entityType, at, latest);
+      return createAside({ sink, without: of, inputs, fold: made }).culprit(urn);
     },
   });
 
@@ -254,7 +271,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
     heed: inputs.heed,
-    ...(without !== undefined && { trials: createTrials(without) }),
+    ...(without !== undefined && { aside: asideOf(without) }),
     async letGo() {
       await Promise.allSettled([states.position(), events?.position()]);
     },

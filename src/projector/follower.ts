@@ -1,5 +1,5 @@
 /** A view as the projector knows it, and how it fails and comes back (projector.ts tells its states). */
-import type { Parking } from "./parking.ts";
+import { type Parking, setAside } from "./parking.ts";
 import { asError } from "./projector-errors.ts";
 import type { Replaced } from "./replacing.ts";
 import type { View } from "./sink.ts";
@@ -26,13 +26,32 @@ export async function openFollower(
   parkingOf: (view: View) => Promise<Parking | undefined>,
   retryMs: RetryMs,
 ): Promise<Follower> {
-  const { position, failure } = await placeAtStart(view, retryMs.first);
+  const placed = await placeAtStart(view, retryMs.first);
+  const { position } = placed;
   const movedAt = beginsWatching(view) ? Date.now() : undefined;
   const parking = await parkingOf(view);
+  let { failure } = placed;
+  try {
+    if (failure === undefined && parking !== undefined) await keepAside(view, parking);
+  } catch (error) {
+    failure = { error: asError(error), attempts: 1, retryAt: Date.now() + retryMs.first };
+  }
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
     ...{ feeding: undefined, recovered: false, hold: undefined, tidyAt: undefined },
   };
+}
+
+/**
+ * What a view of what entities are has of those that are parked: a process that ended while one of them
+ * was tried may have left something else, and so may an older release.
+ */
+async function keepAside(view: View, parking: Parking): Promise<void> {
+  if (view.aside === undefined || view.shared !== undefined) return;
+  for (const { urn, position, reason } of parking.list()) {
+    const parked = { urn, position, error: new Error(reason) };
+    await setAside(view, parking, parked, async () => view.aside?.restore(urn));
+  }
 }
 
 export interface Failing {

@@ -1,5 +1,5 @@
 /** Entities that are made anew in views, between two batches of a projector. */
-import { type Position, position, START } from "../core/position.ts";
+import type { Position } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
@@ -7,8 +7,8 @@ import { partition } from "./groups.ts";
 import { type HistoryLog, recordsOf, timeseriesAspects } from "./history.ts";
 import { notParked, type Parked, type Parking } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
-import { restoreEntities, type Unrestored } from "./restore.ts";
-import type { Trials, View } from "./sink.ts";
+import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
+import type { View } from "./sink.ts";
 
 interface Mended {
   readonly view: View;
@@ -17,8 +17,6 @@ interface Mended {
   /** Undefined of a view that this process feeds. */
   readonly movedAt: number | undefined;
 }
-
-type Place = Pick<LogRecord, "position" | "revision">;
 
 export function createMending<F extends Mended>(parts: {
   readonly followers: readonly F[];
@@ -67,74 +65,59 @@ export function createMending<F extends Mended>(parts: {
     if (follower === undefined || parking === undefined) throw unknownView(name);
     const parked = parking.find(urn);
     if (parked === undefined) throw notParked(name, urn);
-    const culprit = await culpritOf(follower.view, parking, parked);
+    const { view, position } = follower;
+    const culprit = await culpritOf({ view, position }, parking, parked);
     if (culprit !== undefined) await parking.drop(urn, culprit, actor);
     const unrestored = await restore([urn], name);
-    if (parking.find(urn) !== undefined) await follower.view.trials?.end(urn, parked.position);
+    const before = parking.find(urn)?.position;
+    // Looking for it may have left something else.
+    if (before !== undefined && view.aside === undefined) {
+      await restoreParked(urn, { view, parking, before }, { log, decode });
+    }
     return unrestored;
   }
 
   /**
    * The record that the view cannot take. One that is made of what entities are was told of all of an
-   * entity's records at once, and parked it with the first: there it is one with which it cannot take the
-   * entity, and without which it can. Undefined where it is none of them, or it can take it now.
+   * entity's records at once, and parked it with the first: there it is one of those that make the entity
+   * now. Undefined where it is none of them, or it can take it now.
    */
   async function culpritOf(
-    { trials }: View,
+    { view, position: upTo }: Pick<Mended, "view" | "position">,
     parking: Parking,
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
-    if (trials === undefined) return first;
-    const own: Place[] = [];
+    const left: Position[] = [];
     for (const stream of await streamsOf(urn)) {
       for await (const record of recordsOf(log, stream)) {
-        const { position, revision } = record;
-        if (position < first || parking.isDropped(position)) continue;
+        const { position } = record;
+        if (position < first || position > upTo || parking.isDropped(position)) continue;
         if (!isReadable(record)) return position;
-        if (stream === entityStream(urn)) own.push({ position, revision });
+        left.push(position);
       }
     }
-    const last = own.at(-1)?.position ?? first;
-    if (await trials.takes(urn, last)) return undefined;
-    if (await trials.takes(urn, last, [])) return eventOf(trials, urn, last);
-    return recordOf(own, (upTo) => trials.takes(urn, upTo, []), first);
+    if (view.aside !== undefined) return view.aside.culprit(urn);
+    if (!parking.isDropped(first)) return first;
+    // It was dropped before: then it is another one as well.
+    left.sort((a, b) => a - b);
+    const isTaken = async (upTo: Position) => {
+      const views = [{ view, position: upTo, without: parking.isDropped }];
+      const [unrestored] = await restoreEntities([urn], { log, decode, views });
+      if (unrestored?.away) throw unrestoredError(unrestored);
+      return unrestored === undefined;
+    };
+    let [taken, refused] = [-1, left.length];
+    while (refused - taken > 1) {
+      const middle = (taken + refused) >> 1;
+      if (await isTaken(left[middle] ?? first)) taken = middle;
+      else refused = middle;
+    }
+    return left[refused];
   }
 
   async function streamsOf(urn: string): Promise<readonly StreamName[]> {
     const aspects = await timeseriesAspects(log);
     return [entityStream(urn), ...aspects.map((aspect) => timeseriesStream(urn, aspect))];
-  }
-
-  /** Only the latest event of a timeseries bears on an entity: one that a view cannot take is one of them. */
-  async function eventOf(
-    trials: Trials,
-    urn: string,
-    last: Position,
-  ): Promise<Position | undefined> {
-    const taken: string[] = [];
-    for (const { series, position } of await trials.events(urn)) {
-      taken.push(series);
-      if (!(await trials.takes(urn, last, taken))) return position;
-    }
-    return undefined;
-  }
-
-  async function recordOf(
-    own: readonly Place[],
-    takes: (upTo: Position) => Promise<boolean>,
-    first: Position,
-  ): Promise<Position | undefined> {
-    let [taken, refused] = [-1, own.length - 1];
-    // What it cannot take without any of them either is none of them.
-    if (refused < 0 || !(await takes(position(first - 1)))) return undefined;
-    while (refused - taken > 1) {
-      const middle = (taken + refused) >> 1;
-      if (await takes(own[middle]?.position ?? START)) taken = middle;
-      else refused = middle;
-    }
-    const culprit = own[refused];
-    // Without its first record there is no entity, and nothing to take.
-    return culprit?.revision === 0 ? undefined : culprit?.position;
   }
 
   function isReadable(record: LogRecord): boolean {

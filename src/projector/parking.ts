@@ -148,6 +148,41 @@ export const notParked = (view: string, urn: string): CatalogError =>
     hint: "POST /operations?action=listParked lists what is",
   });
 
+/** An entity that a record bears on which is not its own cannot be taken. */
+export class EntityRefused extends Error {
+  readonly urn: string;
+
+  constructor(urn: string, cause: Error) {
+    super(cause.message, { cause });
+    this.urn = urn;
+  }
+}
+
+/**
+ * Parks an entity, and has the view keep of it what it had before; where it cannot take that either, it
+ * has nothing of it. `keep` puts that into the view.
+ */
+export async function setAside(
+  view: Pick<View, "aside">,
+  parking: Parking,
+  {
+    urn,
+    position: at,
+    error,
+  }: { readonly urn: string; readonly position: Position; readonly error: Error },
+  keep: () => Promise<void>,
+): Promise<void> {
+  if (parking.find(urn)?.position !== at) await parking.park({ urn, position: at }, error);
+  try {
+    await keep();
+  } catch (again) {
+    const beginning = isPoison(again) ? await view.aside?.beginning(urn) : undefined;
+    if (beginning === undefined || beginning >= at) throw again;
+    await parking.park({ urn, position: beginning }, error);
+    await keep();
+  }
+}
+
 /** Whether an error says something of what was to be written, and not of where. */
 export const isPoison = (error: unknown): error is Error =>
   error instanceof Error &&

@@ -63,7 +63,7 @@ import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./p
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
-import { restoreEntities, type Unrestored } from "./restore.ts";
+import { restoreEntities, restoreParked, type Unrestored } from "./restore.ts";
 import { type Sharing, unshared } from "./sharing.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
@@ -173,6 +173,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     between: want,
     createGrower: (views, parkings, from) => createGrower({ log, decode, views, parkings, from }),
     restore: (urns, view) => restoreEntities(urns, { log, decode, views: [view] }),
+    restoreParked: (urn, of) => restoreParked(urn, of, { log, decode }),
   });
 
   const progress = (): ProjectorProgress => progressOf(followers);

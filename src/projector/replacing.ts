@@ -15,7 +15,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
-import { openParking, type Parked, type Parking } from "./parking.ts";
+import { openParking, type Parked, type Parking, setAside } from "./parking.ts";
 import type { Grower } from "./regrow.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -71,6 +71,10 @@ export interface ReplacingParts {
     urns: readonly string[],
     view: { readonly view: View; readonly position: Position; readonly parking: Parking },
   ): Promise<readonly Unrestored[]>;
+  restoreParked(
+    urn: string,
+    of: { readonly view: View; readonly parking: Parking; readonly before: Position },
+  ): Promise<void>;
 }
 
 const HOLD_MS_MAX = 60_000;
@@ -80,7 +84,7 @@ const CLOSE = 500;
 const CLOSER_MAX = 100;
 
 export function createReplacing(parts: ReplacingParts) {
-  const { followers, editions, parkingOf, restore } = parts;
+  const { followers, editions, parkingOf, restore, restoreParked } = parts;
   const named = (names: readonly string[]): readonly Replaced[] =>
     names.map((name) => {
       const found = followers.find(({ view }) => view.name === name);
@@ -120,9 +124,15 @@ export function createReplacing(parts: ReplacingParts) {
       return at !== parking.find(urn)?.position || parking.isDropped(at ?? START);
     });
     for (const { urn, reason } of await restore(unlike, { view, position, parking })) {
-      const own = passedOver.find(urn);
-      if (parking.find(urn) !== undefined || own === undefined) continue;
-      await parking.park(own, new Error(reason));
+      const before = passedOver.find(urn);
+      const own = parking.find(urn) ?? before;
+      if (own === undefined) continue;
+      const parked = { urn, position: own.position, error: new Error(reason) };
+      await setAside(view, parking, parked, async () => {
+        // Where it was parked from there on, it has what it had.
+        if (parking.find(urn)?.position === before?.position) return;
+        await restoreParked(urn, { view, parking, before: own.position });
+      });
     }
   }
 

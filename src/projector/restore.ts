@@ -5,12 +5,12 @@
  * the same time, which is the projector's to see to.
  */
 import type { PlacedChange } from "../core/change.ts";
-import { saidBy } from "../core/errors.ts";
-import type { Position } from "../core/position.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
+import { type Position, position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 import type { Decode } from "./batch.ts";
 import { type Histories, type HistoryLog, openHistories } from "./history.ts";
-import type { Parking } from "./parking.ts";
+import { isPoison, type Parking } from "./parking.ts";
 import type { View } from "./sink.ts";
 
 /** An entity that a view could not be restored with, and why. */
@@ -18,15 +18,19 @@ export interface Unrestored {
   readonly urn: string;
   readonly view: string;
   readonly reason: string;
+  /** It is the store that cannot be written to now, and not the entity. */
+  readonly away?: boolean | undefined;
   /** Another process can, which feeds the view. */
   readonly elsewhere?: boolean | undefined;
 }
 
-interface RestoredView {
+export interface RestoredView {
   readonly view: View;
   readonly position: Position;
   /** What it passes over, and is told of entities that it has again. */
   readonly parking?: Parking | undefined;
+  /** Records to leave out, where no parking is told. */
+  readonly without?: ((at: Position) => boolean) | undefined;
 }
 
 /** Views in the order in which they follow on each other; each with its position. */
@@ -42,20 +46,41 @@ export async function restoreEntities(
   const short = urns.filter(all.isAtHand);
   const unrestored: Unrestored[] = [];
   for (const one of parts.views) {
-    const { view, parking } = one;
+    const { view, parking, without = parking?.isDropped } = one;
     // A record that was dropped may be one that cannot be decoded.
-    const histories = parking === undefined ? all : all.without(parking.isDropped);
+    const histories = without === undefined ? all : all.without(without);
     const restored = await restoreTogether(short, one, histories);
     for (const urn of urns) {
       try {
         if (!restored.has(urn)) await view.sink.restore(urn, await writesOf(urn, one, histories));
         await parking?.release(urn);
       } catch (error) {
-        unrestored.push({ urn, view: view.name, reason: saidBy(error) });
+        const away = !isPoison(error);
+        unrestored.push({ urn, view: view.name, reason: saidBy(error), ...(away && { away }) });
       }
     }
   }
   return unrestored;
+}
+
+export const unrestoredError = ({ reason, away }: Unrestored): Error =>
+  away ? new CatalogError("unavailable", reason) : new Error(reason);
+
+/** Of an entity that stays parked, the view has what it had before the position again. */
+export async function restoreParked(
+  urn: string,
+  {
+    view,
+    parking,
+    before,
+  }: { readonly view: View; readonly parking: Parking; readonly before: Position },
+  parts: { readonly log: HistoryLog; readonly decode: Decode },
+): Promise<void> {
+  if (view.aside !== undefined) return view.aside.restore(urn);
+  const upTo = position(before - 1);
+  const views = [{ view, position: upTo, without: parking.isDropped }];
+  const [unrestored] = await restoreEntities([urn], { ...parts, views });
+  if (unrestored !== undefined) throw unrestoredError(unrestored);
 }
 
 /**

@@ -84,18 +84,22 @@ export interface PassedOver {
   find(urn: string): { readonly position: Position } | undefined;
 }
 
-/** What tells by which of its records a view of what entities are cannot take one that is parked. */
-export interface Trials {
+/**
+ * How a view of what entities are goes on without one that is parked: it has what the entity was before
+ * the position from which on it is parked, whatever it was told since, and whatever it told before.
+ */
+export interface Aside<W = unknown> {
+  /** Makes that with a batch. */
+  writes(parked: { readonly urn: string; readonly position: Position }): readonly W[];
+  /** Makes it at once, as Sink.restore does. */
+  restore(urn: string): Promise<void>;
+  /** The first record of the entity: parked from there on, the view has nothing of it. */
+  beginning(urn: string): Promise<Position | undefined>;
   /**
-   * Whether it takes the entity as its own records up to a position have it, and the latest events of
-   * these timeseries (undefined: of all), without what was dropped. It has it so then, until the end
-   * of the trials; or it stays as it was.
+   * The record without which it could take the entity; undefined where it can take it, or where that
+   * record is the one that the entity begins with.
    */
-  takes(urn: string, upTo: Position, series?: readonly string[]): Promise<boolean>;
-  /** The latest event of each timeseries that bears on the entity. */
-  events(urn: string): Promise<readonly { readonly series: string; readonly position: Position }[]>;
-  /** Of an entity that stays parked, the view has again what it had before, up to a position. */
-  end(urn: string, upTo: Position): Promise<void>;
+  culprit(urn: string): Promise<Position | undefined>;
 }
 
 /** One view as the projector sees it. */
@@ -120,8 +124,8 @@ export interface View<W = unknown> {
    * states that it reads, which did take it. Absent: to be told nothing of it is enough.
    */
   readonly heed?: ((passedOver: PassedOver) => void) | undefined;
-  /** Of such a view: in which of an entity's records lies that it cannot take the entity. */
-  readonly trials?: Trials | undefined;
+  /** Of such a view. */
+  readonly aside?: Aside<W> | undefined;
   /**
    * Another edition of views that it reads is in place: it goes on with that one at once, so that the
    * files of the other are not kept for it until the next batch. Never rejects.

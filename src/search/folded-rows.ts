@@ -59,11 +59,11 @@ export const foldSearchRows =
     }
 
     return {
-      add(change) {
+      add(change, skipped) {
         const { timeseries, entityType } = change;
         if (timeseries && !eventsOf(entityType).includes(change.aspect)) return;
-        series.add(change);
-        if (!timeseries) entity.add(change);
+        if (!skipped?.events) series.add(change);
+        if (!timeseries && !skipped?.states) entity.add(change);
         type = entityType;
         document = undefined;
       },

@@ -170,6 +170,7 @@ function startHand(data: HandData, onStarted: () => void): Hand {
   });
   const fail = (cause: unknown) => {
     ended ??= new CatalogError("unavailable", `verifying ended: ${cause}`, { cause });
+    hand.room = 0;
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
   };

@@ -173,8 +173,8 @@ interface Fold {
   /** The rows are true of a position from here on, and up to there. */
   readonly from: number;
   readonly to: number;
-  readonly skips: ((change: PlacedChange) => boolean) | undefined;
-  /** From this position on nothing of it is in the view, which leaves it as it was. */
+  readonly skips: Skips | undefined;
+  /** Of a view that is folded from others: from this position on it has what the entity was before. */
   readonly parked: number;
   /** How many of the asked places have their sums. */
   summed: number;
@@ -203,7 +203,7 @@ function startFold(
     ...{ view, urn },
     folded: view.fold(urn),
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
-    from: Math.min(held?.from ?? 0, parked - 1),
+    from: held?.from ?? 0,
     to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
     skips: skippedBy({
       parking,
@@ -214,6 +214,9 @@ function startFold(
   };
 }
 
+/** What of a change is in no row: all of it, or what it says of states, or of events. */
+type Skips = (change: PlacedChange) => { readonly states: boolean; readonly events: boolean };
+
 /**
  * `ofEvents`: what is passed over of timeseries, where a view of its own has those. `dropping`: what the
  * view itself has dropped, of what it is folded from.
@@ -222,12 +225,14 @@ function skippedBy(by: {
   readonly parking: Parking | undefined;
   readonly ofEvents: Parking | undefined;
   readonly dropping: Parking | undefined;
-}): Fold["skips"] {
+}): Skips | undefined {
   const { parking, ofEvents, dropping } = by;
   if ((parking?.idle ?? true) && (ofEvents?.idle ?? true) && !dropping) return undefined;
-  return (change) =>
-    (change.timeseries ? (ofEvents ?? parking) : parking)?.skips(change) === true ||
-    dropping?.isDropped(change.position) === true;
+  return (change) => {
+    const dropped = dropping?.isDropped(change.position) === true;
+    const states = dropped || parking?.skips(change) === true;
+    return { states, events: ofEvents === undefined ? states : dropped || ofEvents.skips(change) };
+  };
 }
 
 /** What is folded from another view may show any later state than its own position tells. */
@@ -236,17 +241,24 @@ const lastOf = ({ foldedFrom }: FoldedView, { to }: HeldRows): number =>
 
 function take(fold: Fold, change: PlacedChange, sums: Sums): void {
   if (fold.ended) return;
-  sumUpTo(fold, change.position < fold.parked ? change.position : Infinity, sums);
-  if (change.position > fold.from) compare(fold);
-  if (change.position > fold.to) fold.ended = true;
-  else if (fold.skips === undefined || !fold.skips(change)) {
-    try {
-      fold.folded.add(change);
-    } catch (error) {
-      fold.error ??= error;
-    }
-    fold.compared = false;
+  const { parked, from } = fold;
+  const aside = change.position >= parked;
+  sumUpTo(fold, aside ? Number.POSITIVE_INFINITY : change.position, sums);
+  if (change.position > from || aside) compare(fold);
+  // A view that was not as far when it was read may show any later state.
+  if (change.position > fold.to || (aside && from >= parked)) fold.ended = true;
+  else add(fold, change);
+}
+
+function add(fold: Fold, change: PlacedChange): void {
+  const skipped = fold.skips?.(change);
+  if (skipped?.states && skipped.events) return;
+  try {
+    fold.folded.add(change, skipped);
+  } catch (error) {
+    fold.error ??= error;
   }
+  fold.compared = false;
 }
 
 /** Adds what there is at the asked places before a position. */

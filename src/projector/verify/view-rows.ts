@@ -70,8 +70,11 @@ export interface ViewRows {
 
 /** What the rows of one entity come to, change by change. */
 export interface FoldedRows {
-  /** In the order of the log; changes that the view passes over are not told. */
-  add(change: PlacedChange): void;
+  /**
+   * In the order of the log; changes that the view passes over are not told. `skipped`: what is passed
+   * over of one that bears on both, where one view has states and another events.
+   */
+  add(change: PlacedChange, skipped?: { readonly states: boolean; readonly events: boolean }): void;
   /** How many rows there are now. */
   size(): number;
   rows(): readonly Row[];
