@@ -191,6 +191,12 @@ test("an fsync that fails is no acknowledgement, and loses none", {
   await service.stop("SIGKILL");
   fsync.fail(false);
   const again = await startService(directory.path, { env });
-  await findAll(createClient(again.address), acknowledged);
+  const after = createClient(again.address);
+  await findAll(after, acknowledged);
+  // Nor is anything there that was refused.
+  for (let n = 100; n < 110; n++) {
+    const { body } = await after.get(`/entitiesV2/${encoded(urnOf(n))}`);
+    expect(body.aspects?.tagProperties).toBeUndefined();
+  }
   await endsWell(again, directory.path);
 });

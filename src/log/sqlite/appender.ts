@@ -80,7 +80,8 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
       send();
       tellFailure("failure" in answer ? answer.failure : undefined);
       if ("failure" in answer) {
-        const error = unavailable(file, answer.failure, NOTHING_KEPT);
+        const { failure, mayBeKept } = answer;
+        const error = unavailable(file, failure, mayBeKept ? UNKNOWN : NOTHING_KEPT);
         for (const call of calls) call.reject(error);
       } else settle(calls, answer);
     },

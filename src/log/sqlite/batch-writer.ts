@@ -5,11 +5,15 @@
  * behind and hurts no other call of the batch.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { saidBy } from "../../core/errors.ts";
 import { ANY, type Batch, type BatchAnswer, type Refusal } from "./batch.ts";
 import { rowChecksum } from "./checksum.ts";
 import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.ts";
 
-/** Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log. */
+/**
+ * Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log, also for
+ * whoever opens the file next. Where that cannot be seen to, it throws MayBeKept.
+ */
 export type BatchWriter = (batch: Batch) => BatchAnswer;
 
 /** One append as it came. */
@@ -30,7 +34,10 @@ interface Planned {
   readonly repeats: Answer | number | undefined;
 }
 
-export function createBatchWriter(database: DatabaseSync): BatchWriter {
+export class MayBeKept extends Error {}
+
+/** `cutTail`: wal-tail.ts. */
+export function createBatchWriter(database: DatabaseSync, cutTail: () => void): BatchWriter {
   const heads = createStreamHeads(database);
   const insertRow = database.prepare(
     "INSERT INTO log (position, stream, revision, count, id, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -120,7 +127,12 @@ export function createBatchWriter(database: DatabaseSync): BatchWriter {
       return answer;
     } catch (error) {
       heads.forget();
-      rollBack();
+      try {
+        rollBack();
+        cutTail();
+      } catch (cause) {
+        throw new MayBeKept(saidBy(error), { cause });
+      }
       throw error;
     }
   };

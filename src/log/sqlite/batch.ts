@@ -44,6 +44,8 @@ export interface BatchAnswer {
 /** The whole batch failed: nothing of it is in the log. */
 export interface BatchFailure {
   readonly failure: string;
+  /** Something of the batch may be in the file all the same. */
+  readonly mayBeKept: boolean;
 }
 
 /** Other data for records that are there, in the order of the log (scavenger.ts). */

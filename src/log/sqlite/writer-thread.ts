@@ -5,18 +5,19 @@
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, saidBy } from "../../core/errors.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
-import { createBatchWriter } from "./batch-writer.ts";
+import { createBatchWriter, MayBeKept } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
 import { createScavenger } from "./scavenger.ts";
 import { openForWriting } from "./schema.ts";
 import { wakeChannelName } from "./wake.ts";
+import { createTailCut } from "./wal-tail.ts";
 
 assert(parentPort !== null, "the writer is a thread");
 const port = parentPort;
 const { file } = workerData as { readonly file: string };
 
 const database = openForWriting(file);
-const writeBatch = createBatchWriter(database);
+const writeBatch = createBatchWriter(database, createTailCut(file, database));
 const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
@@ -40,7 +41,7 @@ port.on("message", (message: ToWriter) => {
       readers.postMessage(null);
     } else post({ scavenged: scavenge(message) });
   } catch (error) {
-    post({ failure: saidBy(error) });
+    post({ failure: saidBy(error), mayBeKept: error instanceof MayBeKept });
   }
   try {
     checkpoint();
