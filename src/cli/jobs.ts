@@ -16,6 +16,8 @@ export interface ToldJob {
   readonly started: number;
   readonly ended?: number;
   readonly counts: Readonly<Record<string, number>>;
+  /** Of what is counted. */
+  readonly perSecond: number;
   readonly error?: string;
 }
 
@@ -88,7 +90,7 @@ async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void>
     await terminal.print(JSON.stringify(job));
     return;
   }
-  const { started, ended, counts, error } = job;
+  const { started, ended, counts, perSecond, error } = job;
   const told = Object.entries(counts).map(
     ([name, count]) => `${name} ${count.toLocaleString("en")}`,
   );
@@ -105,6 +107,7 @@ async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void>
     ],
     ...(ended === undefined ? [] : [["ended", isoTime(ended)]]),
     ["counts", told.join(", ")],
+    ["rate", `${perSecond.toLocaleString("en")}/s`],
     ...(error === undefined ? [] : [["error", error]]),
   ];
   await terminal.print(rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n"));

@@ -155,11 +155,11 @@ function renderJobs(jobs: readonly Job[], total: number, now: number): string {
   return section("jobs", title, jobHeads, rows, "There were none yet.");
 }
 
-function progressOf({ counts }: Job): string {
+function progressOf({ counts, perSecond }: Job): string {
   const { total } = counts;
   const done = doneOf(counts);
   if (total === 0) return whole(done);
-  const text = `${whole(done)} of ${whole(total)}`;
+  const text = `${whole(done)} of ${whole(total)}, ${rate(perSecond)}`;
   return `<progress max="${total}" value="${Math.min(done, total)}">${text}</progress> ${text}`;
 }
 

@@ -20,7 +20,7 @@ export function scavengedChange(event: Change, truncation: number): Change {
 }
 
 /** An event's own changes are never confirmations, whatever headers its client sent. */
-const isScavenged = ({ timeseries, changeType, headers }: PlacedChange): boolean =>
+export const isScavenged = ({ timeseries, changeType, headers }: PlacedChange): boolean =>
   timeseries && changeType === "RESTATE" && headers?.[SCAVENGED_HEADER] !== undefined;
 
 /** Whether both are one record, of which one may have been scavenged. */

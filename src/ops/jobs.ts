@@ -12,7 +12,7 @@
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { type JobCounts, NOTHING } from "../core/job-counts.ts";
+import { doneOf, type JobCounts, NOTHING } from "../core/job-counts.ts";
 import type { Position } from "../core/position.ts";
 import type { JobRecord } from "../log/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
@@ -29,6 +29,8 @@ export interface Job {
   readonly ended: number | undefined;
   readonly runNanos: number;
   readonly counts: JobCounts;
+  /** Of what is counted, a second, over all the time that it has run. */
+  readonly perSecond: number;
   /** Why it failed. */
   readonly error: string | undefined;
 }
@@ -39,6 +41,8 @@ export interface JobRun {
   readonly request: unknown;
   /** What it last said of where it was, when it was cut off there. */
   readonly place: unknown;
+  /** Whether it was cut off. */
+  readonly resumed: boolean;
   /** How far it had come then, or zeros. */
   readonly counts: JobCounts;
   /** Aborted when it is to end; what it throws then is no failure. */
@@ -168,6 +172,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       id: first.id,
       request: JSON.parse(first.request ?? "null"),
       place: latest.place === null ? undefined : JSON.parse(latest.place),
+      resumed: latest.resumed > 0,
       counts,
       signal: controller.signal,
       async report(next, at) {
@@ -335,6 +340,7 @@ function jobOf(first: JobRecord, latest: JobRecord): Job {
     ended: ends ? time : undefined,
     runNanos,
     counts,
+    perSecond: runNanos === 0 ? 0 : Math.round((doneOf(counts) * 1e10) / runNanos) / 10,
     error: error ?? undefined,
   };
 }

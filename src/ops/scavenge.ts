@@ -16,7 +16,7 @@ import { parseStream } from "../core/stream.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 import { decodeRecord, encodeChange } from "../log/record-codec.ts";
-import { scavengedChange } from "../log/scavenged.ts";
+import { isScavenged, scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import type { Jobs, JobWork } from "./jobs.ts";
@@ -149,7 +149,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
       }
       const took = Math.min(performance.now() - begun, REST_MS_MAX);
       const upTo = position(Math.min(last.position, cover.end));
-      yield { records, bytes, from: at, upTo };
+      yield { page, records, bytes, from: at, upTo };
       at = upTo;
       await rest(took);
     }
@@ -177,7 +177,12 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
       total: doneOf(run.counts) + recordsBetween(log, start, cover.end),
     };
     let bytes = 0;
+    // What it did since it last wrote down how far it was, and was cut off.
+    let { resumed } = run;
     for await (const page of gone(cover, start, run.signal)) {
+      resumed &&= page.records.length === 0;
+      const before = resumed ? page.page.filter(isTakenOut).length : 0;
+      counts.deleted += before;
       if (page.records.length > 0) {
         const done = await scavenging()(page.records);
         counts.deleted += done.records;
@@ -185,7 +190,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
         counts.batches++;
         bytes += done.bytes;
       }
-      const others = recordsBetween(log, page.from, page.upTo) - page.records.length;
+      const others = recordsBetween(log, page.from, page.upTo) - page.records.length - before;
       counts.updated += Math.max(0, others);
       // Where positions do not number the records, both are estimates.
       counts.total = Math.max(counts.total, doneOf(counts));
@@ -216,6 +221,11 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
       return { text: id, position };
     },
   };
+}
+
+function isTakenOut(record: LogRecord): boolean {
+  const change = readable(decodeRecord, record);
+  return change !== undefined && isScavenged(change);
 }
 
 async function rest(ms: number): Promise<void> {

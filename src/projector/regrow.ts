@@ -4,7 +4,7 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { assert } from "../core/errors.ts";
+import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
@@ -56,6 +56,11 @@ export async function regrow(parts: RegrowParts): Promise<Position> {
     for (const { sink } of views) await sink.close(outcome);
   }
 }
+
+const brokenOff = (at: Position, head: Position): CatalogError =>
+  new CatalogError("unavailable", `the log ends at position ${at}, where it went on to ${head}`, {
+    hint: "It is damaged: restore it from a backup",
+  });
 
 /** Of those that lie in servers. */
 export async function grownOf(views: readonly View[]): Promise<Readonly<Record<string, Grown>>> {
@@ -109,7 +114,7 @@ export function createGrower(
         // Where records have no gaps between them it is not passed: views that are made of others
         // may not be able to go further.
         const page = await log.readAll(position, { limit: Math.min(batchMax, head - position) });
-        assert(page.length > 0, `the log goes on after position ${position}`);
+        if (page.length === 0) throw brokenOff(position, head);
         const changes = decodeBatch(page, decode, position);
         // Past what could not be decoded, where views can park it.
         const end = changes.culprit?.position ?? changes.upTo;

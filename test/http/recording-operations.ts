@@ -17,6 +17,7 @@ export const someJob: Job = {
   ended: 2,
   runNanos: 1_000_000,
   counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
+  perSecond: 0,
   error: undefined,
 };
 

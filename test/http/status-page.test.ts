@@ -42,7 +42,7 @@ test("shows log, views, jobs and parked records", () => {
     ...{ Generation: "2", Size: "1.1 MB" },
   });
   expect(rowsOf(text, "jobs")[1]?.slice(0, 6)).toEqual([
-    ...["node:7", "truncate", "running", "3 of 3 3 of 3", "2026-03-01 23:59:00 UTC"],
+    ...["node:7", "truncate", "running", "3 of 3, 0/s 3 of 3, 0/s", "2026-03-01 23:59:00 UTC"],
     "1 min 0 s",
   ]);
   expect(text).toContain("the newest 1 of 7");

@@ -67,6 +67,7 @@ async function run(request: object, from?: Report): Promise<readonly Report[]> {
   let place = from?.place;
   const job: JobRun = {
     ...{ id: "node:1", request, place, counts: from?.counts ?? NOTHING },
+    resumed: false,
     signal: new AbortController().signal,
     async report(counts, at) {
       place = at ?? place;

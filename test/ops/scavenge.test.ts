@@ -64,12 +64,15 @@ const scavenges = (over: Partial<ChangeLog> = {}) =>
   });
 
 /** A job from its beginning; the places that it told. */
-async function run(parts: { place?: unknown; onReport?: (stop: () => void) => void } = {}) {
+async function run(
+  parts: { place?: unknown; resumed?: boolean; onReport?: (stop: () => void) => void } = {},
+) {
   const controller = new AbortController();
   const places: unknown[] = [];
   let told = NOTHING;
   const ended = scavenges().work({
     ...{ id: "node:1", request: {}, place: parts.place, counts: NOTHING },
+    resumed: parts.resumed ?? false,
     signal: controller.signal,
     async report(counts, place) {
       told = { ...counts };
@@ -119,6 +122,22 @@ describe("scavenging takes out", () => {
       before.filter(({ position: at }) => !gone.includes(at)),
     );
     expect(counts()).toMatchObject({ deleted: 2, total: 11, updated: 9, noops: 0, batches: 1 });
+  });
+
+  test("and counts what it took out before it was cut off, of which nothing was written down", async () => {
+    for (let n = 0; n < 1_200; n++) await profile(event(n));
+    await truncate(10_000);
+    const first = await run({ onReport: (stop) => stop() });
+    await expect(first.ended).rejects.toThrow("stopped");
+    const taken = first.counts().deleted;
+    expect(taken).toBeGreaterThan(0);
+    const again = await run({ resumed: true });
+    await again.ended;
+    expect(again.counts()).toMatchObject({ deleted: 1_200, total: 1_201, updated: 1 });
+    // Another job takes out nothing.
+    const next = await run();
+    await next.ended;
+    expect(next.counts()).toMatchObject({ deleted: 0, total: 1_201, updated: 1_201 });
   });
 
   test("the later of two truncations, when only that came after an event", async () => {

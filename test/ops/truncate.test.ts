@@ -47,6 +47,7 @@ function truncations(
   });
   const run = (place?: unknown): JobRun => ({
     ...{ id: "node:7", request: { ...asked, ...request }, place, counts: NOTHING },
+    resumed: false,
     signal: new AbortController().signal,
     report: async (counts, at) => void told.push({ ...counts, at }),
     commit: (why) => void committed.push(why),

@@ -266,7 +266,17 @@ export const indexSizesOf = (sizes: readonly IndexSize[]) =>
 
 const jobSchema: Schema = {
   type: "object",
-  required: ["id", "kind", "state", "actor", "request", "started", "runNanos", "counts"],
+  required: [
+    "id",
+    "kind",
+    "state",
+    "actor",
+    "request",
+    "started",
+    "runNanos",
+    "counts",
+    "perSecond",
+  ],
   properties: {
     id: text("`<node>:<number>`"),
     kind: text("`truncate`, `scavenge`, `restore`, `rebuild` or `verify`"),
@@ -282,6 +292,11 @@ const jobSchema: Schema = {
         "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not; `created`: default aspects",
       additionalProperties: { type: "integer" },
     },
+    perSecond: {
+      type: "number",
+      description:
+        "How many of what is counted it has done a second, over all the time that it has run",
+    },
     error: text("Why it failed"),
   },
 };
@@ -296,6 +311,7 @@ const sampleJob: Job = {
   ended: 1772409600227,
   runNanos: 107480709,
   counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
+  perSecond: 27.9,
   error: undefined,
 };
 

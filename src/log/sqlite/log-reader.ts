@@ -121,10 +121,17 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
         : { first: Number(from) + 1, last: Number(from) + limit, backward };
       if (range.last < range.first) return [];
       const statement = backward ? allBackward : allForward;
-      return translated(() => {
-        const rows = statement.iterate(range.first, range.last);
-        return expand(rows, range, (row) => row[0], pageBytesMax);
-      });
+      const read = () =>
+        translated(() => {
+          const rows = statement.iterate(range.first, range.last);
+          return expand(rows, range, (row) => row[0], pageBytesMax);
+        });
+      const records = read();
+      if (records.length > 0 || range.first > head()) return records;
+      // Somebody may have appended between the two looks. A damaged page hides what lies in it.
+      const again = read();
+      if (again.length === 0) throw damaged(range.first, "it is missing");
+      return again;
     },
 
     readStream(stream, from, { limit, backward = false }) {
