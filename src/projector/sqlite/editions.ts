@@ -17,7 +17,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { CatalogError } from "../../core/errors.ts";
+import { CatalogError, saidBy } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { sumsOf } from "./sums-file.ts";
 
@@ -106,11 +106,16 @@ export function replace(path: string, by: string): void {
   removeLeftovers(path);
 }
 
-/** What was written to a file, or to a directory, is on disk. */
+/** What was written to a file, or to a directory, is on disk. Throws `unavailable` where that fails. */
 export function synchronise(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
+  } catch (cause) {
+    throw new CatalogError("unavailable", `"${path}" could not be put on disk: ${saidBy(cause)}`, {
+      hint: "Look whether the disk is well; what was there before is unchanged",
+      cause,
+    });
   } finally {
     closeSync(descriptor);
   }
