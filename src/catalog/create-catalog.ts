@@ -15,7 +15,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
-import { openParking, readParking } from "../projector/parking.ts";
+import { openParking, type Parking, readParking } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
@@ -140,13 +140,24 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   }
 
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
+  const fold = createStreamStates(log, keyAspectOf);
+  const parkedNow = (): Promise<Parking> => {
+    const notes = { load: () => readParking(log, ASPECTS), write: async () => {} };
+    return openParking(ASPECTS, notes, now);
+  };
   const states = createEntityStates({
     reader: aspects,
+    fold,
+    async passedOver(urns) {
+      if ((progress.parked()[ASPECTS] ?? 0) === 0) return new Set();
+      const parking = await parkedNow();
+      return new Set(urns.filter((urn) => parking.find(urn) !== undefined));
+    },
     reached: reached(ASPECTS),
     onProgress: (listener) =>
       progress.onProgress((positions) => listener(positions[ASPECTS] ?? START)),
     bytesMax: parts.cacheBytesMax,
-    ...(parts.sharedLog && { fromLog: createStreamStates(log, keyAspectOf) }),
+    ...(parts.sharedLog && { fromLog: fold }),
   });
 
   progress.onRestored(states.forget);
@@ -184,8 +195,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       await reached(ASPECTS)(position);
     },
     async parkedFor(urn) {
-      const notes = { load: () => readParking(log, ASPECTS), write: async () => {} };
-      return (await openParking(ASPECTS, notes, now)).find(urn)?.reason;
+      return (await parkedNow()).find(urn)?.reason;
     },
     async countEvents(urn, aspect) {
       await complete(TIMESERIES)();

@@ -67,6 +67,9 @@ interface Dependencies {
   readonly reader: Pick<AspectReader, "getEntities">;
   /** An entity from its stream; given where other processes write to the log, too. */
   readonly fromLog?: ((urn: string) => Promise<EntityState>) | undefined;
+  /** Of these, entities of which the view passes over records; they are folded from their streams. */
+  readonly passedOver?: ((urns: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
+  readonly fold?: ((urn: string) => Promise<EntityState>) | undefined;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
   /** Calls with the aspect view's position as it moves. */
@@ -89,6 +92,7 @@ const WAITING_MAX = 20_000;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
   const { reader, fromLog, reached, onProgress, bytesMax, slowMs = SLOW_MS } = dependencies;
+  const { passedOver, fold } = dependencies;
   // The cache takes 0 for no bound at all; in one byte there is room for no entity.
   const maxSize = fromLog === undefined ? Math.max(1, bytesMax) : 1;
   const kept = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
@@ -162,14 +166,30 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   }
 
   async function readAll(urns: readonly string[]): Promise<readonly EntityState[]> {
-    if (fromLog === undefined) return reader.getEntities(urns);
+    if (fromLog === undefined) return readWhole(urns);
     if (performance.now() < avoidedUntil) return Promise.all(urns.map(fromLog));
     try {
-      return await inTime(reader.getEntities(urns), slowMs.max + SLOW_MS.each * urns.length);
+      return await inTime(readWhole(urns), slowMs.max + SLOW_MS.each * urns.length);
     } catch (error) {
       if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
       return Promise.all(urns.map(fromLog));
     }
+  }
+
+  /** What the view has, and of those that are parked in it what the log has. */
+  async function readWhole(urns: readonly string[]): Promise<readonly EntityState[]> {
+    const [found, passed] = await Promise.all([reader.getEntities(urns), passedOver?.(urns)]);
+    if (fold === undefined || passed === undefined || passed.size === 0) return found;
+    return Promise.all(
+      found.map(async (state) => {
+        if (!passed.has(state.urn)) return state;
+        // A record that cannot be read is of no state: then it is what it was before.
+        return fold(state.urn).catch((error) => {
+          if (error instanceof CatalogError && error.code === "unavailable") throw error;
+          return state;
+        });
+      }),
+    );
   }
 
   async function inTime<T>(reading: Promise<T>, msMax: number): Promise<T> {
