@@ -59,13 +59,20 @@ export function watchReadiness(parts: {
   return {
     sample,
     stalled() {
-      const then = samples.findLast(({ time }) => time <= now() - stalledMs);
-      const latest = samples.at(-1);
+      const first = samples.findLastIndex(({ time }) => time <= now() - stalledMs);
+      const [then, ...since] = first < 0 ? [] : samples.slice(first);
       // Nothing was seen since: then it is the log that stands still.
-      if (then === undefined || latest === undefined || then === latest) return [];
-      return Object.entries(then.positions).flatMap(([view, position]) => {
-        const moved = latest.positions[view] !== position;
-        return moved || position >= then.head ? [] : [{ view, position, head: then.head }];
+      if (then === undefined || since.length === 0) return [];
+      return Object.entries(then.positions).flatMap(([view, before]) => {
+        let position = before;
+        let moved = false;
+        // One that failed goes back to what it has kept, which is no progress.
+        for (const { positions } of since) {
+          const next = positions[view] ?? position;
+          moved ||= next > position;
+          position = next;
+        }
+        return moved || before >= then.head ? [] : [{ view, position, head: then.head }];
       });
     },
     close: () => clearInterval(timer),

@@ -52,6 +52,15 @@ describe("a view", () => {
     expect(await stalledAfter([...again(20, [9, 7] as const), [9, 9]])).toEqual([]);
   });
 
+  test("that failed and went back to what it has kept has not moved by that", async () => {
+    const back = [...again(3, [9, 7] as const), ...again(5, [9, 4] as const)];
+    expect(await stalledAfter(back)).toEqual([{ view: "a", position: 4, head: 9 }]);
+  });
+
+  test("that was emptied and grows again is ready", async () => {
+    expect(await stalledAfter([...again(9, [9, 7] as const), [9, 0], [9, 2]])).toEqual([]);
+  });
+
   test("is not judged before there is anything to compare with", async () => {
     expect(await stalledAfter(again(4, [9, 7] as const))).toEqual([]);
     expect(await stalledAfter([])).toEqual([]);
