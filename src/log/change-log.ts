@@ -4,6 +4,7 @@
  * A record is opaque here: bytes that record-codec.ts writes and reads. Every adapter passes
  * test/contract/change-log.contract.ts.
  */
+import { CatalogError } from "../core/errors.ts";
 import type { Position, Revision } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 
@@ -170,6 +171,9 @@ export const recordsBetween = (
   after: Position,
   upTo: Position,
 ): number => Math.max(0, countBetween?.(after, upTo) ?? upTo - after);
+
+/** What the log holds is not what was written: to ask again is of no use. */
+export class LogDamaged extends CatalogError {}
 
 /** Largest record in bytes: an aspect value of 16,000,000 bytes and its envelope. */
 export const recordBytesMax = 17_000_000;

@@ -14,7 +14,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import { type ChangeLog, LogDamaged } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { openParkingOf, type Parked, type ParkingNotes } from "./parking.ts";
 import { isConflict } from "./projector-errors.ts";
@@ -212,7 +212,8 @@ function patient(log: BesideParts["log"], signal: AbortSignal): BesideParts["log
       try {
         return await ask();
       } catch (error) {
-        const later = error instanceof CatalogError && error.code === "unavailable";
+        const away = error instanceof CatalogError && error.code === "unavailable";
+        const later = away && !(error instanceof LogDamaged);
         if (!later || pauseMs > PAUSE_MS.max) throw error;
         await delay(pauseMs, undefined, { signal });
       }

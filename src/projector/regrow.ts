@@ -4,9 +4,9 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
+
 import { type Position, START } from "../core/position.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import { type ChangeLog, LogDamaged } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
 import { openParkingOf, type Parking, type ParkingNotes } from "./parking.ts";
@@ -57,8 +57,8 @@ export async function regrow(parts: RegrowParts): Promise<Position> {
   }
 }
 
-const brokenOff = (at: Position, head: Position): CatalogError =>
-  new CatalogError("unavailable", `the log ends at position ${at}, where it went on to ${head}`, {
+const brokenOff = (at: Position, head: Position): LogDamaged =>
+  new LogDamaged("unavailable", `the log ends at position ${at}, where it went on to ${head}`, {
     hint: "It is damaged: restore it from a backup",
   });
 

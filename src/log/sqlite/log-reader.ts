@@ -7,7 +7,7 @@ import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
-import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
+import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
 import { readRow } from "./row.ts";
 import { hasChecksums } from "./schema.ts";
@@ -263,7 +263,7 @@ function checkPlace(from: number | "end", limit: number, least: number): void {
 }
 
 const damaged = (at: number, how: string): CatalogError =>
-  new CatalogError("unavailable", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
+  new LogDamaged("unavailable", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
 
 const RESTORE = "Restore the log from a backup";
 const SQLITE_CORRUPT = 11;
@@ -278,7 +278,7 @@ function translated<T>(read: () => T): T {
     // The low byte of an extended code is the code it extends.
     const plain = code === undefined ? undefined : code % 256;
     if (plain === SQLITE_CORRUPT || plain === SQLITE_NOTADB) {
-      throw new CatalogError("unavailable", `log is damaged: ${saidBy(cause)}`, {
+      throw new LogDamaged("unavailable", `log is damaged: ${saidBy(cause)}`, {
         hint: RESTORE,
         cause,
       });
