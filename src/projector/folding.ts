@@ -241,19 +241,19 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     left = upTo;
   }
 
-  const touchOf = ({ urn, position: at }: Pick<Touch, "urn" | "position">): Touch => ({
-    ...{ urn, entityType: entityTypeOf(urn), position: at },
+  /** What it was before is read from the log: no view has to have come anywhere for it. */
+  const asideTouch = (urn: string): Touch => ({
+    ...{ urn, entityType: entityTypeOf(urn), position: position(1) },
   });
 
   const asideOf = (of: EntityWithout): Aside<Touch> => ({
-    writes(parked) {
-      folded.delete(parked.urn);
-      return [touchOf(parked)];
+    writes({ urn }) {
+      folded.delete(urn);
+      return [asideTouch(urn)];
     },
     async restore(urn) {
       folded.delete(urn);
-      const at = await sink.position();
-      await sink.restore(urn, (await foldAll([touchOf({ urn, position: at })], at)).writes);
+      await sink.restore(urn, (await foldAll([asideTouch(urn)], await sink.position())).writes);
     },
     beginning: of.beginning,
     async culprit(urn) {

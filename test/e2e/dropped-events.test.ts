@@ -64,8 +64,10 @@ test("the search view has what it had before, also where it is grown anew", asyn
   const before = await operated(times.sound);
   expect(await found(`lastOperationTime:${times.sound}`, before.position)).toBe(1);
   poison();
-  await operated(times.sick);
+  const event = await operated(times.sick);
   await expect.poll(count).toBe(1);
+  // The view goes on, though nothing else is written.
+  expect(await found("sound", event.position)).toBe(1);
   await described("healthy");
   await check();
   expect(await found("sound")).toBe(1);
