@@ -16,8 +16,8 @@ import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
-import { createAside } from "./aside.ts";
 import { awaitPosition } from "./awaited.ts";
+import { findCulprit } from "./culprit.ts";
 import type { EntityWithout } from "./entity-without.ts";
 import { createFoldedInputs, type LatestEvents } from "./folded-inputs.ts";
 import { EntityRefused, isPoison } from "./parking.ts";
@@ -261,7 +261,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       const entityType = entityTypeOf(urn);
       const made = (state: EntityState, latest: LatestEvents) =>
         fold(state, entityType, at, latest);
-      return createAside({ sink, without: of, inputs, fold: made }).culprit(urn);
+      return findCulprit(urn, { sink, without: of, inputs, fold: made });
     },
   });
 

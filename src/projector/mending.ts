@@ -5,7 +5,7 @@ import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
 import { type HistoryLog, recordsOf, timeseriesAspects } from "./history.ts";
-import { notParked, type Parked, type Parking } from "./parking.ts";
+import { notParked, type Parked, type Parking, setAside } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -69,10 +69,12 @@ export function createMending<F extends Mended>(parts: {
     const culprit = await culpritOf({ view, position }, parking, parked);
     if (culprit !== undefined) await parking.drop(urn, culprit, actor);
     const unrestored = await restore([urn], name);
-    const before = parking.find(urn)?.position;
-    // Looking for it may have left something else.
-    if (before !== undefined && view.aside === undefined) {
-      await restoreParked(urn, { view, parking, before }, { log, decode });
+    const left = parking.find(urn);
+    if (left !== undefined && !unrestored.some(({ away }) => away)) {
+      // Looking for it may have left something else.
+      const before = left.position;
+      const keep = () => restoreParked(urn, { view, parking, before }, { log, decode });
+      await setAside(view, parking, { ...left, error: new Error(left.reason) }, keep);
     }
     return unrestored;
   }
