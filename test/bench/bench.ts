@@ -3,9 +3,11 @@
  *
  * The service and the bare echo are processes of their own, loaded in turns by the same client on
  * the same machine, so that a ratio says what the work costs beyond parsing and answering a body. What
- * runs in this process finds its sources compiled, as commands do (package.json, annals.mjs).
+ * runs in this process finds its sources compiled, as commands do (package.json, annals.mjs). Each part
+ * has a process of its own.
  */
-
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { benchAuth } from "./auth.ts";
 import { benchSearchOn } from "./elasticsearch.ts";
 import { benchTimeseriesOn } from "./elasticsearch-timeseries.ts";
@@ -58,8 +60,19 @@ if (unknown.length > 0) {
   console.error(`no part ${unknown.join(", ")}; there are ${Object.keys(all).join(", ")}`);
   process.exit(2);
 }
-for (const [name, run] of Object.entries(asked.length > 0 ? all : parts)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
-  console.log(`\n## ${name}`);
-  await run();
+const names = Object.keys(asked.length > 0 ? all : parts).filter(
+  (name) => asked.length === 0 || asked.includes(name),
+);
+const [only = ""] = names;
+if (names.length === 1) {
+  console.log(`\n## ${only}`);
+  await all[only]?.();
+} else {
+  // What one of them leaves in memory costs the next.
+  for (const name of names) {
+    const options = large ? [name, "--large"] : [name];
+    const file = fileURLToPath(import.meta.url);
+    const { status } = spawnSync(process.execPath, [file, ...options], { stdio: "inherit" });
+    if (status !== 0) process.exit(status ?? 1);
+  }
 }
