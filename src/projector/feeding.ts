@@ -81,9 +81,8 @@ async function isolate(
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  const left = changes.filter(
-    (change) => !parking.skips(change) && view.project(change).length > 0,
-  );
+  const writesOf = passingOver(view, parking);
+  const left = changes.filter((change) => writesOf(change).length > 0);
   const [only] = left;
   // Nothing of it can be to blame.
   if (only === undefined) throw error;
@@ -110,15 +109,11 @@ async function applied(
   upTo: Position,
   parking: Parking,
 ): Promise<void> {
-  const rest = changes.filter((change) => !parking.skips(change));
   try {
-    await view.sink.apply(
-      rest.flatMap((change) => view.project(change)),
-      upTo,
-    );
+    await view.sink.apply(changes.flatMap(passingOver(view, parking)), upTo);
   } catch (error) {
     if (!isPoison(error)) throw error;
-    await isolate(view, rest, upTo, { parking, error });
+    await isolate(view, changes, upTo, { parking, error });
   }
 }
 

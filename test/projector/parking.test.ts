@@ -244,6 +244,33 @@ test("a view that can take nothing is not well, and stops", async () => {
   expect(notes.kinds("one")).toHaveLength(parkedMax);
 });
 
+test("an entity that cannot be taken as it was before it was parked is parked from its beginning on", async () => {
+  const [log, notes, poison] = [createLog(12), createNotes(), noPoison()];
+  poison.unfit.add(1_000);
+  const one = createView("one", poison);
+  const [urn = ""] = urns;
+  await notes.write("one", { kind: "parked", urn, position: 4, reason: "x", time: 1, actor: null });
+  let begun = false;
+  const view: View<Row> = {
+    ...(one.view as View<Row>),
+    aside: {
+      writes: () => (begun ? [] : [[urn, 1_000]]),
+      restore: async () => {},
+      beginning: async () => {
+        begun = true;
+        return position(1);
+      },
+      culprit: async () => undefined,
+    },
+  };
+  const projector = await start(log, [view as View], { notes, poison, batchMax: 6 });
+  await soon(() => expect(projector.progress().one?.position).toBe(12));
+  const told = await notes.load("one");
+  expect(told).toMatchObject([{ position: 4 }, { kind: "parked", urn, position: 1 }]);
+  expect(projector.progress().one).toMatchObject({ parked: 1 });
+  expect(one.positions()).toEqual(expect.arrayContaining([2, 3, 5, 6, 8, 9, 11, 12]));
+});
+
 test("documents that are made when they are written park the same as those of a batch", async () => {
   const grown = async (later: boolean, unfit: ReadonlySet<string>, batchMax: number) => {
     using directory = temporaryDirectory("annals-parking");
