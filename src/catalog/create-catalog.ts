@@ -15,7 +15,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import { watchLog } from "../log/watched-log.ts";
 import type { Model } from "../model/model.ts";
-import { openParking, type Parking, readParking } from "../projector/parking.ts";
+import { parkingNow } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
@@ -141,16 +141,12 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
 
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const fold = createStreamStates(log, keyAspectOf);
-  const parkedNow = (): Promise<Parking> => {
-    const notes = { load: () => readParking(log, ASPECTS), write: async () => {} };
-    return openParking(ASPECTS, notes, now);
-  };
   const states = createEntityStates({
     reader: aspects,
     fold,
     async passedOver(urns) {
       if ((progress.parked()[ASPECTS] ?? 0) === 0) return new Set();
-      const parking = await parkedNow();
+      const parking = await parkingNow(log, ASPECTS);
       return new Set(urns.filter((urn) => parking.find(urn) !== undefined));
     },
     reached: reached(ASPECTS),
@@ -195,7 +191,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       await reached(ASPECTS)(position);
     },
     async parkedFor(urn) {
-      return (await parkedNow()).find(urn)?.reason;
+      return (await parkingNow(log, ASPECTS)).find(urn)?.reason;
     },
     async countEvents(urn, aspect) {
       await complete(TIMESERIES)();

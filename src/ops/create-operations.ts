@@ -233,7 +233,7 @@ export async function openOperations(
       }
       return sizes;
     },
-    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, names, now }),
+    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, names }),
     verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
     listDifferences: verifications.listDifferences,
     listAuditEvents: parts.audit.list,

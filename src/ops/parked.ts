@@ -5,7 +5,7 @@ import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { type Histories, openHistories } from "../projector/history.ts";
-import { notParked, openParking, type Parked, readParking } from "../projector/parking.ts";
+import { notParked, type Parked, parkingNow } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Unrestored } from "../projector/restore.ts";
 import { noSuchView } from "./no-such-view.ts";
@@ -18,13 +18,11 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head">;
   readonly projector: Pick<Progress, "positions"> & Pick<Restoration, "restore" | "drop">;
   readonly names: { readonly namespace: string; readonly urnLimits: UrnLimits };
-  readonly now: () => number;
 }
 
-export function createParkedOperations({ log, projector, names, now }: Dependencies) {
+export function createParkedOperations({ log, projector, names }: Dependencies) {
   async function parkedIn(view: string): Promise<readonly Parked[]> {
-    const notes = { load: () => readParking(log, view), write: noted };
-    return (await openParking(view, notes, now)).list();
+    return (await parkingNow(log, view)).list();
   }
 
   async function all(view: string | undefined): Promise<readonly Parked[]> {
@@ -103,5 +101,3 @@ async function countFrom(
   }
   return count;
 }
-
-const noted = (): Promise<void> => Promise.reject(new Error("listing notes nothing"));

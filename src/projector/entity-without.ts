@@ -7,13 +7,20 @@ import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
 import { type Position, position, revision } from "../core/position.ts";
-import { entityStream, parseStream, timeseriesStream } from "../core/stream.ts";
+import { entityStream, parseStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Decode } from "./batch.ts";
 import type { Event, LatestEvents } from "./folded-inputs.ts";
-import { type HistoryLog, openHistories, recordsOf, timeseriesAspects } from "./history.ts";
-import { openParking, type Parking, readParking } from "./parking.ts";
+import {
+  type HistoryLog,
+  openHistories,
+  ownStreams,
+  recordsOf,
+  timeseriesAspects,
+} from "./history.ts";
+import { parkingNow } from "./parking.ts";
+import type { PassedOver } from "./sink.ts";
 
 export type IsPassed = (at: Position) => boolean;
 
@@ -35,6 +42,7 @@ export interface EntityWithout {
   beginning(urn: string): Promise<Position | undefined>;
 }
 
+type Skipping = Pick<PassedOver, "skips">;
 type ReadLog = HistoryLog & Pick<ChangeLog, "close">;
 
 const END = position(Number.MAX_SAFE_INTEGER);
@@ -55,12 +63,11 @@ export function createEntityWithout(parts: {
 
   async function asking<T>(
     view: string,
-    ask: (log: ReadLog, parking: Parking) => Promise<T>,
+    ask: (log: ReadLog, parking: Skipping) => Promise<T>,
   ): Promise<T> {
     const log = await openLog();
     try {
-      const notes = { load: () => readParking(log, view), write: async () => {} };
-      return await ask(log, await openParking(view, notes, Date.now));
+      return await ask(log, await parkingNow(log, view));
     } finally {
       await log.close();
     }
@@ -68,7 +75,7 @@ export function createEntityWithout(parts: {
 
   async function* changesOf(
     log: ReadLog,
-    parking: Parking,
+    parking: Skipping,
     urn: string,
     isPassed: IsPassed,
   ): AsyncIterable<PlacedChange> {
@@ -117,10 +124,8 @@ export function createEntityWithout(parts: {
     async beginning(urn) {
       const log = await openLog();
       try {
-        const aspects = await timeseriesAspects(log);
-        const streams = [entityStream(urn), ...aspects.map((one) => timeseriesStream(urn, one))];
         let first: Position | undefined;
-        for (const stream of streams) {
+        for (const stream of ownStreams(urn, await timeseriesAspects(log))) {
           const [record] = await log.readStream(stream, revision(0), { limit: 1 });
           if (record && !(first !== undefined && first < record.position)) first = record.position;
         }

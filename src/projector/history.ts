@@ -46,8 +46,7 @@ export async function openHistories(
   function streamsOf(urn: string): readonly StreamName[] {
     const type = entityTypeOf(urn);
     return [
-      entityStream(urn),
-      ...[...aspects].map((aspect) => timeseriesStream(urn, aspect)),
+      ...ownStreams(urn, [...aspects]),
       ...truncations.filter((name) => {
         const of = parseStream(name);
         return of?.kind === "truncation" && of.entityType === type;
@@ -77,6 +76,12 @@ export async function openHistories(
   });
   return reading(decodingOnce(decode));
 }
+
+/** The streams that an entity may have of its own, where the log has events of these aspects. */
+export const ownStreams = (urn: string, aspects: readonly string[]): readonly StreamName[] => [
+  entityStream(urn),
+  ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
+];
 
 /** Records of one stream, from the first one on. */
 export async function* recordsOf(

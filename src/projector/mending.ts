@@ -1,10 +1,9 @@
 /** Entities that are made anew in views, between two batches of a projector. */
 import type { Position } from "../core/position.ts";
-import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
-import { type HistoryLog, recordsOf, timeseriesAspects } from "./history.ts";
+import { type HistoryLog, ownStreams, recordsOf, timeseriesAspects } from "./history.ts";
 import { notParked, type Parked, type Parking, setAside } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
@@ -90,7 +89,7 @@ export function createMending<F extends Mended>(parts: {
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
     const left: Position[] = [];
-    for (const stream of await streamsOf(urn)) {
+    for (const stream of ownStreams(urn, await timeseriesAspects(log))) {
       for await (const record of recordsOf(log, stream)) {
         const { position } = record;
         if (position < first || position > upTo || parking.isDropped(position)) continue;
@@ -115,11 +114,6 @@ export function createMending<F extends Mended>(parts: {
       else refused = middle;
     }
     return left[refused];
-  }
-
-  async function streamsOf(urn: string): Promise<readonly StreamName[]> {
-    const aspects = await timeseriesAspects(log);
-    return [entityStream(urn), ...aspects.map((aspect) => timeseriesStream(urn, aspect))];
   }
 
   function isReadable(record: LogRecord): boolean {

@@ -109,6 +109,14 @@ export async function openParking(
   };
 }
 
+export type ReadParking = Omit<Parking, "park" | "release" | "drop">;
+
+/** What a view passes over, as the log tells it now: for reading, nothing is noted by it. */
+export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Promise<ReadParking> {
+  const write = () => Promise.reject(new Error("who only reads what is parked notes nothing"));
+  return openParking(view, { load: () => readParking(log, view), write }, Date.now);
+}
+
 /** The parking of a view that heeds it, where it is fed. */
 export async function openParkingOf(
   { name, heed }: Pick<View, "name" | "heed">,

@@ -134,6 +134,13 @@ async function found(urn: string, input: string): Promise<boolean> {
   }
 }
 
+/** An entity with a description and an event, which the search view has. */
+async function begun(urn: string, description: string): Promise<void> {
+  await described(urn, description);
+  await operated(urn, noon);
+  expect(await found(urn, description)).toBe(true);
+}
+
 /** The views that it is parked in. */
 async function parkedIn(urn: string): Promise<readonly string[]> {
   const { parked } = await act.value("listParked", { count: 100 });
@@ -211,9 +218,7 @@ test("parked in timeseries, with an event that its document does without, its ev
 
 test("parked in aspects it is deleted for good", async () => {
   const urn = dataset("deleted");
-  await described(urn, "sound");
-  await operated(urn, noon);
-  expect(await found(urn, "sound")).toBe(true);
+  await begun(urn, "sound");
   poison("aspects", tells("aspects", "POISON"));
   await described(urn, "POISON");
   await parked(urn, "aspects");
@@ -228,9 +233,7 @@ test("parked in aspects it is deleted for good", async () => {
 
 test("parked in timeseries it is deleted for good and created once more", async () => {
   const urn = dataset("created");
-  await described(urn, "sound");
-  await operated(urn, noon);
-  expect(await found(urn, "sound")).toBe(true);
+  await begun(urn, "sound");
   poison("timeseries", tells("timeseries", noon + 999));
   await operated(urn, noon + 999);
   await parked(urn, "timeseries");
@@ -265,9 +268,7 @@ test("the record that an entity begins with once more is never dropped", async (
 
 test("a truncation with a record behind it that the view cannot take keeps nobody else", async () => {
   const [urn, other] = [dataset("behind"), dataset("other")];
-  await described(urn, "sound");
-  await operated(urn, noon);
-  expect(await found(urn, "sound")).toBe(true);
+  await begun(urn, "sound");
   poison("search", tells("search", "POISON"));
   // Then it is told of all of them at once.
   await holding("search", async () => {
@@ -291,9 +292,7 @@ test("a truncation with a record behind it that the view cannot take keeps nobod
 
 test("an entity whose events before cannot be taken any more either is found once all are dropped", async () => {
   const urn = dataset("before");
-  await described(urn, "sound");
-  await operated(urn, noon);
-  expect(await found(urn, "sound")).toBe(true);
+  await begun(urn, "sound");
   poison("search", tells("search", "lastOperationTime"));
   await operated(urn, noon + 1);
   await parked(urn, "search");
@@ -306,9 +305,7 @@ test("an entity whose events before cannot be taken any more either is found onc
 
 test("an entity that was parked with what the view never had is found once that is dropped", async () => {
   const urn = dataset("never");
-  await described(urn, "zero");
-  await operated(urn, noon);
-  expect(await found(urn, "zero")).toBe(true);
+  await begun(urn, "zero");
   poison("search", tells("search", "POISON"));
   await described(urn, "POISON 1");
   await parked(urn, "search");
@@ -366,9 +363,7 @@ test("of two values that aspects cannot take one is dropped after the other", as
 test("damage to a document that does without a record, and to one that is parked, is found", async () => {
   const [without, aside] = [dataset("without"), dataset("aside")];
   for (const urn of [without, aside]) {
-    await described(urn, "sound");
-    await operated(urn, noon);
-    expect(await found(urn, "sound")).toBe(true);
+    await begun(urn, "sound");
   }
   poison("search", tells("search", noon + 12_345));
   for (const urn of [without, aside]) await operated(urn, noon + 12_345);
@@ -426,9 +421,7 @@ describe("a service that is killed while a record is dropped", () => {
   test("has what it had", async () => {
     const urn = dataset("killed");
     await begin();
-    await described(urn, "sound");
-    await operated(urn, noon);
-    expect(await found(urn, "sound")).toBe(true);
+    await begun(urn, "sound");
     poison("search", tells("search", "POISON"));
     await described(urn, "POISON 0");
     await parked(urn, "search");

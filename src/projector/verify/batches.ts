@@ -3,7 +3,7 @@ import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/record-codec.ts";
-import { openParking, readParking } from "../parking.ts";
+import { parkingNow } from "../parking.ts";
 import type { Batch, Summed, Summing, Work } from "./hands.ts";
 import { touchedSince } from "./touched.ts";
 import { createVerifier, type Verifier } from "./verify-entities.ts";
@@ -65,8 +65,6 @@ async function leaveOut(
     for (const name of touched.bearing) bearing.add(name);
   }
   for (const name of madeOf(view)) {
-    const notes = { load: () => readParking(log, name), write: async () => {} };
-    const parking = await openParking(name, notes, Date.now);
-    for (const { urn } of parking.list()) more.add(urn);
+    for (const { urn } of (await parkingNow(log, name)).list()) more.add(urn);
   }
 }

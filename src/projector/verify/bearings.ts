@@ -5,15 +5,14 @@
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
 import {
-  entityStream,
   parkingStream,
   parseStream,
   type StreamName,
   timeseriesStream,
 } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
-import { type HistoryLog, timeseriesAspects } from "../history.ts";
-import { openParking, type Parking, readParking } from "../parking.ts";
+import { type HistoryLog, ownStreams, timeseriesAspects } from "../history.ts";
+import { parkingNow, type ReadParking } from "../parking.ts";
 
 export interface Bearings {
   /** Streams that an entity may have. */
@@ -24,7 +23,7 @@ export interface Bearings {
   readonly forgets: boolean;
   forgetsOf(urn: string): readonly PlacedChange[];
   /** What a view passes over. */
-  parkingOf(view: string): Parking | undefined;
+  parkingOf(view: string): ReadParking | undefined;
 }
 
 const PAGE_MAX = 500;
@@ -38,10 +37,9 @@ export async function readBearings(
   decode: Decode,
   views: readonly string[],
 ): Promise<Bearings> {
-  const parkings = new Map<string, Parking>();
+  const parkings = new Map<string, ReadParking>();
   for (const view of views) {
-    const notes = { load: () => readParking(log, view), write: nowhere };
-    parkings.set(view, await openParking(view, notes, Date.now));
+    parkings.set(view, await parkingNow(log, view));
   }
   const aspects = await timeseriesAspects(log);
   const truncations = new Map<string, PlacedChange[]>();
@@ -60,10 +58,7 @@ export async function readBearings(
     }
   }
   return {
-    streamsOf: (urn) => [
-      entityStream(urn),
-      ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
-    ],
+    streamsOf: (urn) => ownStreams(urn, aspects),
     truncationsOf: (type) => truncations.get(type) ?? nothing,
     forgets: forgets.size > 0,
     forgetsOf: (urn) => forgets.get(urn) ?? nothing,
@@ -125,5 +120,3 @@ export function decodedOrNothing(
     return undefined;
   }
 }
-
-const nowhere = (): Promise<void> => Promise.reject(new Error("verifying notes nothing"));

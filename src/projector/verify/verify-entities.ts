@@ -12,7 +12,7 @@ import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
-import type { Parking } from "../parking.ts";
+import type { ReadParking } from "../parking.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
@@ -222,9 +222,9 @@ type Skips = (change: PlacedChange) => { readonly states: boolean; readonly even
  * view itself has dropped, of what it is folded from.
  */
 function skippedBy(by: {
-  readonly parking: Parking | undefined;
-  readonly ofEvents: Parking | undefined;
-  readonly dropping: Parking | undefined;
+  readonly parking: ReadParking | undefined;
+  readonly ofEvents: ReadParking | undefined;
+  readonly dropping: ReadParking | undefined;
 }): Skips | undefined {
   const { parking, ofEvents, dropping } = by;
   if ((parking?.idle ?? true) && (ofEvents?.idle ?? true) && !dropping) return undefined;
