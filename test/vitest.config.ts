@@ -4,13 +4,12 @@
  */
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { excludedFiles } from "./groups.ts";
 import { memoryDirectory } from "./support/memory-directory.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const equal = `${root}test/support/no-niceness.cjs`;
 const patience = 120_000;
-/** Nodes and servers of a cluster that are killed and grow their views anew: a third of all the work. */
-const withCluster = process.env.TEST_CLUSTER === "yes";
 // Who says where what is temporary goes is heeded.
 const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
 if (memory !== undefined) process.env.TMPDIR = memory;
@@ -38,7 +37,8 @@ export default defineConfig({
   root,
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: withCluster ? [] : ["test/cluster/**"],
+    // groups.ts says which files belong to which run.
+    exclude: [...excludedFiles(process.env, process.argv)],
     globalSetup: ["test/support/servers/shared-stores.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: patience,

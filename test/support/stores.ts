@@ -1,12 +1,14 @@
 /**
  * The servers that tests run against: `const neo4j = await reachStore("neo4j")`, then
- * `describe.skipIf("skipped" in neo4j)(`… on ${storeTitle("neo4j", neo4j)}`, …)`. A test keeps what it
- * writes under a name of its own and takes it away again; the server belongs to all.
+ * `describe.skipIf("skipped" in neo4j)(`… on ${storeTitle("neo4j", neo4j)}`, …)`. All test files share
+ * a server, so a test writes under a name of its own and removes it.
  *
+ * A run uses only the stores that it selects: TEST_STORES=kafka,neo4j (or `all`), those that
+ * REQUIRE_STORES names in the same form, and those with an address. Others are skipped.
  * An address comes from TEST_NEO4J and the like, or from a file of such lines that
- * TEST_STORES_FILE names; else a container engine is asked, else the server is started from
- * registry packages (servers/store-keeper.ts). REQUIRE_STORES=kafka,neo4j (or `all`) makes a failure
- * of a store that cannot be had.
+ * TEST_STORES_FILE names; else a container engine starts the server, else it is started from
+ * registry packages (servers/store-keeper.ts), which may download them. A store that REQUIRE_STORES
+ * names and that cannot be started is a failure.
  */
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
@@ -40,6 +42,7 @@ export interface SkippedStore {
 export async function reachStore(name: StoreName): Promise<ReachedStore | SkippedStore> {
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
+  if (!selectedStores().includes(name)) return notSelected(name);
   const door = process.env.TEST_STORES_DOOR;
   const store = await (door === undefined ? keeper().reach(name) : askDoor(door, name));
   return orFail(name, store);
@@ -53,7 +56,9 @@ export type OwnName = StoreName | "secured kafka";
  * is made within the directory that is given.
  */
 export async function ownStore(name: OwnName, within?: string): Promise<OwnStore | SkippedStore> {
-  return orFail(name === "secured kafka" ? "kafka" : name, await keeper().own(name, within));
+  const store = name === "secured kafka" ? "kafka" : name;
+  if (!selectedStores().includes(store)) return notSelected(store);
+  return orFail(store, await keeper().own(name, within));
 }
 
 /** "neo4j 5.26.25": for the names of tests. Why one is left out is told when all have run. */
@@ -65,16 +70,28 @@ export function storeTitle(name: StoreName, store: ReachedStore | OwnStore | Ski
 export const isStoreName = (name: string): name is StoreName =>
   (storeNames as readonly string[]).includes(name);
 
-/** What REQUIRE_STORES names; throws where that is not a store. */
-export function requiredStores(): readonly StoreName[] {
-  const asked = (process.env.REQUIRE_STORES ?? "").split(/[\s,]+/).filter((name) => name !== "");
-  if (asked.includes("all")) return storeNames;
-  const unknown = asked.filter((name) => !isStoreName(name));
+/** The stores that REQUIRE_STORES names; throws where a name is not a store's. */
+export const requiredStores = (): readonly StoreName[] => storesNamedBy("REQUIRE_STORES");
+
+/** The stores that this run may start; throws where a name is not a store's. */
+export const selectedStores = (): readonly StoreName[] => [
+  ...storesNamedBy("TEST_STORES"),
+  ...requiredStores(),
+];
+
+function storesNamedBy(variable: "TEST_STORES" | "REQUIRE_STORES"): readonly StoreName[] {
+  const named = (process.env[variable] ?? "").split(/[\s,]+/).filter((name) => name !== "");
+  if (named.includes("all")) return storeNames;
+  const unknown = named.filter((name) => !isStoreName(name));
   if (unknown.length > 0) {
-    throw new Error(`REQUIRE_STORES: no store ${unknown}; there are ${storeNames.join(", ")}`);
+    throw new Error(`${variable}: no store ${unknown}; there are ${storeNames.join(", ")}`);
   }
-  return asked.filter(isStoreName);
+  return named.filter(isStoreName);
 }
+
+const notSelected = (name: StoreName): SkippedStore => ({
+  skipped: `neither TEST_STORES nor REQUIRE_STORES names ${name}`,
+});
 
 function orFail<T extends object>(name: StoreName, store: T | SkippedStore): T | SkippedStore {
   if ("skipped" in store && requiredStores().includes(name)) {

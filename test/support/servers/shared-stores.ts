@@ -7,15 +7,15 @@ import type { AddressInfo } from "node:net";
 import {
   isStoreName,
   type ReachedStore,
-  requiredStores,
   type SkippedStore,
   type StoreName,
+  selectedStores,
   storeTitle,
 } from "../stores.ts";
 import { createStoreKeeper } from "./store-keeper.ts";
 
 export default async function setup(): Promise<() => Promise<void>> {
-  requiredStores();
+  selectedStores();
   const keeper = createStoreKeeper();
   const answers = new Map<StoreName, ReachedStore | SkippedStore>();
   const door = createServer(async (request, response) => {

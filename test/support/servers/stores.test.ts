@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { afterEach, expect, test, vi } from "vitest";
-import { ownStore, reachStore, requiredStores, storeTitle } from "../stores.ts";
+import { excludedFiles } from "../../groups.ts";
+import { ownStore, reachStore, requiredStores, selectedStores, storeTitle } from "../stores.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -27,18 +28,43 @@ test("an address from the environment wins over one from a file, and both over s
   await rm(folder, { recursive: true });
 });
 
-test("a name in REQUIRE_STORES has to be a store's", () => {
+test("a name in TEST_STORES or REQUIRE_STORES has to be a store's", () => {
+  vi.stubEnv("TEST_STORES", "postgres");
   vi.stubEnv("REQUIRE_STORES", "kafka, neo4j");
   expect(requiredStores()).toEqual(["kafka", "neo4j"]);
+  expect(selectedStores()).toEqual(["postgres", "kafka", "neo4j"]);
   vi.stubEnv("REQUIRE_STORES", "kafka,neo5j");
-  expect(() => requiredStores()).toThrow("no store neo5j");
+  expect(() => requiredStores()).toThrow("REQUIRE_STORES: no store neo5j");
+  vi.stubEnv("REQUIRE_STORES", "");
+  vi.stubEnv("TEST_STORES", "some");
+  expect(() => selectedStores()).toThrow("TEST_STORES: no store some");
+});
+
+test("a store that the run does not select is skipped and not started", async () => {
+  for (const name of ["TEST_STORES", "REQUIRE_STORES", "TEST_STORES_FILE", "TEST_NEO4J"]) {
+    vi.stubEnv(name, undefined);
+  }
+  const skipped = "neither TEST_STORES nor REQUIRE_STORES names neo4j";
+  expect(await reachStore("neo4j")).toEqual({ skipped });
+  expect(await ownStore("neo4j")).toEqual({ skipped });
+});
+
+test("a run takes the test files of its group and those that it names", () => {
+  const quick = excludedFiles({}, []);
+  expect(quick).toContain("test/{kill,damage,fuzz,cluster}/**");
+  const stores = excludedFiles({ REQUIRE_STORES: "kafka" }, []);
+  expect(stores.length).toBeLessThan(quick.length);
+  expect(stores).toContain("test/{kill,damage,fuzz,cluster}/**");
+  expect(excludedFiles({ TEST_STORES: "all" }, [])).toEqual([]);
+  expect(excludedFiles({}, ["run", "test/e2e/crash.test.ts"])).toEqual([]);
 });
 
 test("a required store that cannot be had is a failure with the reason", async () => {
   vi.stubEnv("TEST_EVENTSTOREDB", undefined);
   vi.stubEnv("TEST_STORES_FILE", undefined);
-  // A door that has nothing.
+  // No store has such a name.
   vi.stubEnv("TEST_STORES_DOOR", `${process.env.TEST_STORES_DOOR}nothing-`);
+  vi.stubEnv("REQUIRE_STORES", "");
   expect(await reachStore("eventstoredb")).toHaveProperty("skipped");
   vi.stubEnv("REQUIRE_STORES", "all");
   await expect(reachStore("eventstoredb")).rejects.toThrow(

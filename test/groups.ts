@@ -1,0 +1,37 @@
+/**
+ * Which test files a run takes.
+ *
+ * `npm test` runs every file except those listed here. `TEST_STORES=all npm test` runs every file.
+ * A test file joins the second group by its folder: `test/kill/` (processes that are killed),
+ * `test/damage/` (damaged files, disks that fail), `test/fuzz/` (generated input) and `test/cluster/`
+ * (several nodes). A suite on a real server goes to `test/adapter/<store>-….test.ts`.
+ *
+ * Patterns are globs relative to the project's folder. A file named on the command line always runs.
+ */
+
+/** Long suites, by their subject. */
+const long: readonly string[] = [
+  "test/{kill,damage,fuzz,cluster}/**",
+  "test/e2e/{crash,jobs,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
+  "test/e2e/{damaged-files,faults-*,verify-structure,parked-entities}.test.ts",
+];
+
+/** Suites that need at least one server; each test in them names the stores that it needs. */
+const onServers: readonly string[] = [
+  "test/adapter/{postgres,neo4j,elasticsearch,opensearch,kafka}-*.test.ts",
+  "test/adapter/{view-rows,store-tasks}.test.ts",
+  "test/auth/kafka-proposals.test.ts",
+  "test/projector/rebuilding-servers.test.ts",
+  "test/e2e/views-behind.test.ts",
+];
+
+/** The patterns of the files that a run leaves out, from the environment and the arguments. */
+export function excludedFiles(
+  env: Readonly<Record<string, string | undefined>>,
+  args: readonly string[],
+): readonly string[] {
+  const named = args.some((argument) => argument.endsWith(".test.ts"));
+  if (named || env.TEST_STORES === "all") return [];
+  const anyStore = [env.TEST_STORES, env.REQUIRE_STORES, env.TEST_STORES_FILE].some(Boolean);
+  return anyStore ? long : [...long, ...onServers];
+}
