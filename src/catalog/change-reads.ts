@@ -39,7 +39,7 @@ export interface Meaning extends SemanticChange {
   readonly created: AuditStamp;
 }
 
-/** A change of one aspect of an entity, as people see it. */
+/** The changes of an entity by one write. */
 export interface ChangeTransaction {
   /** Epoch milliseconds. */
   readonly timestamp: number;
@@ -49,9 +49,9 @@ export interface ChangeTransaction {
   readonly semVer: string;
   readonly semVerChange: SemanticChangeType;
   readonly changeEvents: readonly SemanticChange[];
-  /** Aspect and number of its value. */
+  /** Every aspect that the entity has after it, with the number of its value: `<aspect>:<n>;…`. */
   readonly versionStamp: string;
-  /** JSON Patch from the value before. */
+  /** JSON Patch from the values before, one changed aspect after the other. */
   readonly rawDiff?: readonly JsonDiffOperation[] | undefined;
 }
 
@@ -95,8 +95,9 @@ export interface ChangeReads {
   }): Promise<ToldChanges & { readonly meanings: readonly Meaning[] }>;
 
   /**
-   * What happened to an entity in some categories (core/semantic-facts.ts), oldest first, also before
-   * it was deleted; the newest 10,000 changes at most. None of an unknown one.
+   * The changes of an entity in some categories (core/semantic-facts.ts) since its last hard delete,
+   * oldest first, one transaction for each write; at most the newest 10,000. Empty for an entity that
+   * does not exist.
    */
   getTimeline(query: {
     readonly urn: string;

@@ -216,10 +216,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       caughtUp: caughtUp("graph"),
       relationshipTypes: namesOf(parts.references),
     }),
-    ...createTimeline({
-      ...{ log: tools.log, decode: parts.decode, addresses, states },
-      hiddenUpTo: ports.hiddenUpTo,
-    }),
+    ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),
     ...changes,
     pollChanges: createPoll({ ...polling(tools), changes }),
 

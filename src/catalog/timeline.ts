@@ -1,16 +1,16 @@
 /**
- * What happened to an entity, in the words of people: the changes of its aspects, oldest first, each
- * with what came and went by it, and a version that counts them as releases are counted.
+ * The timeline of an entity: one transaction for each write, oldest first, with the tags, owners,
+ * terms and fields that it added, changed or removed, and a semantic version.
  *
- * Read from the entity's stream, so that it has every value that there ever was, also from before a
- * delete. Versions are counted from the first value, whatever times are asked for.
+ * Built from the entity's stream since its last hard delete. Versions count from the first write,
+ * whichever times are asked for.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { PlacedChange } from "../core/change.ts";
+import type { AuditStamp, PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
-import { jsonDiff } from "../core/json-diff.ts";
+import type { JsonObject } from "../core/json.ts";
+import { type JsonDiffOperation, jsonDiff } from "../core/json-diff.ts";
 import { nearest } from "../core/nearest.ts";
-import { START } from "../core/position.ts";
 import {
   type SemanticChange,
   type SemanticChangeType,
@@ -22,7 +22,6 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, ChangeTransaction } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
-import type { ReadPorts } from "./seen-ports.ts";
 import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {
@@ -30,15 +29,14 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly states: Pick<EntityStates, "read">;
-  readonly hiddenUpTo?: ReadPorts["hiddenUpTo"];
 }
 
-/** Of one answer: the newest, and of those as many as their events and differences leave room for. */
+/** Of one response: the newest transactions whose events and differences fit. */
 const transactionsMax = 10_000;
 const answerBytesMax = 16 * 1024 * 1024;
 /** Of an event, as JSON text: mostly urns. */
 const eventBytes = 512;
-/** How long others wait for their turn. */
+/** Other requests run after this much work. */
 const sliceMs = 20;
 /** Names by which older clients ask for a category. */
 const aliases: Readonly<Record<string, string>> = {
@@ -50,63 +48,117 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
   const { addresses, states } = dependencies;
 
   return {
-    async getTimeline({ urn: text, categories, startTime, endTime, raw = false }) {
+    async getTimeline({ urn: text, categories, startTime = 0, endTime = Infinity, raw = false }) {
       const { urn, entity } = addresses.known(text);
-      const asked = categoriesOf(categories);
+      const query = { categories: categoriesOf(categories), startTime, endTime, raw };
       const [state] = await states.read([urn]);
-      // Nothing is known of it, or nothing may be.
+      // The entity does not exist, or is hidden from the caller.
       if (state === undefined || state.aspects.size === 0) return [];
-      const hiddenUpTo = (await dependencies.hiddenUpTo?.(urn)) ?? START;
-      const newest = createNewest();
-      const values = new Map<string, Record<string, unknown>>();
-      const count = createCount();
+      let history = createHistory(query);
       let since = performance.now();
       for await (const change of changesOf(dependencies, urn)) {
         if (performance.now() - since > sliceMs) {
           await turn();
           since = performance.now();
         }
-        if (change.changeType === "RESTATE" || change.position <= hiddenUpTo) continue;
-        const { aspect, value, created, system } = change;
-        const before = values.get(aspect);
-        const after = value === undefined ? undefined : JSON.parse(value);
-        const isKey = aspect === entity.keyAspect;
-        if (after !== undefined) values.set(aspect, after);
-        else if (isKey) values.clear();
-        else values.delete(aspect);
-        const changeEvents = semanticChanges({ urn, aspect, isKey, before, after }).filter(
-          ({ category }) => asked.has(category),
-        );
-        if (changeEvents.length === 0) continue;
-        const { time: timestamp, actor } = created;
-        const semVerChange = greatest(changeEvents);
-        const semVer = count(timestamp, semVerChange);
-        if (timestamp < (startTime ?? 0) || timestamp > (endTime ?? Infinity)) continue;
-        const transaction = {
-          timestamp,
-          actor,
-          semVer,
-          semVerChange,
-          changeEvents,
-          versionStamp: `${aspect}:${system.version}`,
-          ...(raw && { rawDiff: jsonDiff(before ?? {}, after ?? {}) }),
-        };
-        newest.add(transaction, raw ? (value?.length ?? 0) : 0);
+        if (change.changeType === "RESTATE") continue;
+        const isKey = change.aspect === entity.keyAspect;
+        const isHardDelete = isKey && change.value === undefined;
+        if (isHardDelete) history = createHistory(query);
+        else history.add(change, isKey);
       }
+      return history.end();
+    },
+  };
+}
+
+interface Query {
+  readonly categories: ReadonlySet<string>;
+  readonly startTime: number;
+  readonly endTime: number;
+  readonly raw: boolean;
+}
+
+/** The changes of one write so far. */
+interface Write {
+  readonly created: AuditStamp;
+  readonly changeEvents: SemanticChange[];
+  readonly rawDiff: JsonDiffOperation[];
+  valueBytes: number;
+}
+
+/** The transactions of an entity from its creation on. */
+function createHistory({ categories, startTime, endTime, raw }: Query) {
+  const newest = createNewest();
+  const count = createCount();
+  const values = new Map<string, JsonObject>();
+  const versions = new Map<string, string>();
+  let write: Write | undefined;
+
+  function finish(): void {
+    if (write === undefined || write.changeEvents.length === 0) return;
+    const { created, changeEvents, rawDiff, valueBytes } = write;
+    const { time: timestamp, actor } = created;
+    const semVerChange = greatest(changeEvents);
+    const semVer = count(timestamp, semVerChange);
+    if (timestamp < startTime || timestamp > endTime) return;
+    const versionStamp = stampOf(versions);
+    const transaction = { timestamp, actor, semVer, semVerChange, changeEvents, versionStamp };
+    newest.add(raw ? { ...transaction, rawDiff } : transaction, raw ? valueBytes : 0);
+  }
+
+  return {
+    add({ urn, aspect, value, created, system }: PlacedChange, isKey: boolean): void {
+      if (write === undefined || !isOf(write, created)) {
+        finish();
+        write = { created, changeEvents: [], rawDiff: [], valueBytes: 0 };
+      }
+      const before = values.get(aspect);
+      const after: JsonObject | undefined = value === undefined ? undefined : JSON.parse(value);
+      if (after === undefined) {
+        values.delete(aspect);
+        versions.delete(aspect);
+      } else {
+        values.set(aspect, after);
+        versions.set(aspect, system.version ?? "");
+      }
+      const events = semanticChanges({ urn, aspect, isKey, before, after }).filter(({ category }) =>
+        categories.has(category),
+      );
+      if (events.length === 0) return;
+      for (const event of events) write.changeEvents.push(event);
+      if (!raw) return;
+      for (const operation of jsonDiff(before ?? {}, after ?? {})) write.rawDiff.push(operation);
+      write.valueBytes += value?.length ?? 0;
+    },
+    end(): readonly ChangeTransaction[] {
+      finish();
       return newest.all();
     },
   };
 }
 
-/** The newest that fit, the last one in any case. */
+/** The records of one write have one stamp. Writes of one actor in one millisecond are one, too. */
+const isOf = ({ created }: Write, { time, actor }: AuditStamp): boolean =>
+  created.time === time && created.actor === actor;
+
+/** Every aspect with the number of its value: what /entitiesVersionedV2 reads. */
+const stampOf = (versions: ReadonlyMap<string, string>): string =>
+  [...versions]
+    .map(([aspect, version]) => `${aspect}:${version}`)
+    .toSorted()
+    .join(";");
+
+/** The newest transactions that fit, at least the last one. */
 function createNewest() {
   const kept: { readonly transaction: ChangeTransaction; readonly bytes: number }[] = [];
   let bytesOfAll = 0;
   const isOver = () => bytesOfAll > answerBytesMax || kept.length > transactionsMax;
   return {
     add(transaction: ChangeTransaction, valueBytes: number): void {
-      const { changeEvents, rawDiff = [] } = transaction;
-      const bytes = (changeEvents.length + rawDiff.length) * eventBytes + valueBytes;
+      const { changeEvents, rawDiff = [], versionStamp } = transaction;
+      const operations = changeEvents.length + rawDiff.length;
+      const bytes = operations * eventBytes + versionStamp.length + valueBytes;
       kept.push({ transaction, bytes });
       bytesOfAll += bytes;
       while (kept.length > 1 && isOver()) bytesOfAll -= kept.shift()?.bytes ?? 0;
@@ -133,7 +185,7 @@ function greatest(changes: readonly SemanticChange[]): SemanticChangeType {
   return semanticChangeTypes[Math.max(...ranks)] ?? "NONE";
 }
 
-/** The first is 0.0.0; what happened at one time is one release. */
+/** The first is 0.0.0; writes of one millisecond have one version. */
 function createCount(): (time: number, change: SemanticChangeType) => string {
   let [base, version] = [firstVersion, firstVersion];
   let [first, last]: (number | undefined)[] = [];

@@ -1,8 +1,9 @@
 /**
- * What a change of an aspect means to people: which tags, owners, terms, fields came and went, and
- * how much it asks of those who rely on the entity. Pure; made of the facts of both values.
+ * The meaning of an aspect's change: which tags, owners, terms and fields were added, changed or
+ * removed, and whether that breaks readers of the entity. Pure; the difference of the facts of two values.
  */
-import { type ChangeCategory, type Fact, factsOf } from "./semantic-facts.ts";
+import { movedFields, withMovedFields } from "./moved-fields.ts";
+import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
 
 export type ChangeOperation =
   | ("ADD" | "MODIFY" | "REMOVE")
@@ -41,19 +42,46 @@ export function semanticChanges(change: AspectChange): readonly SemanticChange[]
     const [was, is] = [before?.removed === true, after?.removed === true];
     return was === is ? [] : lifecycle(urn, is ? "SOFT_DELETE" : "REINSTATE");
   }
-  const old = new Map(factsBy(before, change));
+  if (aspect !== "schemaMetadata" || before === undefined || after === undefined) {
+    return changedFacts(change);
+  }
+  const moved = movedFields(before, after);
+  const renamings = moved
+    .filter(({ renamed }) => renamed)
+    .map(({ from, to }) => renaming(schemaField(from, urn), schemaField(to, urn)));
+  return [...renamings, ...changedFacts({ ...change, before: withMovedFields(before, moved) })];
+}
+
+function changedFacts(change: AspectChange): readonly SemanticChange[] {
+  const old = new Map(factsBy(change.before, change));
   const changes: SemanticChange[] = [];
-  for (const [id, fact] of factsBy(after, change)) {
+  for (const [id, fact] of factsBy(change.after, change)) {
     const known = old.get(id);
     old.delete(id);
-    if (known === undefined) changes.push(told(fact, "ADD", `The ${fact.words} was added`));
-    else if (known.value !== fact.value) changes.push(told(fact, "MODIFY", became(known, fact)));
+    if (known === undefined) {
+      changes.push(changeOf(fact, { operation: "ADD", sentence: `The ${fact.words} was added` }));
+    } else if (known.value !== fact.value) {
+      const modification = known.type === fact.type ? "OTHER" : "TYPE_CHANGE";
+      const sentence = became(known, fact);
+      changes.push(changeOf(fact, { operation: "MODIFY", sentence, modification }));
+    }
   }
   for (const fact of old.values()) {
-    changes.push(told(fact, "REMOVE", `The ${fact.words} was removed`));
+    const sentence = `The ${fact.words} was removed`;
+    changes.push(changeOf(fact, { operation: "REMOVE", sentence }));
   }
   return changes;
 }
+
+/** Carries the old path, and is a minor change, as in DataHub. */
+const renaming = (from: Fact, to: Fact): SemanticChange => ({
+  ...changeOf(from, {
+    operation: "MODIFY",
+    sentence: `The ${from.words} was renamed to ${to.parameters?.fieldPath}`,
+    modification: "RENAME",
+  }),
+  semVerChange: "MINOR",
+});
 
 const factsBy = (
   value: AspectChange["after"],
@@ -69,24 +97,31 @@ const became = (known: Fact, fact: Fact): string =>
 const cut = (value: string): string =>
   value.length > shownMax ? `${value.slice(0, shownMax)}…` : value;
 
-function told(
+interface Difference {
+  readonly operation: "ADD" | "MODIFY" | "REMOVE";
+  readonly sentence: string;
+  /** Of a schema alone; DataHub's names. */
+  readonly modification?: "RENAME" | "TYPE_CHANGE" | "OTHER";
+}
+
+function changeOf(
   fact: Fact,
-  operation: "ADD" | "MODIFY" | "REMOVE",
-  sentence: string,
+  { operation, sentence, modification = "OTHER" }: Difference,
 ): SemanticChange {
   const { category, about: entityUrn, modifier, parameters } = fact;
+  const isSchema = category === "TECHNICAL_SCHEMA";
   return {
     category,
     operation,
     entityUrn,
     modifier,
-    parameters,
+    parameters: isSchema ? { ...parameters, modificationCategory: modification } : parameters,
     description: `${sentence}: ${entityUrn}`,
     semVerChange: semVerOf(fact, operation),
   };
 }
 
-/** Who reads a table breaks where a field goes or becomes another; a corrected text breaks nobody. */
+/** A removed or changed field breaks readers of the table; a changed text breaks none. */
 function semVerOf(
   { breaking, category }: Fact,
   operation: "ADD" | "MODIFY" | "REMOVE",

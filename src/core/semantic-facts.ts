@@ -39,6 +39,8 @@ export interface Fact {
   readonly words: string;
   /** What may become another while it stays the same fact, in words. */
   readonly value: string;
+  /** The native type of a field. */
+  readonly type?: string | undefined;
   /** Who relies on the entity breaks when it goes, or becomes another. */
   readonly breaking?: boolean | undefined;
 }
@@ -222,7 +224,8 @@ function description(value: Value, about: string): readonly Fact[] {
   ];
 }
 
-function schemaField(field: Value, urn: string): Fact {
+/** The fact that a dataset has a field; `field` is a member of `schemaMetadata.fields`. */
+export function schemaField(field: Value, urn: string): Fact {
   const fieldPath = text(field.fieldPath);
   const fieldUrn = fieldUrnOf(urn, fieldPath);
   const type = text(field.nativeDataType);
@@ -234,6 +237,7 @@ function schemaField(field: Value, urn: string): Fact {
     parameters: { fieldPath, fieldUrn, nullable: field.nullable === true },
     words: `field ${fieldPath}`,
     breaking: true,
+    type,
     value: field.nullable === true ? `${type}, nullable` : type,
   };
 }

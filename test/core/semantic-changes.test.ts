@@ -89,14 +89,83 @@ describe("a change", () => {
     ]);
   });
 
-  test("of a schema is told field by field; what readers rely on breaks them", () => {
+  test("of a schema lists its fields; a removed or retyped field breaks readers", () => {
     const before = { fields: [field("a", "int"), field("b", "int")], primaryKeys: ["a"] };
-    const after = { fields: [field("a", "text"), field("c", "int")], primaryKeys: ["c"] };
+    const after = { fields: [field("a", "text"), field("c", "date")], primaryKeys: ["c"] };
     expect(changes("schemaMetadata", before, after)).toEqual([
       ["TECHNICAL_SCHEMA", "MODIFY", column("a"), "MAJOR"],
       ["TECHNICAL_SCHEMA", "ADD", column("c"), "MINOR"],
       ["TECHNICAL_SCHEMA", "MODIFY", undefined, "MAJOR"],
       ["TECHNICAL_SCHEMA", "REMOVE", column("b"), "MAJOR"],
+    ]);
+  });
+
+  const schemaChanges = (before: readonly object[], after: readonly object[]) =>
+    semanticChanges({
+      ...{ urn, aspect: "schemaMetadata", isKey: false },
+      ...{ before: { fields: before }, after: { fields: after } },
+    }).map(({ category, operation, modifier, semVerChange, parameters }) => [
+      ...[category, operation, modifier, semVerChange],
+      parameters?.modificationCategory,
+    ]);
+  const schemaChange = (operation: string, path: string, weight: string, kind: string) => [
+    ...["TECHNICAL_SCHEMA", operation, column(path), weight, kind],
+  ];
+
+  test("of a field's path is a renaming where type, parent and description stay", () => {
+    const tags = { globalTags: { tags: [{ tag: "urn:li:tag:pii" }] }, description: "x" };
+    expect(schemaChanges([field("a", "int", tags)], [field("b", "int", tags)])).toEqual([
+      schemaChange("MODIFY", "a", "MINOR", "RENAME"),
+    ]);
+    const [first] = semanticChanges({
+      ...{ urn, aspect: "schemaMetadata", isKey: false },
+      ...{ before: { fields: [field("a", "int")] }, after: { fields: [field("b", "int")] } },
+    });
+    expect(first).toMatchObject({
+      parameters: { fieldPath: "a", fieldUrn: column("a"), nullable: false },
+      description: `The field a was renamed to b: ${urn}`,
+    });
+  });
+
+  test.each<readonly [string, object, object]>([
+    ["type", field("a", "int"), field("b", "text")],
+    ["parent", field("s.a", "int"), field("t.b", "int")],
+    ["depth", field("a", "int"), field("t.b", "int")],
+    ["description", field("a", "int", { description: "x" }), field("b", "int")],
+  ])("of a field's path and %s removes one field and adds another", (_, before, after) => {
+    const kinds = schemaChanges([before], [after])
+      .filter(([category]) => category === "TECHNICAL_SCHEMA")
+      .map(([, operation, , weight, kind]) => [operation, weight, kind]);
+    expect(kinds).toEqual([
+      ["ADD", "MINOR", "OTHER"],
+      ["REMOVE", "MAJOR", "OTHER"],
+    ]);
+  });
+
+  test("of several paths pairs the fields in the order of their paths", () => {
+    const before = ["b", "a", "kept"].map((path) => field(path, "int"));
+    const after = ["kept", "y", "x", "z"].map((path) => field(path, "int"));
+    expect(schemaChanges(before, after)).toEqual([
+      schemaChange("MODIFY", "a", "MINOR", "RENAME"),
+      schemaChange("MODIFY", "b", "MINOR", "RENAME"),
+      schemaChange("ADD", "z", "MINOR", "OTHER"),
+    ]);
+  });
+
+  test("of a type that is part of the path modifies the field", () => {
+    const path = (type: string) => `[version=2.0].[type=struct].[type=${type}].a`;
+    const [before, after] = [field(path("int"), "int"), field(path("long"), "bigint")];
+    expect(schemaChanges([before], [after])).toEqual([
+      schemaChange("MODIFY", path("long"), "MAJOR", "TYPE_CHANGE"),
+    ]);
+    // A source that starts to write types into its paths changes no field.
+    expect(schemaChanges([field("a", "int")], [before])).toEqual([]);
+  });
+
+  test("of whether a field may be null is no change of its type", () => {
+    const after = field("a", "int", { nullable: true });
+    expect(schemaChanges([field("a", "int")], [after])).toEqual([
+      schemaChange("MODIFY", "a", "MAJOR", "OTHER"),
     ]);
   });
 

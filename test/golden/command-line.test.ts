@@ -1,6 +1,6 @@
 /**
- * Requests of the reference's command line, as it sends them, and what it reads of the answers: runs,
- * their rollback, and timelines.
+ * Requests of DataHub's command line, as it sends them, and the members of the responses that it
+ * reads: timelines, runs and their rollback.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -43,6 +43,34 @@ async function send(path: string, body: object) {
   return answer.value;
 }
 
+const timelinePath = `/openapi/v2/timeline/v1/${key}?categories=TAG,OWNERSHIP,DOCUMENTATION`;
+
+describe("datahub timeline", () => {
+  test("reads the version, and of each event its operation, category and description", async () => {
+    const { status, body } = await service.client.call("GET", timelinePath, undefined, headers);
+    expect(status).toBe(200);
+    expect(body[0]).toMatchObject({
+      ...{ timestamp: expect.any(Number), semVer: "0.0.0-computed", semVerChange: "MINOR" },
+      changeEvents: [
+        {
+          ...{ operation: "ADD", category: "TAG", modifier: "urn:li:tag:Legacy", entityUrn: urn },
+          ...{ semVerChange: "MINOR", description: expect.any(String) },
+        },
+        { operation: "ADD", category: "DOCUMENTATION", entityUrn: urn },
+      ],
+    });
+  });
+
+  test("asks for bounds and differences as Python writes them", async () => {
+    const asked = `${timelinePath}&startTime=1&endTime=${Date.now() + 60_000}&raw=True`;
+    const { body } = await service.client.call("GET", asked, undefined, headers);
+    expect(body[0].rawDiff.slice(0, 2)).toEqual([
+      { op: "add", path: "/tags", value: [{ tag: "urn:li:tag:Legacy" }] },
+      { op: "add", path: "/description", value: "rides" },
+    ]);
+  });
+});
+
 describe("datahub ingest", () => {
   test("list-runs reads runId, rows and timestamp of each", async () => {
     const asked = { pageOffset: 0, pageSize: 100, includeSoft: false };
@@ -83,28 +111,7 @@ describe("datahub ingest", () => {
   });
 });
 
-describe("datahub timeline", () => {
-  const path = `/openapi/v2/timeline/v1/${key}?categories=TAG,OWNERSHIP,DOCUMENTATION`;
-
-  test("reads the version, and of each event its operation, category and description", async () => {
-    const { status, body } = await service.client.call("GET", path, undefined, headers);
-    expect(status).toBe(200);
-    expect(body[0]).toMatchObject({
-      ...{ timestamp: expect.any(Number), semVer: "0.0.0-computed", semVerChange: "MINOR" },
-      changeEvents: [
-        {
-          ...{ operation: "ADD", category: "TAG", modifier: "urn:li:tag:Legacy", entityUrn: urn },
-          ...{ semVerChange: "MINOR", description: expect.any(String) },
-        },
-      ],
-    });
-  });
-
-  test("asks for bounds and differences as Python writes them", async () => {
-    const asked = `${path}&startTime=1&endTime=${Date.now() + 60_000}&raw=True`;
-    const { body } = await service.client.call("GET", asked, undefined, headers);
-    expect(body[0].rawDiff).toEqual([
-      { op: "add", path: "/tags", value: [{ tag: "urn:li:tag:Legacy" }] },
-    ]);
-  });
+test("datahub timeline shows no history after a hard rollback", async () => {
+  const { status, body } = await service.client.call("GET", timelinePath, undefined, headers);
+  expect([status, body]).toEqual([200, []]);
 });

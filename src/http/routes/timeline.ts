@@ -1,4 +1,4 @@
-/** /openapi/…/timeline: what happened to an entity, in the words of people. */
+/** /openapi/…/timeline: the changes of an entity, by category. */
 import type { ChangeTransaction } from "../../catalog/catalog.ts";
 import { changeCategories } from "../../core/semantic-facts.ts";
 import type { Endpoint, Schema } from "../endpoint.ts";
@@ -21,8 +21,12 @@ const changeEvent: Schema = {
       enum: ["ADD", "MODIFY", "REMOVE", "CREATE", "HARD_DELETE", "SOFT_DELETE", "REINSTATE"],
     },
     entityUrn: schemas.urn,
-    modifier: { type: "string", description: "What was added, changed or taken away" },
-    parameters: { type: "object", description: "The same, by name" },
+    modifier: { type: "string", description: "The urn or text that was added, changed or removed" },
+    parameters: {
+      type: "object",
+      description:
+        "The same by name. Of a field: `fieldPath`, `fieldUrn`, `nullable` and `modificationCategory` (`RENAME`, `TYPE_CHANGE` or `OTHER`); a renamed field has its old path",
+    },
     auditStamp: schemas.auditStamp,
     semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
     description: { type: "string", description: "In words" },
@@ -43,9 +47,9 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   group: "changes",
   path,
   name,
-  summary: "What happened to an entity: tags, owners, terms, fields that came and went",
+  summary: "The history of an entity: tags, owners, terms and fields that were added or removed",
   about:
-    "One transaction for each change of an aspect, oldest first, with what it means to people. `semVer` counts from the first value in these categories: a field that goes or becomes another is a major change, a text that is corrected a patch. At most 10,000 transactions, and some 16 MiB: the newest.",
+    "One transaction for each write since the entity's last hard delete, oldest first. `semVer` counts from the first write in these categories: a removed or retyped field is a major change, a changed text a patch. A renamed field is one `MODIFY` with `modificationCategory` `RENAME`. At most the newest 10,000 transactions, and about 16 MiB.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     {
@@ -87,7 +91,11 @@ const timelineAt = (path: string, name: string): Endpoint => ({
         semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
         changeEvents: { type: "array", items: changeEvent },
         rawDiff: { type: "array", items: { type: "object" } },
-        versionStamp: { type: "string", description: "The aspect, and the number of its value" },
+        versionStamp: {
+          type: "string",
+          description:
+            "Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`, as `/entitiesVersionedV2` takes it",
+        },
       },
     },
   },
@@ -100,7 +108,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
         actor: sampleStamp.actor,
         semVer: "0.0.0-computed",
         semVerChange: "MINOR",
-        versionStamp: "globalTags:1",
+        versionStamp: "datasetKey:1;globalTags:1",
         changeEvents: [
           {
             category: "TAG",
