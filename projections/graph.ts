@@ -1,14 +1,15 @@
 /**
  * How the graph follows from the log.
  *
- *   UPSERT of an aspect that may tell edges   replace         the edges of its value
+ *   UPSERT of an aspect that may state edges  replace         the edges of its value
  *   DELETE of such an aspect                  replace         none
- *   DELETE of the key aspect of an entity     remove_entity   all that its aspects tell
- *   RESTATE                                   nothing         the value is the one that was there
- *   DELETE in the stream of forgetting        forget          edges of any teller, at that time
+ *   DELETE of the key aspect of an entity     remove_entity   all edges that its aspects state
+ *   RESTATE with the value                    replace         restores the edges of the value
+ *   RESTATE without the value                 nothing         the value did not change
+ *   DELETE in the `$relationships` stream     forget          the edges of the urn at that position
  *
- * What an aspect tells, the annotations of the model say (graph-rules.ts). The edges that others
- * tell of an entity stay when it goes: they are what those others say, and go with their aspects.
+ * The annotations of the model say which edges an aspect states (graph-rules.ts). When an entity is
+ * deleted, the edges that other entities state about it stay: they go with those entities' aspects.
  */
 import { assert } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
@@ -25,6 +26,9 @@ import type { GraphRules } from "./graph-rules.ts";
  * forget its edges (catalog/relationships.ts). No aspect can have this name.
  */
 const FORGET = "$relationships";
+
+/** What the names of all streams of such requests begin with. */
+export const FORGETTING_STREAMS = timeseriesStream("", FORGET);
 
 /** Streams of forgetting that bear on what a write makes: those of the ends of its edges. */
 export function forgettingOf(write: GraphWrite): readonly StreamName[] {
@@ -48,7 +52,7 @@ export function createGraphProjection(
       const forgets = changeType === "DELETE" && aspect === FORGET;
       return forgets ? [{ op: "forget", urn, position }] : [];
     }
-    if (changeType === "RESTATE") return [];
+    if (changeType === "RESTATE" && change.value === undefined) return [];
     if (changeType === "DELETE" && keyAspectOf(entityType) === aspect) {
       return [{ op: "remove_entity", urn, position }];
     }

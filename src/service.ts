@@ -49,6 +49,7 @@ import {
   lockData,
   sharedLog,
   sharedView,
+  statedEdgesOf,
   timeseriesProjectionOf,
   tokensOf,
   type ViewName,
@@ -76,7 +77,7 @@ export async function openService(
     opened.push(() => lock.release());
     const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
     const below = await openLogAndViews(config, opening);
-    const { catalog, giveDefaults } = await openCatalog(config, below, opening);
+    const { catalog, giveDefaults, restoreEdges } = await openCatalog(config, below, opening);
     const audit = createAuditTrail({
       log: below.log,
       decode: decodeRecord,
@@ -90,6 +91,7 @@ export async function openService(
       ...operationsParts(config, below, opening),
       audit,
       giveDefaults,
+      restoreEdges,
       status: {
         version: version(),
         health: catalog.health,
@@ -203,6 +205,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
     lineage: lineageSteps(model),
     references: rules.graph,
     projectTimeseries: timeseriesProjectionOf(rules),
+    statedEdges: statedEdgesOf(rules),
     search: { reader: readers.search, rules: rules.search, words: { tokensOf, foldText } },
     progress: {
       ...projector,
@@ -221,6 +224,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
   return {
     catalog: traces === undefined ? catalog : traceCatalog(catalog, traces),
     giveDefaults: catalog.giveDefaults,
+    restoreEdges: catalog.restoreEdges,
   };
 }
 
@@ -241,7 +245,7 @@ function operationsParts(
   config: Config,
   { model, rules, log, stores, projector, editions, readers, onRebuilt }: LogAndViews,
   { logger, traces }: Opening,
-): Omit<OperationsParts, "audit" | "giveDefaults" | "status"> {
+): Omit<OperationsParts, "audit" | "giveDefaults" | "restoreEdges" | "status"> {
   const isShared = (view: string) => sharedView(config, view as ViewName);
   return {
     model,

@@ -94,7 +94,7 @@ export {
   viewFile,
   viewNames,
 } from "./places.ts";
-export { timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
+export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
 /** Records of which views are grown again in a second or two, before the service answers. */
 const KEPT_MIN = 20_000;

@@ -1,5 +1,6 @@
 /** What views are made of beside the log: what the projections know of the model, as plain data. */
 import { createHash } from "node:crypto";
+import { createGraphProjection, FORGETTING_STREAMS, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
@@ -32,3 +33,10 @@ export function viewRules(model: Model): ViewRules {
 /** How the view of timeseries follows from the log. */
 export const timeseriesProjectionOf = ({ keyAspects }: Pick<ViewRules, "keyAspects">) =>
   createTimeseriesProjection((type) => keyAspects[type]);
+
+/** How the graph follows from the log, for restoring edges. */
+export const statedEdgesOf = ({ keyAspects, graph }: Pick<ViewRules, "keyAspects" | "graph">) => ({
+  project: createGraphProjection(graph, (type) => keyAspects[type]),
+  removalsOf: forgettingOf,
+  removalsPrefix: FORGETTING_STREAMS,
+});

@@ -33,6 +33,7 @@ import { createPreparation } from "./prepare.ts";
 import { createEnvelopes } from "./read-entities.ts";
 import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
 import { createDeleteReferences, type ReferencePaths } from "./references.ts";
+import { createRestoreEdges, type StatedEdges } from "./restore-edges.ts";
 import { createRollback } from "./rollback.ts";
 import { createRunLedger } from "./run-ledger.ts";
 import { createRuns, createSeenRuns } from "./runs.ts";
@@ -57,6 +58,8 @@ export interface CatalogParts {
   readonly references: ReferencePaths;
   /** How the view of timeseries follows from the log. */
   readonly projectTimeseries: Projection<TimeseriesWrite>;
+  /** How the graph follows from the log. */
+  readonly statedEdges: StatedEdges;
   readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
@@ -109,6 +112,8 @@ export interface SightedCatalog extends Catalog {
   edition(): number | undefined;
   /** Writes the default aspects that entities lack, as the system; how many those were. */
   giveDefaults(urns: readonly string[]): Promise<number>;
+  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  restoreEdges(urns: readonly string[]): Promise<number>;
 }
 
 export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
@@ -331,6 +336,13 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     },
     edition,
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
+    restoreEdges: createRestoreEdges({
+      log,
+      decode: parts.decode,
+      edges: parts.statedEdges,
+      addresses,
+      ingestion,
+    }),
     seenThrough(eyes) {
       const own = {
         ...catalog,

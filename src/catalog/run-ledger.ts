@@ -6,7 +6,7 @@
  * hundred bytes a run. Between pages others have their turn.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
+import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
 import {
   markOf,
@@ -104,7 +104,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       else undoRegistry(registry, position);
       return;
     }
-    if (isOfRollback(change)) return;
+    if (belongsToNoRun(change)) return;
     if (change.timeseries) {
       const aspects = series.get(change.entityType) ?? new Set();
       series.set(change.entityType, aspects.add(change.aspect));
@@ -141,7 +141,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       const { runId } = row.system;
       const registry = markOf(row.system);
       const run = runs.get(runId);
-      if (run === undefined || isOfRollback(row)) continue;
+      if (run === undefined || belongsToNoRun(row)) continue;
       run.allRows--;
       if (isUndone(runId, row.position, registry)) continue;
       run.rows--;
@@ -186,9 +186,11 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
   };
 }
 
-/** What a rollback wrote is of no run, whatever run told of it first. */
-const isOfRollback = ({ headers }: Change): boolean =>
-  headers?.[UNDOES_HEADER] !== undefined || headers?.[ROLLBACK_HEADER] !== undefined;
+/** Records of a rollback, and restored edges, belong to no run, whatever run id they carry. */
+const belongsToNoRun = (change: Change): boolean =>
+  change.headers?.[UNDOES_HEADER] !== undefined ||
+  change.headers?.[ROLLBACK_HEADER] !== undefined ||
+  restoresEdges(change);
 
 /** The record that says so: of a run, or of all that was told with a registry. */
 export function rollbackNote(
@@ -258,7 +260,7 @@ async function* recordsWith(
       if (!includes(record.data, name)) continue;
       const change = readable(decode, record);
       if (change === undefined || !part.isOwn(change)) continue;
-      if (change.aspect === ROLLBACK || isOfRollback(change)) continue;
+      if (change.aspect === ROLLBACK || belongsToNoRun(change)) continue;
       yield change;
     }
     await turn();

@@ -6,7 +6,7 @@
  * (`status`), or deleted where that is asked for. One of which others told is kept, unless deleting is
  * asked for; then it goes with what they told.
  */
-import type { PlacedChange, SystemMetadata } from "../core/change.ts";
+import { type PlacedChange, restoresEdges, type SystemMetadata } from "../core/change.ts";
 import type { GivenAspect, Intent } from "../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
@@ -146,6 +146,7 @@ async function fold(
     series.add(change);
     if (change.timeseries) continue;
     revision = change.revision;
+    if (restoresEdges(change)) continue;
     const { aspect, changeType } = change;
     if (!tellings.has(aspect)) tellings.set(aspect, []);
     // The end of an entity is the end of each of its aspects.

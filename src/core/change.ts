@@ -40,7 +40,10 @@ export interface Change {
   readonly entityType: string;
   readonly aspect: string;
   readonly changeType: ChangeType;
-  /** The aspect as JSON text, normalised by the validator; only with UPSERT. */
+  /**
+   * The aspect as JSON text, normalised by the validator. With UPSERT, and with the RESTATE that
+   * restores the edges of an aspect.
+   */
   readonly value?: string | undefined;
   readonly created: AuditStamp;
   readonly system: SystemMetadata;
@@ -61,6 +64,13 @@ export interface PlacedChange extends Change {
  */
 export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
   timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
+
+/**
+ * Whether the change restores the edges that an aspect states (catalog/restore-edges.ts). It repeats
+ * the aspect's value, actor, time and run, and belongs to no run of its own.
+ */
+export const restoresEdges = ({ changeType, value }: Change): boolean =>
+  changeType === "RESTATE" && value !== undefined;
 
 /** Run id of a change whose proposal named none. */
 export const NO_RUN_ID = "no-run-id-provided";

@@ -40,11 +40,11 @@ export type Following = (
 /** What is to happen to one aspect; everything that needs the model has been done. */
 export interface Intent {
   readonly aspect: string;
-  readonly kind: "put" | "create" | "create_entity" | "delete";
+  readonly kind: "put" | "create" | "create_entity" | "delete" | "restate";
   /**
    * The new value, or how it follows from the current one (a patch; rules that look back) and from
-   * the entity's other aspects; none for a delete. Of a key aspect it is the value derived from the
-   * urn.
+   * the entity's other aspects; none for a delete or a restatement. Of a key aspect it is the value
+   * derived from the urn.
    */
   readonly value?: Settled | Following;
   readonly schemaVersion: number;
@@ -141,6 +141,8 @@ interface Draft {
     first?: boolean,
   ) => void;
   readonly confirm: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
+  /** Appends the current value again, so that views apply it again; the aspect does not change. */
+  readonly restate: (current: AspectState) => void;
   readonly remove: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
   readonly finish: () => Decision;
 }
@@ -154,6 +156,10 @@ function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void
       throw refusal("not_found", intent, `there is no "${intent.aspect}" to delete`);
     }
     draft.remove(current, intent);
+    return;
+  }
+  if (intent.kind === "restate") {
+    if (current !== undefined) draft.restate(current);
     return;
   }
   const obstacle = obstacleToCreating(draft, intent, current);
@@ -287,6 +293,11 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       changes.push(
         change({ aspect: current.name, changeType: "RESTATE", system, headers: told.headers }),
       );
+    },
+
+    restate({ name: aspect, value, system, time, actor }) {
+      const restated = change({ aspect, changeType: "RESTATE", value, system });
+      changes.push({ ...restated, created: { time, actor } });
     },
 
     remove(current, told) {

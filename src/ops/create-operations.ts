@@ -63,6 +63,8 @@ export interface OperationsParts {
   >;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
+  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
   readonly data: string;
@@ -123,6 +125,7 @@ export async function openOperations(
     log,
     restoration,
     giveDefaults: parts.giveDefaults,
+    restoreEdges: parts.restoreEdges,
     ...names,
     now,
     logger,

@@ -39,6 +39,8 @@ interface Dependencies {
   readonly restoration: Pick<Restoration, "restore">;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
+  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly now: () => number;
@@ -246,6 +248,7 @@ export function createRestoring(dependencies: Dependencies) {
       run.signal.throwIfAborted();
       const some = urns.slice(from, from + entitiesPerGoMax);
       const given = createDefaultAspects ? await dependencies.giveDefaults(some) : 0;
+      await dependencies.restoreEdges(some);
       const failed = new Set<string>();
       for (const one of await restoration.restore(some)) {
         failed.add(one.urn);

@@ -77,6 +77,24 @@ describe("deciding", () => {
     expect(next.aspects.get("tagProperties")?.system).toMatchObject({ runId: "r2", version: "1" });
   });
 
+  test("a restatement repeats the value with its stamp and changes no state", () => {
+    const state = given([intent({ system: { runId: "r1" } })]);
+    const later = context({ created: { time: 2000, actor: "urn:li:corpuser:ben" } });
+    const restate = intent({ kind: "restate", value: undefined });
+    const { changes, next } = decide(state, [restate], later);
+    expect(changes).toMatchObject([
+      {
+        changeType: "RESTATE",
+        aspect: "tagProperties",
+        value: '{"name":"a"}',
+        created: { time: 1000, actor: "urn:li:corpuser:ann" },
+        system: state.aspects.get("tagProperties")?.system,
+      },
+    ]);
+    expect(next.aspects).toEqual(state.aspects);
+    expect(decide(state, [{ ...restate, aspect: "ownership" }], later).changes).toEqual([]);
+  });
+
   test("keeps the stamp of a value that is only confirmed", () => {
     const state = given([intent()]);
     const later = context({ created: { time: 9000, actor: "urn:li:corpuser:bob" } });

@@ -6,6 +6,8 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
+import { logHead } from "../support/log-head.ts";
+import { operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const dataset = (name: string | number): string =>
@@ -240,6 +242,64 @@ describe("forgetting", () => {
     expect(body.aspects.upstreamLineage.value.upstreams[0].dataset).toBe(buoy);
     await upsert(reef, "upstreamLineage", comesFrom(buoy, shoal));
     expect(await entities(reef, "OUTGOING", "DownstreamOf")).toEqual([buoy, shoal]);
+  });
+});
+
+describe("restoreIndices", () => {
+  const [quay, pier, dock] = ["quay", "pier", "dock"].map(dataset) as [string, string, string];
+  const restore = async (urn: string) =>
+    expect(await operatorOf(service).act("restoreIndices", { urn })).toMatchObject({ status: 200 });
+
+  const removeGraphFiles = () => {
+    for (const file of readdirSync(service.directory)) {
+      if (file.startsWith("graph.sqlite")) rmSync(join(service.directory, file));
+    }
+  };
+
+  test("restores the removed edges that the entity's own aspects state", async () => {
+    await upsert(quay, "upstreamLineage", comesFrom(pier));
+    await upsert(pier, "upstreamLineage", comesFrom(dock));
+    await service.client.call("DELETE", `/relationships?urn=${encoded(pier)}`);
+    expect(await entities(pier, "UNDIRECTED", "DownstreamOf")).toEqual([]);
+    await restore(pier);
+    expect(await entities(pier, "UNDIRECTED", "DownstreamOf")).toEqual([dock]);
+    await restore(quay);
+    expect(await entities(pier, "INCOMING", "DownstreamOf")).toEqual([quay]);
+  });
+
+  test("gives the same edges when the graph is rebuilt from the log", async () => {
+    await service.restart(async () => removeGraphFiles());
+    expect(await entities(pier, "OUTGOING", "DownstreamOf")).toEqual([dock]);
+    expect(await entities(pier, "INCOMING", "DownstreamOf")).toEqual([quay]);
+    const operator = operatorOf(service);
+    await operator.ended(await operator.value("verify", { full: true, views: ["graph"] }));
+    expect(await operator.value("listDifferences")).toMatchObject({ total: 0, differences: [] });
+  });
+
+  test("restores edges without a new version, with one record for each aspect, once", async () => {
+    const read = () => service.client.get(`/entitiesV2/${encoded(pier)}`);
+    const version = () =>
+      service.client.get(`/aspects/${encoded(pier)}?aspect=upstreamLineage&version=0`);
+    await service.client.call("DELETE", `/relationships?urn=${encoded(dock)}`);
+    const before = [await read(), await version()];
+    const heads = [await logHead(service.client)];
+    for (let n = 0; n < 2; n++) {
+      await restore(pier);
+      heads.push(await logHead(service.client));
+    }
+    const after = [await read(), await version()];
+    expect(after.map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+    expect(await entities(pier, "OUTGOING", "DownstreamOf")).toEqual([dock]);
+    const [start = 0, first = 0, second = 0] = heads;
+    const ofJob = second - first;
+    expect(first - start).toBe(ofJob + 1);
+  });
+
+  test("does not restore an edge that the aspect no longer states", async () => {
+    await service.client.call("DELETE", `/relationships?urn=${encoded(pier)}`);
+    await upsert(pier, "upstreamLineage", comesFrom());
+    await restore(pier);
+    expect(await entities(pier, "OUTGOING", "DownstreamOf")).toEqual([]);
   });
 });
 

@@ -50,6 +50,7 @@ const restoring = createRestoring({
     },
   },
   giveDefaults: async () => 0,
+  restoreEdges: async () => 0,
   namespace: "li",
   urnLimits: { bytesMax: 512, schemaFieldBytesMax: 2048 },
   now: () => 0,

@@ -78,6 +78,10 @@ describe("given a change, the graph", () => {
     expect(project(change({ changeType: "DELETE" }))).toEqual(none);
   });
 
+  test("a restatement with the value restores the edges of the value", () => {
+    expect(project(change({ changeType: "RESTATE", value }))).toEqual(project(change({ value })));
+  });
+
   test("hears nothing of a value that was there, nor of aspects that never tell edges", () => {
     expect(project(change({ changeType: "RESTATE" }))).toEqual([]);
     expect(project(change({ aspect: "status", value: '{"removed":true}' }))).toEqual([]);

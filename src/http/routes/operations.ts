@@ -131,7 +131,7 @@ const restoreIndices: Endpoint = {
   writes: true,
   summary: "Make what the views have of entities anew from the log",
   about:
-    "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. With `createDefaultAspects` entities are given the default aspects that they lack, because somebody deleted them or they came to be after the entity; otherwise only the first write of an entity makes them. `numThreads` is accepted and changes nothing.",
+    "For one urn, for those that match a pattern, or for all. Rows are the current aspects, by urn and then by aspect; what is restored is the whole entity, in every view, timeseries included: what is missing comes back, and what should not be there goes. Edges that `DELETE /relationships` removed come back when the entity's own aspects state them: the restore appends a record, so a rebuild gives the same edges. Writes may go on. The job that does it is named in the answer, which waits for it up to 10 seconds and tells of each batch; `completed=false` says that the job goes on, for getEsTaskStatus. With `createDefaultAspects` entities are given the default aspects that they lack, because somebody deleted them or they came to be after the entity; otherwise only the first write of an entity makes them. `numThreads` is accepted and changes nothing.",
   body: {
     type: "object",
     properties: {
