@@ -30,6 +30,7 @@ import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHttpDoor } from "./http/http-door.ts";
+import { streamLimits } from "./http/streams.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
 import type { Model } from "./model/model.ts";
@@ -161,6 +162,7 @@ export async function openService(
       schemaRegistry: { registry: schemaRegistry },
       events: { texts: createEventTexts() },
       proposals: proposals?.places,
+      streamLimits: { ...streamLimits, perUserMax: config.streamsPerUserMax },
       metrics: createMetrics(operations.getStatus),
       stale: () => staleViewsOf(below.projector.stale()),
       traces: opening.traces,

@@ -41,6 +41,11 @@ export interface Authentication {
    * what they were when it was; undefined: it is to be asked for with `authenticate`.
    */
   authenticateNow(shown: Shown): string | undefined;
+  /**
+   * Checks the token of an open response again, by the newest states: the `unauthenticated` error that
+   * ends the response, undefined while the token is valid. Counts no failed attempt.
+   */
+  endOf(authorization: string): Promise<CatalogError | undefined>;
   /** Tells the log of a refusal for another reason than the token. */
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
@@ -127,15 +132,19 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
     failures.count(address);
     dependencies.logger.warn({ reason: why, address, actor }, "token refused");
-    return new CatalogError("unauthenticated", reasons[why], {
+    return refusalFor(why, actor);
+  }
+
+  const refusalFor = (why: keyof typeof reasons, actor?: string): CatalogError =>
+    new CatalogError("unauthenticated", reasons[why], {
       hint: "Send Authorization: Bearer <token>, with a token that createAccessToken gave",
       actor,
     });
-  }
 
-  async function verify(token: string, address: string) {
+  /** The token with its claims, or why it is refused. */
+  async function verify(token: string): Promise<Verified | keyof typeof reasons> {
     const verdict = await format.verify(token, now());
-    if (!verdict.ok) throw refuse(verdict.why, address);
+    if (!verdict.ok) return verdict.why;
     const found: Verified = { urn: prefix + tokenId(token), claims: verdict.claims };
     verified.set(token, found);
     return found;
@@ -230,7 +239,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         failures.check(address);
       }
       if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
-      const shown = known ?? (await verify(token, address));
+      const shown = known ?? (await verify(token));
+      if (typeof shown === "string") throw refuse(shown, address);
       const { urn, claims } = shown;
       const why = await faultOf(shown);
       if (why === undefined) {
@@ -253,6 +263,15 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         dependencies.noteUse?.({ urn: known.urn, actor, address });
       }
       return actor;
+    },
+
+    async endOf(authorization) {
+      const token = tokenIn(authorization);
+      if (token === undefined || operatorToken.admits(authorization)) return undefined;
+      const known = verified.get(token) ?? (await verify(token));
+      if (typeof known === "string") return refusalFor(known);
+      const why = await faultOf(known);
+      return why && refusalFor(why, known.claims.actor);
     },
 
     noteRefusal(fields) {

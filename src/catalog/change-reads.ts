@@ -92,6 +92,8 @@ export interface ChangeReads {
     readonly limit?: number | undefined;
     /** 10,000 at most, and when absent. */
     readonly waitMs?: number | undefined;
+    /** Ends the wait early. */
+    readonly signal?: AbortSignal | undefined;
   }): Promise<ToldChanges & { readonly meanings: readonly Meaning[] }>;
 
   /**

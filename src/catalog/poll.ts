@@ -122,9 +122,10 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     return { found, position };
   }
 
-  /** Resolves when there is something after the position, or in time. */
+  /** Resolves when a change follows the position, when the time is over, or when the query ends. */
   async function somethingNew(query: Query, after: Position, ms: number): Promise<void> {
-    const signal = AbortSignal.timeout(ms);
+    const timeout = AbortSignal.timeout(ms);
+    const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
     try {
       for await (const page of await changes.followChanges({ after }, signal)) {
         if (page.changes.some((one) => isAsked(query, one))) return;

@@ -195,6 +195,11 @@ export const settings = {
       "Requests a second of one user, or of one address without a token, before 429; 0 for any number",
     commands: server,
   }),
+  streamsPerUserMax: setting(wholeNumber("streams", 0, 100), "20", {
+    about:
+      "Change feeds that one user, or one address without a user, has open at a time before 429; 0 for any number (all users together have 100)",
+    commands: server,
+  }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {
     about:
       "What becomes of large views that another model made: they answer while they are rebuilt, or search and graph refuse until somebody rebuilds them; rebuild or refuse",

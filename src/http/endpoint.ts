@@ -56,6 +56,8 @@ export interface Ask {
   readonly host: string | undefined;
   /** The Accept header. */
   readonly accept?: string | undefined;
+  /** Aborts when the client disconnects, or when the access token of the request ends. */
+  readonly signal?: () => AbortSignal;
 }
 
 /** A body that is sent as it comes to be. */
@@ -163,6 +165,8 @@ export interface Endpoint {
    * request may ask for one.
    */
   readonly reads?: ReadView | readonly ReadView[];
+  /** Of a row that reads for some bodies and writes for others: whether a body may write. */
+  readonly changes?: (body: unknown) => boolean;
   /** It takes conditional headers, or refuses them itself; other rows that write refuse them. */
   readonly conditional?: boolean;
   /** Largest body, where that is less than the configured one. */

@@ -19,6 +19,7 @@ import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
+import { type EndedTokens, endWithTokens } from "./ended-tokens.ts";
 import { type Answer, type Ask, type Backing, type Endpoint, noneStale } from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
@@ -179,10 +180,13 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const streams = createStreams(options.streamLimits ?? streamLimits, (fault) =>
     logger.error({ err: fault }, "a feed broke off"),
   );
+  const endedTokens =
+    access && endWithTokens({ ...unfinished, endOf: access.authentication.endOf });
   app.addHook("preClose", async () => {
     streams.close();
     unfinished.cut();
   });
+  app.addHook("onClose", async () => endedTokens?.close());
   app.addHook("onRequest", ({ raw }, _, done) =>
     raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
   );
@@ -206,6 +210,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       rules,
       access,
       streams,
+      endedTokens,
       audit: options.audit,
       servesApi: config.servesApi ?? true,
     });
@@ -244,6 +249,7 @@ interface Surroundings {
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
   readonly streams: Streams;
+  readonly endedTokens: EndedTokens | undefined;
   readonly audit: Pick<AuditTrail, "note"> | undefined;
   readonly servesApi: boolean;
 }
@@ -256,9 +262,10 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
     url: routerPath(endpoint),
     ...(body === undefined ? {} : { schema: { body } }),
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-    onRequest: (request, _, done) => {
+    onRequest: (request, reply, done) => {
       const noted = beginNotes(request.raw, endpoint);
       request.noted = noted;
+      around.endedTokens?.watch(reply, noted);
       // A request without a body and without a content type never comes to a parser.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
@@ -277,7 +284,8 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const ask = noted.ask as Ask;
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
-      const asked = { ...ask, body: request.body, path };
+      const ending = () => endingOf(noted, reply);
+      const asked = { ...ask, body: request.body, path, signal: () => ending().signal };
       const backing =
         catalogFor === undefined
           ? around.backing
@@ -294,13 +302,26 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       }
       return (async (): Promise<unknown> => {
         const told = await answer;
+        // The response has failed meanwhile: its token has ended.
+        if (reply.sent) return reply;
         const body = succeed(told);
         if (told.stream === undefined || request.method === "HEAD") return body;
         noted.streamed = true;
-        return streams.send(told.stream, reply);
+        const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
+        return streams.send(told.stream, reply, { name, ending: ending() });
       })();
     },
   });
+}
+
+/** What aborts the work of a response that its client or its token has left. */
+function endingOf(noted: Noted, { raw }: FastifyReply): AbortController {
+  if (noted.ending === undefined) {
+    const ending = new AbortController();
+    raw.once("close", () => ending.abort());
+    noted.ending = ending;
+  }
+  return noted.ending;
 }
 
 function addBodyParsers(app: FastifyInstance): void {

@@ -33,6 +33,8 @@ export interface Noted {
   failure?: CatalogError;
   /** Its answer has no end of its own. */
   streamed?: boolean;
+  /** Aborts a stream or a wait of the response; absent until its endpoint asks for the signal. */
+  ending?: AbortController;
 }
 
 export interface ReceptionRules extends CallerRules {

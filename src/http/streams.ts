@@ -1,22 +1,34 @@
 /**
- * Answers that have no end of their own. As many as there may be at once, each for a bounded time,
- * and none longer than its reader takes what is sent: whoever goes on afterwards asks again from the
- * place that it has.
+ * Responses that have no end of their own. Their number is bounded, in all and for each user, and so is
+ * the time that each lasts; a client that reads nothing is disconnected. A client that continues
+ * afterwards sends the last position that it has.
  */
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { StreamedBody } from "./endpoint.ts";
 
+/** Who reads a stream, and what ends it. */
+export interface StreamReader {
+  /** Urn of the user; without one, the address of the client. */
+  readonly name: string;
+  readonly ending: AbortController;
+}
+
 export interface Streams {
-  /** Throws `rate_limited` when too many are open. The reply ends with the body. */
-  send(body: StreamedBody, reply: FastifyReply): Promise<FastifyReply>;
+  /**
+   * Sends the body until it ends or `ending` aborts. Throws `rate_limited` when too many streams are open,
+   * in all or of this reader.
+   */
+  send(body: StreamedBody, reply: FastifyReply, reader: StreamReader): Promise<FastifyReply>;
   /** Ends all, and every one that begins from now on. */
   close(): void;
 }
 
 export interface StreamLimits {
   readonly atOnceMax: number;
+  /** Open streams of one user; 0 for any number. */
+  readonly perUserMax: number;
   /** After so long it ends; the reader asks again, and is judged again. */
   readonly lifeMsMax: number;
   /** A reader that takes nothing for so long is let go. */
@@ -25,6 +37,7 @@ export interface StreamLimits {
 
 export const streamLimits: StreamLimits = {
   atOnceMax: 100,
+  perUserMax: 20,
   lifeMsMax: 3_600_000,
   stalledMsMax: 120_000,
 };
@@ -34,24 +47,36 @@ const WAITING_MAX = 64 * 1024;
 
 /** `onFault` is told what broke a stream that had begun: nobody else can be. */
 export function createStreams(limits: StreamLimits, onFault: (fault: Error) => void): Streams {
-  const open = new Set<AbortController>();
+  const open = new Map<AbortController, string>();
   let closed = false;
 
-  function begin(): AbortController {
+  function begin({ name, ending }: StreamReader): void {
+    const retry = { retryAfterSeconds: 10 };
+    const { perUserMax } = limits;
+    const own = [...open.values()].filter((other) => other === name).length;
+    if (perUserMax > 0 && own >= perUserMax) {
+      throw new CatalogError(
+        "rate_limited",
+        `"${name}" has ${own} of at most ${perUserMax} feeds`,
+        {
+          hint: "Close a feed, read page by page with Accept: application/json, or raise --streams-per-user-max",
+          ...retry,
+        },
+      );
+    }
     if (open.size >= limits.atOnceMax) {
       throw new CatalogError("rate_limited", `${open.size} feeds are open, as many as may be`, {
         hint: "End one that nobody reads, or read page by page with Accept: application/json",
-        retryAfterSeconds: 10,
+        ...retry,
       });
     }
-    const ending = new AbortController();
-    open.add(ending);
-    return ending;
+    open.set(ending, name);
   }
 
   return {
-    async send(body, reply) {
-      const ending = begin();
+    async send(body, reply, reader) {
+      begin(reader);
+      const { ending } = reader;
       const life = setTimeout(() => ending.abort(), limits.lifeMsMax).unref();
       const { raw } = reply;
       const end = (): void => {
@@ -63,6 +88,8 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
       if (closed || raw.destroyed) ending.abort();
       try {
         const texts = await body.open(ending.signal);
+        // The response has failed meanwhile: its token has ended.
+        if (reply.sent) return reply;
         const taken = whileTaken(texts, limits.stalledMsMax, () => raw.destroy());
         const options = { objectMode: false, highWaterMark: WAITING_MAX };
         const stream = Readable.from(taken, options);
@@ -78,7 +105,7 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
 
     close() {
       closed = true;
-      for (const ending of open) ending.abort();
+      for (const ending of open.keys()) ending.abort();
     },
   };
 }

@@ -11,6 +11,8 @@ export interface Unfinished {
    * whole request under way.
    */
   cut(): void;
+  /** The responses in flight: those that are not yet sent whole. */
+  responses(): Iterable<ServerResponse>;
 }
 
 /** How long a request that has begun to come may go on coming, and how often is looked then. */
@@ -51,6 +53,12 @@ export function watchUnfinished(server: Server): Unfinished {
   }
 
   return {
+    *responses() {
+      for (const own of connections.values()) {
+        for (const response of own) if (!isOver(response)) yield response;
+      }
+    },
+
     cut() {
       stopping = true;
       for (const own of connections.values()) {

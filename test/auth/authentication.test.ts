@@ -61,6 +61,7 @@ function open(lifeMax?: number) {
     stored,
     states,
     written,
+    endOf: (token: string) => authentication.endOf(`Bearer ${token}`),
     showNow: (token: string, connection?: object) =>
       authentication.authenticateNow({
         ...{ authorization: `Bearer ${token}`, address: "192.0.2.1", connection },
@@ -114,6 +115,22 @@ describe("a token that was let in before", () => {
   const refused = (message: string) => ({
     code: "unauthenticated",
     message: expect.stringContaining(message),
+  });
+
+  test("ends open responses from the moment at which it is no longer valid", async () => {
+    const { endOf, token, urn, stored } = await letIn(1000);
+    expect(await endOf(token)).toBeUndefined();
+    stored.set(MINA, { status: { removed: true } });
+    expect(await endOf(token)).toMatchObject(refused("was removed"));
+    stored.set(MINA, { corpUserStatus: { status: "SUSPENDED" } });
+    expect(await endOf(token)).toMatchObject(refused("is suspended"));
+    stored.set(MINA, {});
+    expect(await endOf(token)).toBeUndefined();
+    now += 1000;
+    expect(await endOf(token)).toMatchObject(refused("has expired"));
+    now -= 1000;
+    stored.delete(urn);
+    expect(await endOf(token)).toMatchObject(refused("was revoked"));
   });
 
   test("is refused from the millisecond at which it expires", async () => {

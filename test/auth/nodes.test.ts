@@ -11,6 +11,7 @@ import {
   type EventStoreServer,
   startEventStoreServer,
 } from "../support/eventstoredb-server/server.ts";
+import { follow } from "../support/feed-client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type GuardedService, guardedService, whoIs, writeAsOperator } from "./guarded-service.ts";
 
@@ -65,6 +66,14 @@ test("a revoked token is refused by the other node, too", async () => {
   expect(body.data.revokeAccessToken).toBe(true);
   expect(await whoIs(one.client, token)).toBe(401);
   await eventually(there, 401);
+});
+
+test("a change feed of the other node ends with its token", async () => {
+  const { id, token } = await believed();
+  const feed = await follow(`${other.address}/changes?entityType=chart`, asBearer(token));
+  expect(feed.response.status).toBe(200);
+  await ask(one.client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, one.operator);
+  expect(await feed.next()).toBeUndefined();
 });
 
 test("so are those of users who are suspended or removed, until they are not", async () => {

@@ -25,6 +25,7 @@ describe("settings", () => {
     expect(readConfig({}, {})).toEqual({
       host: "127.0.0.1",
       port: 8080,
+      streamsPerUserMax: 20,
       data: resolve("data"),
       log: "embedded",
       aspects: "embedded",

@@ -32,7 +32,12 @@ async function listening(limits?: StreamLimits): Promise<string> {
   return `http://127.0.0.1:${(door.app.server.address() as AddressInfo).port}`;
 }
 
-const limits: StreamLimits = { atOnceMax: 2, lifeMsMax: 60_000, stalledMsMax: 60_000 };
+const limits: StreamLimits = {
+  atOnceMax: 2,
+  perUserMax: 0,
+  lifeMsMax: 60_000,
+  stalledMsMax: 60_000,
+};
 
 describe("what is asked of the catalog", () => {
   const asked = async (query: string, headers: Record<string, string> = {}) => {
@@ -180,6 +185,26 @@ describe("streams", () => {
     expect((await fetch(`${address}/changes`)).status).toBe(200);
     first.leave();
     await eventually(async () => (await follow(`${address}/changes`)).response.status === 200);
+  });
+
+  test("one user does not take the streams of others", async () => {
+    const address = await listening({ ...limits, atOnceMax: 3, perUserMax: 2 });
+    door.catalog.followChanges = quiet;
+    const as = (actor: string) => follow(`${address}/changes`, { "X-Service-Actor": actor });
+    await as("mira");
+    const second = await as("mira");
+    const refused = await as("mira");
+    expect(refused.response.status).toBe(429);
+    expect(await refused.response.json()).toEqual(
+      refusal(
+        429,
+        "rate_limited",
+        expect.stringContaining('"urn:li:corpuser:mira" has 2 of at most 2'),
+      ),
+    );
+    expect((await as("otto")).response.status).toBe(200);
+    second.leave();
+    await eventually(async () => (await as("mira")).response.status === 200);
   });
 
   test("one that is refused by the catalog takes no room", async () => {

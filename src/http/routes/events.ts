@@ -114,7 +114,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       { code: "unavailable", when: "the values before are not there yet" },
       unreadable,
     ],
-    async handle({ parameters }, { catalog, now }) {
+    async handle({ parameters, signal }, { catalog, now }) {
       const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
@@ -124,6 +124,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         limit,
         since: days === undefined ? undefined : now() - days * dayMs,
         waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
+        signal: signal?.(),
       });
       const values = [
         ...changes.map((one: ToldChange) => texts.change(one)),

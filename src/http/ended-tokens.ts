@@ -1,0 +1,90 @@
+/**
+ * Ends responses whose access token ends while they are in flight: change feeds, waits, bodies that a
+ * client reads or sends slowly. One timer checks the tokens of all responses in flight against the
+ * newest states, so that a request costs nothing for it, and so that nodes that share a log agree.
+ *
+ * A request that writes is left to its response once its body is whole: the response says what was done.
+ */
+import type { ServerResponse } from "node:http";
+import type { FastifyReply } from "fastify";
+import type { CatalogError } from "../core/errors.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Noted } from "./reception.ts";
+
+export interface EndedTokens {
+  /** Makes a response known before its request is handled. */
+  watch(reply: FastifyReply, noted: Noted): void;
+  close(): void;
+}
+
+interface Dependencies {
+  /** The responses in flight. */
+  readonly responses: () => Iterable<ServerResponse>;
+  /** The error that ends responses to this Authorization header; undefined while its token is valid. */
+  readonly endOf: (authorization: string) => Promise<CatalogError | undefined>;
+}
+
+/** Two of these, and the time of a read, are the longest that a response outlives its token. */
+const checkMs = 250;
+
+const mark = Symbol("watched");
+interface Watched {
+  readonly reply: FastifyReply;
+  readonly noted: Noted;
+  /** The token has ended, and the response was asked to end. */
+  ending?: boolean;
+}
+type Marked = ServerResponse & { [mark]?: Watched };
+
+export function endWithTokens({ responses, endOf }: Dependencies): EndedTokens {
+  const underCheck = new Set<string>();
+
+  function check(): void {
+    const byToken = new Map<string, Watched[]>();
+    for (const response of responses()) {
+      const watched = (response as Marked)[mark];
+      const { authorization } = response.req.headers;
+      if (watched === undefined || authorization === undefined) continue;
+      if (underCheck.has(authorization)) continue;
+      byToken.set(authorization, [...(byToken.get(authorization) ?? []), watched]);
+    }
+    for (const [authorization, watched] of byToken) {
+      underCheck.add(authorization);
+      endOf(authorization)
+        .then((fault) => {
+          if (fault !== undefined) for (const one of watched) end(one, fault);
+        })
+        // States that cannot be read now are read by the next check.
+        .catch(() => undefined)
+        .finally(() => underCheck.delete(authorization));
+    }
+  }
+
+  const timer = setInterval(check, checkMs).unref();
+  return {
+    watch(reply, noted) {
+      (reply.raw as Marked)[mark] = { reply, noted };
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** The first call asks the response to end, the second one closes the connection. */
+function end(watched: Watched, fault: CatalogError): void {
+  const { reply, noted, ending } = watched;
+  const { raw } = reply;
+  if (raw.closed || noted.endpoint === undefined || noted.endpoint.open === true) return;
+  noted.ending?.abort();
+  if (raw.headersSent) {
+    if (ending === true) raw.destroy();
+    watched.ending = true;
+  } else if (!reply.sent && (!raw.req.complete || reads(noted.endpoint, reply.request.body))) {
+    reply.send(fault);
+  }
+}
+
+/** Whether a request changes nothing, so that it may fail at any point. */
+const reads = ({ method, writes, reads, changes }: Endpoint, body: unknown): boolean =>
+  method === "GET" ||
+  method === "HEAD" ||
+  (reads !== undefined && writes !== true && changes?.(body) !== true);
