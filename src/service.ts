@@ -29,6 +29,7 @@ import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import type { EntityOutline } from "./http/docs-model.ts";
 import { noneStale, type StaleViews } from "./http/endpoint.ts";
+import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { streamLimits } from "./http/streams.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
@@ -168,6 +169,7 @@ export async function openService(
       traces: opening.traces,
       config: {
         bodyBytesMax: config.bodyBytesMax,
+        hosts: createHostRule({ loopback: loopback(config.host), allowed: config.allowedHost }),
         actorHeaderTrusted: loopback(config.host) && !required,
         urnNamespace: config.urnNamespace,
         recordPrefix: config.recordPrefix,

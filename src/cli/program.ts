@@ -16,6 +16,7 @@ import {
   type Command as CommandName,
   defaultOf,
   flagOf,
+  type SettingKey,
   settingKeys,
   settings,
   variableOf,
@@ -307,14 +308,23 @@ function settingsCommand(
       `${flagOf(key)} <${kind.placeholder}>`,
       `${about} (default: ${defaultOf(key)}; ${variableOf(key)})`,
     );
-    if (key === "modelExtension") option.argParser(joinPaths);
+    const separator = separators[key];
+    if (separator !== undefined) option.argParser(joinedBy(separator));
     command.addOption(option);
   }
   return command;
 }
 
-const joinPaths = (path: string, before: string | undefined): string =>
-  before === undefined ? path : before + delimiter + path;
+/** Between the values of a flag that may be repeated. */
+const separators: Readonly<Partial<Record<SettingKey, string>>> = {
+  modelExtension: delimiter,
+  allowedHost: ",",
+};
+
+const joinedBy =
+  (separator: string) =>
+  (value: string, before: string | undefined): string =>
+    before === undefined ? value : before + separator + value;
 
 const configOf = (flags: Flags): Config => asUsage(() => readConfig(flags));
 

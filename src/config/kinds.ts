@@ -2,6 +2,7 @@
  * Kinds of settings: how the text of a flag or a variable becomes a value, which texts are allowed,
  * and how a value is shown again. Parsing what is shown gives the same value, but for passwords.
  */
+import { isIP } from "node:net";
 import { delimiter, resolve } from "node:path";
 import { withoutPassword } from "../core/server-address.ts";
 
@@ -128,6 +129,22 @@ export const directories: Kind<readonly string[]> = {
     return paths.every((path) => path !== undefined) ? Object.freeze(paths) : undefined;
   },
   show: (value) => value.join(delimiter),
+};
+
+const HOST = /^[\w.:-]{1,255}$/;
+
+/** Names and addresses of hosts without ports, separated by commas; none in an empty text. */
+export const hostNames: Kind<readonly string[]> = {
+  placeholder: "hosts",
+  allowed: "host names or IP addresses without a port, separated by commas",
+  parse(given) {
+    const names = given === "" ? [] : given.split(",").map((name) => name.trim());
+    const wrong = names.some(
+      (name) => !HOST.test(name) || (name.includes(":") && isIP(name) !== 6),
+    );
+    return wrong ? undefined : Object.freeze(names);
+  },
+  show: (value) => value.join(","),
 };
 
 function toPath(given: string): string | undefined {

@@ -12,6 +12,7 @@ import {
   directories,
   directory,
   embedded,
+  hostNames,
   type Kind,
   optionalFile,
   servers,
@@ -178,6 +179,12 @@ export const settings = {
     shownDefault: "on, unless bound to loopback",
     about:
       "Whether every request needs a bearer token (health, /config and documentation never do); on, off or auto",
+    commands: server,
+  }),
+  allowedHost: setting(hostNames, "", {
+    shownDefault: "none",
+    about:
+      "Names that requests may give in their Host header, beside those of loopback: a service bound to loopback answers to no others, one bound elsewhere to all unless this is set; separated by commas, and the flag may be repeated",
     commands: server,
   }),
   signingKeyFile: setting(optionalFile, "", {

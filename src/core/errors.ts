@@ -11,6 +11,7 @@ export type ErrorCode =
   | "mismatched" // two lists of a request that belong together differ in length
   | "unauthenticated"
   | "forbidden"
+  | "misdirected" // the request names a host that the service does not answer to
   | "not_found"
   | "conflict" // a race that was lost more often than we retry
   | "too_large"

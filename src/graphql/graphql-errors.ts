@@ -17,6 +17,7 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   too_large: { code: 400, type: "BAD_REQUEST" },
   unauthenticated: { code: 403, type: "UNAUTHORIZED" },
   forbidden: { code: 403, type: "UNAUTHORIZED" },
+  misdirected: { code: 421, type: "BAD_REQUEST" },
   not_found: { code: 404, type: "NOT_FOUND" },
   conflict: { code: 409, type: "CONFLICT" },
   rate_limited: { code: 500, type: "SERVER_ERROR" },

@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorBody } from "./errors.ts";
+import { isRejected } from "./host-check.ts";
 
 // An import of node:http asks for everything it has, and so makes what fetch is made of: 10 MB.
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -58,6 +59,10 @@ export function answerClientError(
   options: { readonly recordPrefix: string; readonly headerBytesMax: number },
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
+  if (isRejected(socket)) {
+    socket.end();
+    return;
+  }
   if (!socket.writable) {
     socket.destroy(error);
     return;

@@ -126,6 +126,7 @@ const codes: Readonly<Record<ErrorCode, string>> = {
     "The form is wrong: the body, a parameter, a urn that does not parse or is too long. 405: the path does not have this method.",
   unauthenticated: "It is not known who asks.",
   forbidden: "Who asks may not do this.",
+  misdirected: "The Host header names a host that the service does not answer to.",
   not_found: "There is no such thing.",
   conflict:
     "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",

@@ -13,6 +13,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   conflict: 409,
   mismatched: 412,
   too_large: 413,
+  misdirected: 421,
   invalid: 422,
   rate_limited: 429,
   internal: 500,

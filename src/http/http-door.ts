@@ -10,7 +10,6 @@ import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { CatalogError } from "../core/errors.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
 import { auditRequests, noteAudited } from "./audited-requests.ts";
@@ -23,6 +22,7 @@ import { type EndedTokens, endWithTokens } from "./ended-tokens.ts";
 import { type Answer, type Ask, type Backing, type Endpoint, noneStale } from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
+import { checkHost, type HostRule } from "./host-check.ts";
 import { type Access, identify } from "./identify.ts";
 import {
   type BodyForm,
@@ -72,6 +72,8 @@ export interface HttpDoorConfig {
   readonly modelFingerprint: string;
   /** False: how the service is, and operations, but nothing of the catalog. True when absent. */
   readonly servesApi?: boolean | undefined;
+  /** The hosts that requests may name; absent: any. */
+  readonly hosts?: HostRule | undefined;
   /** For the documentation. */
   readonly entities: readonly EntityOutline[];
 }
@@ -156,7 +158,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     requestTimeout: requestMillisMax,
     return503OnClosing: false,
     routerOptions: { maxParamLength: pathPartCharactersMax },
-    // A missing Host header is refused below, in our form.
+    // checkHost rejects a missing Host header, with a body like that of other errors.
     http: {
       maxHeaderSize: headerBytesMax,
       requireHostHeader: false,
@@ -187,8 +189,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     unfinished.cut();
   });
   app.addHook("onClose", async () => endedTokens?.close());
-  app.addHook("onRequest", ({ raw }, _, done) =>
-    raw.headers.host === undefined && raw.httpVersion === "1.1" ? done(hostless()) : done(),
+  app.addHook("onRequest", ({ raw, originalUrl }, _, done) =>
+    attempt(() => checkHost(raw, originalUrl, config.hosts), done as Done),
   );
   app.decorateRequest("noted", null);
   if (options.traces !== undefined) traceRequests(app, options.traces);
@@ -236,11 +238,6 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, (error) => reply.send(error)));
   return app;
 }
-
-const hostless = (): CatalogError =>
-  new CatalogError("malformed", "the request has no Host header", {
-    hint: "HTTP/1.1 wants one: Host: <name of the service>",
-  });
 
 interface Surroundings {
   readonly backing: Backing;

@@ -10,6 +10,7 @@ import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
 import { readConditions } from "./conditions.ts";
 import type { Ask, Endpoint } from "./endpoint.ts";
+import { createHostRule, type HostRule } from "./host-check.ts";
 import { refuseMoment } from "./moments.ts";
 import { readParameters } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
@@ -42,6 +43,7 @@ export interface ReceptionRules extends CallerRules {
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly table: RouteTable;
   readonly recordPrefix: string;
+  readonly hosts?: HostRule | undefined;
 }
 
 const addressMark = Symbol("address");
@@ -195,15 +197,19 @@ export function refuseUnrouted(
  * and let no page change it; other clients do not send it. Where the caller is trusted, a page must
  * be of this machine, too: a name of another site may be made to lead here.
  */
-function refuseForeignPages(headers: IncomingHttpHeaders, rules: CallerRules): void {
+function refuseForeignPages(headers: IncomingHttpHeaders, rules: ReceptionRules): void {
   const { origin } = headers;
   const foreign =
     headers["sec-fetch-site"] === "cross-site" ||
-    (rules.actorHeaderTrusted && origin !== undefined && !OWN_MACHINE.test(origin));
+    (rules.actorHeaderTrusted && origin !== undefined && !isOwnPage(origin, rules.hosts));
   if (!foreign) return;
   throw new CatalogError("forbidden", "a page of another site may not write here", {
     hint: "Send the request from a program, or from a page of this service's own site",
   });
 }
 
-const OWN_MACHINE = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+const ORIGIN = /^https?:\/\/(.*)$/;
+const ofLoopback = createHostRule({ loopback: true, allowed: [] }) as HostRule;
+
+const isOwnPage = (origin: string, hosts = ofLoopback): boolean =>
+  hosts(ORIGIN.exec(origin)?.[1] ?? "");

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
 import { type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
+import { AmbiguousRequest } from "./host-check.ts";
 import { type Access, refusalAt } from "./identify.ts";
 import { type Finding, misfitOf } from "./misfit-message.ts";
 import { errorHeaderOf, type Protocol } from "./protocol.ts";
@@ -53,6 +54,7 @@ export function createReplies(
     // The framework would close the connection on a body that is still being sent, and its sender
     // would find that instead of the answer. What comes yet is passed over, while a request may last.
     reply.removeHeader("connection");
+    if (error instanceof AmbiguousRequest) reply.header("connection", "close");
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
     if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);

@@ -25,7 +25,15 @@ function send(
   headers: readonly string[] = [],
 ): Promise<{ status: number; body: string }> {
   const { hostname, port } = new URL(service.address);
-  const request = [line, "Host: h", "Connection: close", "Content-Length: 0", ...headers, "", ""];
+  const request = [
+    line,
+    "Host: localhost",
+    "Connection: close",
+    "Content-Length: 0",
+    ...headers,
+    "",
+    "",
+  ];
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(request.join("\r\n")));
     let text = "";

@@ -24,6 +24,7 @@ describe("settings", () => {
   test("have defaults that run the whole service from an empty directory", () => {
     expect(readConfig({}, {})).toEqual({
       host: "127.0.0.1",
+      allowedHost: [],
       port: 8080,
       streamsPerUserMax: 20,
       data: resolve("data"),
