@@ -12,6 +12,7 @@ import { openOperatorToken } from "./auth/operator-token.ts";
 import { sightFields } from "./auth/sights.ts";
 import { builtInStates } from "./catalog/built-in-ports.ts";
 import { createCatalog } from "./catalog/create-catalog.ts";
+import { removeLeftValuesLater } from "./catalog/definition-removal.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
@@ -79,7 +80,11 @@ export async function openService(
     opened.push(() => lock.release());
     const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
     const below = await openLogAndViews(config, opening);
-    const { catalog, giveDefaults, restoreEdges } = await openCatalog(config, below, opening);
+    const { catalog, giveDefaults, restoreEdges, removeLeftValues } = await openCatalog(
+      config,
+      below,
+      opening,
+    );
     const audit = createAuditTrail({
       log: below.log,
       decode: decodeRecord,
@@ -183,6 +188,7 @@ export async function openService(
     opened.push(() => door.close());
     const address = await listen(door, config);
     if (!loopback(config.host) && !required) logger.warn({ address }, openToAll);
+    opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
     return { address: () => address, close };
   } catch (error) {
     await close();
@@ -229,6 +235,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
     catalog: traces === undefined ? catalog : traceCatalog(catalog, traces),
     giveDefaults: catalog.giveDefaults,
     restoreEdges: catalog.restoreEdges,
+    removeLeftValues: catalog.removeLeftValues,
   };
 }
 

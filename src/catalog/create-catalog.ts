@@ -22,6 +22,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries
 import { createAddresses } from "./address.ts";
 import { type BuiltInStates, orBuiltIn, withBuiltIns } from "./built-in-ports.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
+import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { createGiveDefaults } from "./given-aspects.ts";
@@ -114,6 +115,8 @@ export interface SightedCatalog extends Catalog {
   giveDefaults(urns: readonly string[]): Promise<number>;
   /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
   restoreEdges(urns: readonly string[]): Promise<number>;
+  /** Removes values whose structured property was deleted by a process that ended before. */
+  removeLeftValues(): Promise<void>;
 }
 
 export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
@@ -135,6 +138,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   /** The same with what others wrote: for what is taken away or refused by what a view has. */
   const complete = (view: keyof typeof answered) => async () =>
     parts.sharedLog ? reached(view)(await log.head()) : caughtUp(view)();
+
+  /** The search view has no acknowledged position of its own: it shows every versioned aspect. */
+  const searchCaughtUp = async () =>
+    reached(SEARCH)(parts.sharedLog ? await log.head() : (answered[ASPECTS] ?? START));
 
   /** Until searches show what was answered, where that is a matter of a moment; no longer, whatever is. */
   async function soonFound(): Promise<void> {
@@ -195,6 +202,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       progress.poke(position);
       await reached(ASPECTS)(position);
     },
+    definitionRemoval: () => definitionRemoval,
     async parkedFor(urn) {
       return (await parkingNow(log, ASPECTS)).find(urn)?.reason;
     },
@@ -264,9 +272,18 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       paths: parts.references,
       states: seen.states,
       reader: seen.graph,
+      search: seen.search,
       ingest: ingestion.ingest,
       caughtUp: complete(GRAPH),
+      searchCaughtUp,
     });
+  const definitionRemoval = createDefinitionRemoval({
+    log,
+    states,
+    namespace,
+    deleteReferences: deletingReferences(stored),
+    searchCaughtUp,
+  });
 
   const catalog: Catalog = {
     async ingest(proposals, caller) {
@@ -336,6 +353,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     },
     edition,
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
+    removeLeftValues: definitionRemoval.removeLeftValues,
     restoreEdges: createRestoreEdges({
       log,
       decode: parts.decode,

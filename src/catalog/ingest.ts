@@ -23,6 +23,7 @@ import {
   proposalsMax,
   type Written,
 } from "./catalog.ts";
+import type { DefinitionRemoval } from "./definition-removal.ts";
 import {
   createDemandDecider,
   type Decided,
@@ -51,6 +52,7 @@ interface Dependencies extends RequestAppendsParts {
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
   /** Resolves when what is loaded again is what won the race. */
   readonly afterLostRace: () => Promise<void>;
+  readonly definitionRemoval: () => DefinitionRemoval;
   /** Why the aspect view passes over an entity; undefined when it does not. */
   readonly parkedFor: (urn: string) => Promise<string | undefined>;
 }
@@ -104,7 +106,31 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       await refuseEmptyDeletes(prepared);
       return decideAndAppend(left, { stamp, key });
     };
-    if (key === undefined) return write();
+    return removingValues(demands, () =>
+      key === undefined ? write() : writeOnce(key, demands, write),
+    );
+  }
+
+  /** With the definitions of structured properties that the request deletes go their values. */
+  async function removingValues<T extends Written | undefined>(
+    demands: readonly Demand[],
+    write: () => Promise<T>,
+  ): Promise<T> {
+    const removal = dependencies.definitionRemoval();
+    const deleted = removal.deletedBy(demands);
+    if (deleted.length === 0) return write();
+    await removal.ready();
+    const written = await write();
+    if (written === undefined) return written;
+    const last = await removal.removeValues(deleted);
+    return last > (written.position ?? START) ? { ...written, position: last } : written;
+  }
+
+  async function writeOnce(
+    key: string,
+    demands: readonly Demand[],
+    write: (left?: readonly Demand[]) => Promise<Ingested>,
+  ): Promise<Ingested> {
     return once(key, async () => {
       const earlier = await requestAppends.earlier(demands, key);
       if (earlier.size === 0) return write();
@@ -257,31 +283,40 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
+  async function appendUndo(
+    demand: Demand,
+    revision: Revision,
+    caller: Caller,
+  ): Promise<Written | undefined> {
+    await dependencies.admitted();
+    const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
+    const [entry] = await states.load([demand.urn]);
+    if (entry?.state?.revision !== revision) {
+      // An append in flight is in the log, or has failed, when the entity is read again.
+      await entry?.appending?.catch(() => {});
+      states.doubt([demand.urn]);
+      return undefined;
+    }
+    const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
+    const decided = decideEntity(demand, entry, terms);
+    try {
+      return await requestAppends.append([decided], undefined);
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      await dependencies.afterLostRace();
+      return undefined;
+    }
+  }
+
   return {
     ingest,
     async undo(urn, { revision, intents, events, eventRevisions }, caller) {
-      await dependencies.admitted();
-      const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
       const { entity } = addresses.known(urn);
       const asked = { intents: [...intents], events: [...events], eventRevisions };
       const demand: Demand = { urn, entity, ...asked };
-      const [entry] = await states.load([urn]);
-      if (entry?.state?.revision !== revision) {
-        // What is on its way will be in the log, or will have failed, when it is read again.
-        await entry?.appending?.catch(() => {});
-        states.doubt([urn]);
-        return undefined;
-      }
-      const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
-      const decided = decideEntity(demand, entry, terms);
-      try {
-        return await requestAppends.append([decided], undefined);
-      } catch (error) {
-        if (!(error instanceof WrongRevision)) throw error;
-        await dependencies.afterLostRace();
-        return undefined;
-      }
+      return removingValues([demand], () => appendUndo(demand, revision, caller));
     },
+
     async append(change, caller, request) {
       const stream = timeseriesStream(change.urn, change.aspect);
       const id = appendId(keyOf(caller, request), stream);

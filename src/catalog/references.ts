@@ -1,25 +1,25 @@
 /**
- * Taking the references to an entity out of all aspects that name it: by ordinary
- * proposals, of the value without the urn, or of a delete where the aspect cannot be without it.
+ * Removes the references to an entity from all aspects that name it: with ordinary proposals of the
+ * value without the urn, or of a delete when the aspect requires the urn.
  *
- * Who refers to it, the graph knows; where, the model's annotations say. A urn elsewhere in a value
- * (the actor of a stamp) is no reference. A key aspect is what its entity's urn says, and stays.
+ * The graph finds the entities that refer to it; search finds those that refer to it in an aspect
+ * without a relationship (searched-references.ts). The model's annotations say where in an aspect the
+ * urn is. A urn elsewhere in a value (the actor of a stamp) is no reference. Key aspects stay.
  */
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { GraphReader } from "../graph/graph.ts";
 import type { Entity, Model } from "../model/model.ts";
+import type { SearchReader } from "../search/search.ts";
 import type { Address, Addresses } from "./address.ts";
 import type { Caller, Catalog, Proposal, Written } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
-import { createReferenceRemoval } from "./without-reference.ts";
+import { createSearchedReferences, searchedTypes } from "./searched-references.ts";
+import { createReferenceRemoval, type ReferencePath } from "./without-reference.ts";
 
 /** By aspect: the relationships that it tells, with the way to the urn from the aspect's root. */
-export type ReferencePaths = ReadonlyMap<
-  string,
-  readonly { readonly name: string; readonly path: readonly string[] }[]
->;
+export type ReferencePaths = ReadonlyMap<string, readonly ReferencePath[]>;
 
 interface Dependencies {
   readonly model: Model;
@@ -27,11 +27,14 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly states: Pick<EntityStates, "read">;
   readonly reader: Pick<GraphReader, "neighbours">;
+  readonly search: Pick<SearchReader, "search">;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly ingest: (proposals: readonly Proposal[], caller: Caller) => Promise<Written>;
-  /** Waits until the graph has every write that was answered. */
+  /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
+  /** Waits until the search view has every acknowledged write. */
+  readonly searchCaughtUp: () => Promise<void>;
 }
 
 type DeleteReferences = Catalog["deleteReferences"];
@@ -56,9 +59,10 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
   const { model, paths, addresses, states, reader, namespace } = dependencies;
   const types = [...new Set([...paths.values()].flat().map(({ name }) => name))];
   const removal = createReferenceRemoval(model);
+  const searched = createSearchedReferences(model, dependencies.search);
 
   async function referrersOf(urn: string): Promise<readonly Address[]> {
-    const urns = new Set<string>();
+    const urns = new Set<string>(await searched.referrersOf(urn));
     for (let start = 0; ; start += pageMax) {
       const query = { urn, direction: "INCOMING", types, start, count: pageMax } as const;
       const { neighbours, total } = await reader.neighbours(query);
@@ -90,9 +94,8 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
     const quoted = JSON.stringify(urn);
     return entity.aspects.flatMap((name): readonly Referring[] => {
       const current = currentAspect(state, name);
-      const rules = paths.get(name);
-      if (current === undefined || rules === undefined || !current.value.includes(quoted))
-        return [];
+      if (!current?.value.includes(quoted)) return [];
+      const rules = [...(paths.get(name) ?? []), ...searched.pathsOf(urn, name)];
       const { value, removed } = removal(name, JSON.parse(current.value), rules, urn);
       if (removed.length === 0) return [];
       return [
@@ -137,6 +140,7 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
     const urn = withNamespace(text, namespace);
     parseUrn(urn, dependencies.urnLimits);
     await dependencies.caughtUp();
+    if (searchedTypes.has(entityTypeOf(urn))) await dependencies.searchCaughtUp();
     const referrers = await referrersOf(urn);
     const relatedAspects: RelatedAspect[] = [];
     let total = 0;

@@ -16,10 +16,20 @@ export interface WithoutReference {
   readonly removed: readonly string[];
 }
 
+/** Where an aspect names a urn. */
+export interface ReferencePath {
+  /** Of the relationship, for the response. */
+  readonly name: string;
+  /** From the aspect's root to the urn. */
+  readonly path: readonly string[];
+  /** The item of a list that holds the urn is meaningless without it and goes with it. */
+  readonly wholeItem?: boolean | undefined;
+}
+
 export type ReferenceRemoval = (
   aspect: string,
   value: unknown,
-  rules: readonly { readonly name: string; readonly path: readonly string[] }[],
+  rules: readonly ReferencePath[],
   urn: string,
 ) => WithoutReference;
 
@@ -29,9 +39,13 @@ const GONE = Symbol("gone");
 export function createReferenceRemoval(model: Model): ReferenceRemoval {
   return (aspect, value, rules, urn) => {
     const type = { kind: "named", name: model.aspects.get(aspect)?.record ?? "" } as const;
-    const there = rules.filter(({ path }) => without(value, type, path, urn) !== value);
+    const there = rules.filter(
+      (rule) => without(value, type, rule.path, { ...rule, urn }) !== value,
+    );
     let left = value;
-    for (const { path } of there) if (left !== GONE) left = without(left, type, path, urn);
+    for (const rule of there) {
+      if (left !== GONE) left = without(left, type, rule.path, { ...rule, urn });
+    }
     return {
       value: left === GONE ? undefined : left,
       removed: [...new Set(there.map(({ name }) => name))],
@@ -43,26 +57,27 @@ export function createReferenceRemoval(model: Model): ReferenceRemoval {
     value: unknown,
     type: FieldType,
     [component, ...rest]: readonly string[],
-    urn: string,
+    reference: Pick<ReferencePath, "wholeItem"> & { readonly urn: string },
   ): unknown {
+    const { urn, wholeItem } = reference;
     if (component === undefined) return value === urn ? GONE : value;
     if (type.kind === "array" && Array.isArray(value)) {
-      const items = value.map((item) => without(item, type.items, rest, urn));
+      const items = value.map((item) => without(item, type.items, rest, reference));
       if (items.every((item, i) => item === value[i])) return value;
       return items.filter((item) => item !== GONE);
     }
     if (!jsonObject(value)) return value;
     if (type.kind === "map" && component === "*") {
-      return mapped(value, (member) => without(member, type.values, rest, urn));
+      return mapped(value, (member) => without(member, type.values, rest, reference));
     }
     if (component === "$key") return Object.hasOwn(value, urn) ? omitted(value, urn) : value;
     if (!Object.hasOwn(value, component)) return value;
     const member = memberOf(type, component);
     if (member === undefined) return value;
-    const inner = without(value[component], member.type, rest, urn);
+    const inner = without(value[component], member.type, rest, reference);
     if (inner === value[component]) return value;
     if (inner !== GONE) return { ...value, [component]: inner };
-    return member.dispensable ? omitted(value, component) : GONE;
+    return member.dispensable && wholeItem !== true ? omitted(value, component) : GONE;
   }
 
   function memberOf(
