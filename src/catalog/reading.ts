@@ -194,6 +194,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     asOf: createReadsAsOf(tools, ports, everything),
     ...createUsage({ addresses, reader: timeseries, caughtUp: caughtUp("timeseries") }),
     ...createRelationships({
+      model,
       reader: graph,
       walk,
       namespace,

@@ -2,8 +2,8 @@
  * Reading the graph: who is next to an entity, and what lies up- or downstream of it. What is read
  * has every write that was answered before.
  *
- * Any urn may be asked for: edges may lead to entities that do not exist, of types that the model
- * does not have. One that no edge names has no relationships.
+ * Edges may lead to entities that do not exist, of types that the model does not have: such a urn
+ * can be read. The urn of a type that the model has must have that type's key parts.
  */
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
@@ -12,6 +12,8 @@ import { createInTurn } from "../core/in-turn.ts";
 import { toldNumber } from "../core/told-number.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
+import { keyValue } from "../model/entity-key.ts";
+import type { Model } from "../model/model.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
 import {
   isDrawn,
@@ -39,6 +41,7 @@ const told: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
 const FORGET = "$relationships";
 
 interface Dependencies {
+  readonly model: Pick<Model, "entities">;
   readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
   readonly walk: WalkLineage;
   readonly namespace: string;
@@ -86,7 +89,10 @@ export function createRelationships(dependencies: Dependencies): Reads {
     limits = told,
   ): { readonly urn: string; readonly entityType: string } {
     const urn = withNamespace(text, dependencies.namespace);
-    return { urn, entityType: parseUrn(urn, limits).entityType };
+    const { entityType } = parseUrn(urn, limits);
+    const entity = dependencies.model.entities.get(entityType);
+    if (entity !== undefined) keyValue(entity, urn);
+    return { urn, entityType };
   }
 
   async function lineageOf(

@@ -110,6 +110,7 @@ const sections = `<h2>About</h2><ul>
 
 const introduction = `<section id="basics"><h2>Basics</h2>
 <ul>
+<li>The APIs are subject to change. Endpoints marked <strong>Deprecated</strong> name the endpoint to use instead.</li>
 <li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
 <li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions answer <code>{"value": …}</code>, reads the bare record.</li>
 <li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
@@ -177,7 +178,7 @@ const renderGroup = ({ name, about, endpoints }: Group): string =>
   `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${endpoints.map(renderEndpoint).join("\n")}</section>`;
 
 function renderEndpoint(endpoint: Endpoint): string {
-  const { method, kind, path, name, summary, about, errors, example } = endpoint;
+  const { method, kind, path, name, summary, about, deprecated, errors, example } = endpoint;
   const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
   const reply =
     endpoint.replyType !== undefined
@@ -187,7 +188,7 @@ function renderEndpoint(endpoint: Endpoint): string {
         : `<h4>Answer</h4><pre>${escaped(JSON.stringify(example.reply, null, 2))}</pre>`;
   return `<article id="${anchor(endpoint)}">
 <h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
-<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
+${deprecated === undefined ? "" : `<p><strong>Deprecated.</strong> ${prose(deprecated)}</p>\n`}<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
 ${renderParameters(endpoint)}
 <h4>Example</h4><pre class="call">${escaped(callOf(endpoint))}</pre>
 ${reply}

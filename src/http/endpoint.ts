@@ -132,6 +132,8 @@ export interface Endpoint {
   readonly name: string;
   readonly summary: string;
   readonly about?: string;
+  /** Present: the endpoint is deprecated (interface §9). What to use instead, as a sentence. */
+  readonly deprecated?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: BodySchema | ListSchema;
   /** Brings a body that was parsed into the form that the schema describes, in place. */

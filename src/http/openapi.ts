@@ -46,7 +46,7 @@ export function openApiDocument(
       title: "Annals",
       version,
       description:
-        "A metadata catalog whose log is the truth. Every path answers under /gms and /api/gms, too.",
+        "A metadata catalog whose log is the truth. Every path answers under /gms and /api/gms, too. The APIs are subject to change.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -93,7 +93,7 @@ function readOperation(endpoint: Endpoint): Schema {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    ...(endpoint.about === undefined ? {} : { description: endpoint.about }),
+    ...descriptionOf(endpoint),
     tags: [endpoint.kind === "page" ? (endpoint.group ?? "service") : resourceOf(endpoint)],
     ...securityOf([endpoint]),
     parameters: [
@@ -127,6 +127,17 @@ function readOperation(endpoint: Endpoint): Schema {
   };
 }
 
+const deprecation = ({ deprecated }: Endpoint): string | undefined =>
+  deprecated && `Deprecated. ${deprecated}`;
+
+function descriptionOf(endpoint: Endpoint): Schema {
+  const sentences = [deprecation(endpoint), endpoint.about].filter(Boolean);
+  return {
+    ...(sentences.length > 0 && { description: sentences.join(" ") }),
+    ...(endpoint.deprecated !== undefined && { deprecated: true }),
+  };
+}
+
 function actionsOperation(
   resource: Resource,
   actions: readonly Endpoint[],
@@ -138,7 +149,8 @@ function actionsOperation(
     const name = `${capitalised(resource.name)}${capitalised(action.name)}`;
     components[name] = {
       title: action.name,
-      description: [action.summary, action.about].filter(Boolean).join(". "),
+      description: [action.summary, action.about, deprecation(action)].filter(Boolean).join(". "),
+      ...(action.deprecated !== undefined && { deprecated: true }),
       ...withReferences(action.body ?? { type: "object" }),
     };
     bodies.push({ $ref: `#/components/schemas/${name}` });
@@ -155,7 +167,9 @@ function actionsOperation(
   return {
     operationId: `${resource.name}Action`,
     summary: resource.about,
-    description: actions.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join("\n"),
+    description: actions
+      .map((one) => `- \`${one.name}\`${one.deprecated ? " (deprecated)" : ""}: ${one.summary}`)
+      .join("\n"),
     tags: [resource.name],
     ...securityOf(actions),
     parameters: [

@@ -57,6 +57,7 @@ function open() {
     },
   };
   return createRelationships({
+    model: defaultModel,
     reader: counted,
     walk: createLineage({ reader, steps: lineageSteps(defaultModel), now: () => 0 }),
     namespace: "li",

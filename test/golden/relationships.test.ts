@@ -175,6 +175,14 @@ describe("relationships", () => {
       "Send one of INCOMING, OUTGOING, UNDIRECTED",
     );
     expect(await bad("urn=nonsense&types=OwnedBy&direction=OUTGOING")).toContain('"nonsense"');
+    for (const malformed of [
+      "urn:li:dataset:x",
+      "urn:li:dataset:(urn:li:dataPlatform:hive,x",
+      "urn:li:",
+    ]) {
+      const query = `urn=${encoded(malformed)}&types=OwnedBy`;
+      expect(await bad(`${query}&direction=OUTGOING`)).toContain(malformed);
+    }
     for (const page of ["start=-1", "count=-1"]) {
       const message = await bad(`${urn}&types=OwnedBy&direction=OUTGOING&${page}`);
       expect(message).toContain("Send 0 or more");

@@ -82,6 +82,12 @@ describe("the documentation page", () => {
     }
   });
 
+  test("says that the APIs are subject to change and which endpoints are deprecated", async () => {
+    const page = (await app.inject("/restli/docs")).body;
+    expect(page).toContain("The APIs are subject to change");
+    expect(page.match(/<strong>Deprecated\.<\/strong>/g)).toHaveLength(4);
+  });
+
   test("has one anchor for each entry of its index", async () => {
     const { payload } = await page();
     const targets = [...payload.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);

@@ -36,6 +36,21 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  test("says that the APIs are subject to change and marks the snapshot endpoints as deprecated", () => {
+    expect(document.info.description).toContain("subject to change");
+    const { paths, components } = document;
+    for (const path of ["/entities/{urn}", "/entities"]) {
+      expect(paths[path].get).toMatchObject({ deprecated: true });
+      expect(paths[path].get.description).toContain("entitiesV2");
+    }
+    for (const name of ["EntitiesIngest", "EntitiesBatchIngest"]) {
+      expect(components.schemas[name]).toMatchObject({ deprecated: true });
+    }
+    expect(paths["/entities"].post.description).toContain("`ingest` (deprecated)");
+    expect(paths["/entities"].post.description).not.toContain("`search` (deprecated)");
+    expect(paths["/entitiesV2/{urn}"].get.deprecated).toBeUndefined();
+  });
+
   test("has bodies that can be checked as they are described", () => {
     const compile = createBodyCompiler();
     for (const { name, body } of table.endpoints) {

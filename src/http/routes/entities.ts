@@ -59,7 +59,8 @@ const ingest: Endpoint = {
   path: "/entities",
   name: "ingest",
   summary: "Write an entity's aspects as a snapshot",
-  about: "The older way to write. All aspects of the snapshot are written at once, or none.",
+  about: "All aspects of the snapshot are written at once, or none.",
+  deprecated: "Use `POST /aspects?action=ingestProposal`.",
   body: {
     type: "object",
     required: ["entity"],
@@ -85,7 +86,8 @@ const batchIngest: Endpoint = {
   path: "/entities",
   name: "batchIngest",
   summary: "Write many entities as snapshots",
-  about: `All or none: a snapshot that does not hold is named by its index. At most ${proposalsMax} aspects in all.`,
+  about: `All or none: a snapshot that is rejected is named by its index. At most ${proposalsMax} aspects in all.`,
+  deprecated: "Use `POST /aspects?action=ingestProposalBatch`.",
   body: {
     type: "object",
     required: ["entities"],
@@ -299,7 +301,8 @@ const getSnapshot: Endpoint = {
   path: "/entities/{urn}",
   name: "getSnapshot",
   summary: "Read an entity as a snapshot",
-  about: "The older way to read. An entity that nothing is known of has its key aspect alone.",
+  about: "An entity that does not exist has its key aspect alone.",
+  deprecated: "Use `GET /entitiesV2/{urn}`.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
@@ -318,6 +321,7 @@ const getSnapshots: Endpoint = {
   path: "/entities",
   name: "getSnapshots",
   summary: "Read several entities as snapshots",
+  deprecated: "Use `GET /entitiesV2?ids=…`.",
   parameters: [
     { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
     aspects,
