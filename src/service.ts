@@ -9,6 +9,7 @@ import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
+import { admitRegistryWrite } from "./auth/registry-writes.ts";
 import { sightFields } from "./auth/sights.ts";
 import { builtInStates } from "./catalog/built-in-ports.ts";
 import { createCatalog } from "./catalog/create-catalog.ts";
@@ -149,7 +150,7 @@ export async function openService(
       log: below.log,
       now: Date.now,
       systemActor: systemActorOf(config),
-      mayWrite: (actor) => actor !== undefined || !required,
+      authorize: required ? (actor) => admitRegistryWrite(access.authority, actor) : undefined,
     });
     // Who may write to a topic may not say who may do what here.
     const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });

@@ -55,20 +55,25 @@ export interface SchemaRegistryParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly systemActor: string;
-  /** Whether they may register what is not there yet; anyone when absent. */
-  readonly mayWrite?: (actor: string | undefined) => boolean;
+  /** Rejects for a user who may not write the registry; absent: every user may. */
+  readonly authorize?: ((actor: string | undefined) => Promise<void> | void) | undefined;
 }
 
 const subjectCharactersMax = 255;
 /** Of the schemas of others, which are held in memory. */
 const registryBytesMax = 64 * 1024 * 1024;
 const defaultLevel: Level = "BACKWARD";
+/** Of the service's own topics: it reads proposals of other schemas, and consumers read its events. */
+const ownLevel: Level = "FULL_TRANSITIVE";
+const ownSubjects = new Set(eventSchemas.flatMap(({ subjects }) => subjects));
+const isOwn = (subject: string | undefined): subject is string =>
+  subject !== undefined && ownSubjects.has(subject);
 const PAGE_MAX = 200;
 /** Lost races after which a registration is refused. */
 const ATTEMPTS_MAX = 20;
 
 export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
-  const { log, now, systemActor, mayWrite = () => true } = parts;
+  const { log, now, systemActor } = parts;
   const known = createKnown();
   let reading: Promise<void> = Promise.resolve();
 
@@ -94,11 +99,11 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     make: () => Omit<SchemaRecord, "time" | "actor"> | undefined,
     actor: string | undefined,
   ): Promise<void> {
+    await parts.authorize?.(actor);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       await refresh();
       const told = make();
       if (told === undefined) return;
-      if (!mayWrite(actor)) throw tokenNeeded();
       const record = schemaCodec.encode({ ...told, time: now(), actor: actor ?? systemActor });
       try {
         await log.append([{ stream: SCHEMAS, expected: known.revision(), records: [record] }]);
@@ -133,7 +138,8 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     return known.text(id);
   }
 
-  const levelOf = (subject: string | undefined): Level => known.level(subject) ?? defaultLevel;
+  const levelOf = (subject: string | undefined): Level =>
+    isOwn(subject) ? ownLevel : (known.level(subject) ?? defaultLevel);
 
   return {
     async subjects() {
@@ -169,6 +175,10 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
       const { key, text } = readSchema(schema);
       const find = () => known.versions(subject).find(({ id }) => id === known.id(key));
       let found = find();
+      if (found === undefined) {
+        await refresh();
+        found = find();
+      }
       if (found !== undefined) return found;
       await write(() => {
         found = find();
@@ -205,6 +215,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     async setCompatibility(subject, text, actor) {
       if (subject !== undefined) checkSubject(subject);
       const level = readLevel(text);
+      if (isOwn(subject) && level !== ownLevel) throw fixedLevel(subject, level);
       await write(
         () =>
           known.ownLevel(subject) === level
@@ -216,8 +227,12 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     },
   };
 
+  /** Of a subject of the service: its own schemas, which the service reads and writes. */
   function earlierOf(subject: string) {
-    return known.versions(subject).map(({ version, schema }) => ({ version, text: schema }));
+    return known
+      .versions(subject)
+      .filter(({ id }) => id < foreignIdsFrom || !isOwn(subject))
+      .map(({ version, schema }) => ({ version, text: schema }));
   }
 }
 
@@ -310,7 +325,7 @@ function refuseIncompatible(subject: string, findings: readonly string[]): void 
   );
 }
 
-const tokenNeeded = (): CatalogError =>
-  new CatalogError("unauthenticated", "to register what is not there yet needs a bearer token", {
-    hint: "Send Authorization: Bearer <token>",
+const fixedLevel = (subject: string, level: Level): RegistryError =>
+  new RegistryError("invalid", 42203, `The level of "${subject}" cannot be ${level}`, {
+    hint: `It is always ${ownLevel}: the service reads and writes the topic itself`,
   });

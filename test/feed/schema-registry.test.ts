@@ -1,6 +1,7 @@
 /** The schema registry over a real log, as several nodes use it. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CatalogError } from "../../src/core/errors.ts";
 import { EMPTY_STREAM, position, revision } from "../../src/core/position.ts";
 import { SCHEMAS } from "../../src/core/stream.ts";
 import { eventSchemas, foreignIdsFrom } from "../../src/feed/event-schemas.ts";
@@ -23,8 +24,8 @@ afterEach(async () => {
 
 const openLog = () => openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
 
-const openRegistry = (mayWrite?: (actor: string | undefined) => boolean): SchemaRegistry =>
-  createSchemaRegistry({ log, now: () => 1_000, systemActor: "urn:li:corpuser:s", mayWrite });
+const openRegistry = (authorize?: (actor: string | undefined) => void): SchemaRegistry =>
+  createSchemaRegistry({ log, now: () => 1_000, systemActor: "urn:li:corpuser:s", authorize });
 
 /** A record with fields of these names, all text; those with "?" may be absent. */
 const schema = (name: string, ...fields: readonly string[]): string =>
@@ -194,6 +195,38 @@ describe("compatibility", () => {
     expect(await registry.register(TOPIC, older)).toMatchObject({ version: 2 });
   });
 
+  test("of the service's own topics is full and transitive, whatever is set", async () => {
+    const registry = openRegistry();
+    await registry.setCompatibility(undefined, "NONE");
+    expect(await registry.compatibility("s")).toBe("NONE");
+    for (const { subjects, text } of eventSchemas) {
+      const own = JSON.parse(text);
+      const withField = (field: object) =>
+        JSON.stringify({ ...own, fields: [...own.fields, { name: "added", ...field }] });
+      for (const subject of subjects) {
+        expect(await registry.compatibility(subject)).toBe("FULL_TRANSITIVE");
+        await expect(registry.setCompatibility(subject, "NONE")).rejects.toEqual(
+          rejected("invalid", 42203),
+        );
+        const empty = JSON.stringify({ ...own, fields: [] });
+        for (const foreign of [
+          '"string"',
+          schema("Ping", "a"),
+          empty,
+          withField({ type: "int" }),
+        ]) {
+          expect(await registry.check(subject, foreign)).not.toEqual([]);
+          await expect(registry.register(subject, foreign)).rejects.toEqual(
+            rejected("conflict", 409),
+          );
+        }
+        const wider = withField({ type: ["null", "string"], default: null });
+        expect(await registry.register(subject, wider)).toMatchObject({ version: 2 });
+        expect(await registry.setCompatibility(subject, "FULL_TRANSITIVE")).toBe("FULL_TRANSITIVE");
+      }
+    }
+  });
+
   test("has a level for all, and others for some; all nodes know them", async () => {
     const registry = openRegistry();
     expect(await registry.compatibility()).toBe("BACKWARD");
@@ -236,9 +269,11 @@ describe("what is not there or cannot be", () => {
   });
 
   test("is not written for whom it may not; what is there is told to all", async () => {
-    const registry = openRegistry((actor) => actor !== undefined);
+    const closed = new CatalogError("forbidden", "no");
+    const registry = openRegistry((actor) => {
+      if (actor === undefined) throw closed;
+    });
     const ping = schema("Ping", "a");
-    const closed = expect.objectContaining({ code: "unauthenticated" });
     await expect(registry.register("s", ping)).rejects.toEqual(closed);
     await expect(registry.setCompatibility("s", "NONE")).rejects.toEqual(closed);
     expect(await log.head()).toBe(0);

@@ -3,7 +3,8 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
-import { guardedService } from "../auth/guarded-service.ts";
+import { guardedService, writeAsOperator } from "../auth/guarded-service.ts";
+import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import type { Client } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { testConfig } from "./test-door.ts";
@@ -160,4 +161,36 @@ test("where tokens are asked for, schemas are read and looked up without, and re
   expect(await ask("PUT", "/config", level, client)).toMatchObject({
     ...{ status: 401, body: { error_code: 401 } },
   });
+});
+
+test("a user needs the privilege Manage Schema Registry to register schemas and to set levels", async () => {
+  await using guarded = await guardedService();
+  const { client, operator } = guarded;
+  const mina = "urn:li:corpuser:mina";
+  const token = asBearer((await makeToken(client, { actorUrn: mina }, operator)).token);
+  const writes = async () => [
+    await client.call("POST", `${BASE}/subjects/s/versions`, { schema: PING }, token),
+    await client.call("PUT", `${BASE}/config`, { compatibility: "NONE" }, token),
+    await client.call("PUT", `${BASE}/config/s`, { compatibility: "NONE" }, token),
+  ];
+  for (const { status, body } of await writes()) {
+    expect({ status, body }).toEqual({
+      status: 403,
+      body: { error_code: 403, message: expect.stringContaining("Manage Schema Registry") },
+    });
+  }
+  expect((await ask("GET", "/config", undefined, client)).body).toEqual({
+    compatibilityLevel: "BACKWARD",
+  });
+  await writeAsOperator(guarded, "urn:li:dataHubPolicy:registry", "dataHubPolicyInfo", {
+    ...{ displayName: "", description: "", type: "PLATFORM", state: "ACTIVE" },
+    ...{ privileges: ["MANAGE_SCHEMA_REGISTRY"], actors: { users: [mina] } },
+  });
+  expect((await writes()).map(({ status }) => status)).toEqual([200, 200, 200]);
+  // Not even then does a topic of the service accept a foreign schema.
+  const path = `${BASE}/subjects/${TOPIC}/versions`;
+  const foreign = await client.call("POST", path, { schema: PING }, token);
+  expect(foreign).toMatchObject({ status: 409, body: { error_code: 409 } });
+  const own = await client.call("PUT", `${BASE}/config/${TOPIC}`, { compatibility: "NONE" }, token);
+  expect(own).toMatchObject({ status: 422, body: { error_code: 42203 } });
 });

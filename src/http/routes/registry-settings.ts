@@ -32,10 +32,17 @@ export const subject: Parameter = {
   about: "`<topic>-value`, or whatever else a client names",
 };
 
-export const closed: ErrorCase = {
-  code: "unauthenticated",
-  when: "it is not there yet, the service asks for tokens, and none is shown",
-};
+/** Of rows that write. */
+export const closed: readonly ErrorCase[] = [
+  {
+    code: "unauthenticated",
+    when: "it does not exist yet, the service requires tokens, and the request has none",
+  },
+  {
+    code: "forbidden",
+    when: "it does not exist yet, and the user does not have the privilege Manage Schema Registry",
+  },
+];
 
 const level: Schema = {
   type: "object",
@@ -79,15 +86,23 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           path: at("config"),
           parameters,
           summary: "Set it",
+          about:
+            "Subjects of the service's own topics always have the level FULL_TRANSITIVE, whatever is set.",
           open: false,
           body: levelBody,
           reply: level,
           example: {
-            path: shownAt("config"),
+            path: `${REGISTRY}/config${parameter ? "/pings-value" : ""}`,
             body: { compatibility: "FULL" },
             reply: { compatibility: "FULL" },
           },
-          errors: [{ code: "invalid", when: "there is no such level (42203)" }, closed],
+          errors: [
+            {
+              code: "invalid",
+              when: "the level does not exist, or the subject is one of the service's own (42203)",
+            },
+            ...closed,
+          ],
         },
         async ({ path, body, caller }) => {
           const { compatibility } = body as { readonly compatibility: string };

@@ -1,0 +1,24 @@
+/** Who may write the schema registry: new schemas of subjects, and levels of compatibility. */
+import { CatalogError } from "../core/errors.ts";
+import type { Authority } from "./authority.ts";
+import { type Demand, shownDemand } from "./privileges.ts";
+
+const toWriteRegistry: Demand = [["MANAGE_SCHEMA_REGISTRY"]];
+
+/** Throws `unauthenticated` without a user, `forbidden` for one who does not have the privilege. */
+export async function admitRegistryWrite(
+  authority: Pick<Authority, "allows">,
+  actor: string | undefined,
+): Promise<void> {
+  if (actor === undefined) {
+    throw new CatalogError("unauthenticated", "writing the schema registry needs a bearer token", {
+      hint: "Send Authorization: Bearer <token>",
+    });
+  }
+  if (await authority.allows(actor, toWriteRegistry)) return;
+  const needed = shownDemand(toWriteRegistry);
+  throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not write schemas`, {
+    hint: `Writing the schema registry needs the privilege ${needed}`,
+    actor,
+  });
+}
