@@ -16,6 +16,7 @@
  */
 import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
 import { assert } from "../src/core/errors.ts";
+import { ownValue } from "../src/core/own-value.ts";
 import type { SearchDocument } from "../src/search/search.ts";
 import { createDraft, type Slot } from "./search-document.ts";
 import { compileFill, type Fill } from "./search-fill.ts";
@@ -41,7 +42,7 @@ export type SearchProjection = (
 /** The fields that an event of the aspect fills, whatever the entity type. */
 export const fieldsOfEvents = ({ rules }: SearchRules, aspect: string): readonly string[] => [
   ...new Set(
-    (rules[aspect] ?? []).flatMap(({ field, has, count }) =>
+    (ownValue(rules, aspect) ?? []).flatMap(({ field, has, count }) =>
       [field, has, count].filter((name) => name !== undefined),
     ),
   ),
@@ -64,9 +65,9 @@ export function createSearchProjection(rules: SearchRules): SearchProjection {
 }
 
 function createTypeProjection(rules: SearchRules, entityType: string): SearchProjection {
-  const key = rules.keyAspects[entityType] ?? "";
+  const key = ownValue(rules.keyAspects, entityType) ?? "";
   const slots = new Map<string, Slot>();
-  for (const [number, field] of (rules.fields[entityType] ?? []).entries()) {
+  for (const [number, field] of (ownValue(rules.fields, entityType) ?? []).entries()) {
     slots.set(field.name, { number, field });
   }
   function slotOf(field: string): Slot {
@@ -79,10 +80,10 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   const ofCreation = slotOf("systemCreated");
   const ofRuns = slotOf("runId");
   const filling = (name: string): readonly [string, Fill] => {
-    return [name, compileFill(name, rules.rules[name] ?? [], slotOf)];
+    return [name, compileFill(name, ownValue(rules.rules, name) ?? [], slotOf)];
   };
-  const fills = (rules.tellers[entityType] ?? []).map(filling);
-  const eventFills = (rules.events[entityType] ?? []).map(filling);
+  const fills = (ownValue(rules.tellers, entityType) ?? []).map(filling);
+  const eventFills = (ownValue(rules.events, entityType) ?? []).map(filling);
 
   function documentOf(
     state: EntityState,

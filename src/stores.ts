@@ -22,6 +22,7 @@ import type { AspectReader } from "./aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
+import { ownValue } from "./core/own-value.ts";
 import type { Position } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
 import type { ChangeLog } from "./log/change-log.ts";
@@ -289,7 +290,7 @@ interface Origin extends ViewOrigin {
 async function openView(config: StoresConfig, name: ViewName, whole: Origin): Promise<View> {
   const { beside, ...origin } = whole;
   const { keyAspects, graph } = config.rules;
-  const keyAspectOf = (type: string) => keyAspects[type];
+  const keyAspectOf = (type: string) => ownValue(keyAspects, type);
   switch (name) {
     case "aspects":
       return {
@@ -373,7 +374,7 @@ async function openSearchView(
   beside: readonly ViewName[],
 ): Promise<View> {
   const { search, keyAspects } = config.rules;
-  const keyAspectOf = (type: string) => keyAspects[type];
+  const keyAspectOf = (type: string) => ownValue(keyAspects, type);
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
   const { position, latest, close } = await followingEditions(config, "timeseries", {
@@ -395,7 +396,7 @@ async function openSearchView(
       position,
       latest,
       close,
-      aspectsOf: (entityType) => search.events[entityType] ?? [],
+      aspectsOf: (entityType) => ownValue(search.events, entityType) ?? [],
       telling: (entityType, aspect, from) =>
         sink.holding(entityType, fieldsOfEvents(search, aspect), from),
       amend: (writes) => sink.amend(writes),

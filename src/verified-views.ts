@@ -10,6 +10,7 @@ import { createGraphProjection } from "../projections/graph.ts";
 import { createSearchProjection } from "../projections/search.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
+import { ownValue } from "./core/own-value.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
@@ -60,7 +61,7 @@ export async function openVerifiedViews(
 
 function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
   const { keyAspects, graph, search } = rules;
-  const keyAspectOf = (type: string) => keyAspects[type];
+  const keyAspectOf = (type: string) => ownValue(keyAspects, type);
   switch (name) {
     case "aspects": {
       const fold = foldAspectRows(createAspectProjection(keyAspectOf));
@@ -88,7 +89,7 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
       const fold = foldSearchRows({
         project: createSearchProjection(search),
         foldEvents: foldTimeseriesRows(createTimeseriesProjection(keyAspectOf)),
-        eventsOf: (type) => search.events[type] ?? [],
+        eventsOf: (type) => ownValue(search.events, type) ?? [],
         keyAspectOf,
       });
       return { name, shape: searchRowShape, fold, foldedFrom: "aspects", eventsFrom: "timeseries" };

@@ -4,6 +4,7 @@ import { createGraphProjection, FORGETTING_STREAMS, forgettingOf } from "../proj
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
 import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
+import { ownValue } from "./core/own-value.ts";
 import type { Model } from "./model/model.ts";
 
 /** All that the projections know of the model. */
@@ -32,11 +33,11 @@ export function viewRules(model: Model): ViewRules {
 
 /** How the view of timeseries follows from the log. */
 export const timeseriesProjectionOf = ({ keyAspects }: Pick<ViewRules, "keyAspects">) =>
-  createTimeseriesProjection((type) => keyAspects[type]);
+  createTimeseriesProjection((type) => ownValue(keyAspects, type));
 
 /** How the graph follows from the log, for restoring edges. */
 export const statedEdgesOf = ({ keyAspects, graph }: Pick<ViewRules, "keyAspects" | "graph">) => ({
-  project: createGraphProjection(graph, (type) => keyAspects[type]),
+  project: createGraphProjection(graph, (type) => ownValue(keyAspects, type)),
   removalsOf: forgettingOf,
   removalsPrefix: FORGETTING_STREAMS,
 });

@@ -154,6 +154,10 @@ describe("the tidier finds", () => {
       "a source that knows a test",
       sample("src/catalog/a.ts", 'import { x } from "../../test/support/b.ts";'),
     ],
+    [
+      "a name from outside looked up in a plain object",
+      sample("src/graphql/a.ts", "", "const found = table[entityType];"),
+    ],
     ["the environment read elsewhere", sample("src/http/a.ts", "const port = process.env.PORT;")],
     ["work left for later", sample("src/core/a.ts", "// TODO: the rest")],
     ["tests that are left out for one", sample("test/a.test.ts", 'test.only("x", () => {});')],

@@ -7,6 +7,7 @@
  */
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import type { Authority } from "./authority.ts";
@@ -61,7 +62,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
 
   function askedBy({ entityType, entityUrn, aspectName, changeType }: Proposal): Asked | undefined {
     const entity = model.findEntity(entityType);
-    const rule = entity && guarded[entity.name];
+    const rule = entity && ownValue(guarded, entity.name);
     if (entity === undefined || rule === undefined) return undefined;
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
     const bears = deletes || rule.aspects?.includes(aspectName ?? "") !== false;
@@ -71,7 +72,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
   /** What is asked of the whole entity that a urn names, in whatever namespace. */
   function askedOf(urn: string): readonly Asked[] {
     const entity = model.findEntity(entityTypeOf(urn));
-    const rule = entity && guarded[entity.name];
+    const rule = entity && ownValue(guarded, entity.name);
     return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
   }
 

@@ -7,6 +7,8 @@
  *                            (unless it is of the PLATFORM) its resources hold what is asked about,
  *                            and its constraints hold every part of that which is to change
  */
+
+import { ownValue } from "../core/own-value.ts";
 import type { Demand, Privilege } from "./privileges.ts";
 
 /** The aspect dataHubPolicyInfo, as far as judging needs it. */
@@ -163,8 +165,8 @@ function matches(criterion: PolicyCriterion, of: Resource): boolean {
   const { field, values, condition = "EQUALS", below } = criterion;
   const name = criterionField(field);
   // Of what nobody knows nothing can be said, not even that it is not so.
-  if (!Object.hasOwn(of.fields, name)) return false;
-  const found = of.fields[name] ?? [];
+  const found = ownValue(of.fields, name);
+  if (found === undefined) return false;
   const inherited = of.outside?.includes(name) !== true;
   const lower = (value: string): boolean => inherited && below?.has(value) === true;
   const named = (value: string): boolean => values.includes(value) || lower(value);

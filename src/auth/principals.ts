@@ -186,6 +186,7 @@ function ownersOf(entity: Stored | undefined): Resource["owners"] {
 }
 
 const memberOf = (entity: Stored | undefined, aspect: string, member: string): unknown =>
+  // This file names the aspects and members: a closed list.
   (entity?.[aspect] as Readonly<Record<string, unknown>> | undefined)?.[member];
 
 const urnsIn = (entity: Stored | undefined, aspect: string, member: string): readonly string[] =>

@@ -8,6 +8,7 @@
  */
 import type { Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { Condition } from "../search/search.ts";
 import {
@@ -272,10 +273,10 @@ function ofCriterion(
 ): Condition | undefined {
   const name = criterionField(criterion.field);
   if (!criterionFields.has(name)) return { kind: "any", any: [] };
-  const told = ofField(criterion, fields[name]);
+  const told = ofField(criterion, ownValue(fields, name));
   if (told === undefined) return undefined;
   const negated = criterion.condition === "NOT_EQUALS";
-  const holder = ownValues[name];
+  const holder = ownValue(ownValues, name);
   if (holder === undefined) return negated ? { kind: "not", not: told } : told;
   const { members, nested } = holder;
   const own = ofField(nested ? criterion : { ...criterion, below: undefined }, fields.URN);

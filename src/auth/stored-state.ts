@@ -16,6 +16,7 @@ export function storedState(state: EntityState): Stored {
             const value = currentAspect(state, name)?.value;
             parsed[name] = value === undefined ? undefined : JSON.parse(value);
           }
+          // Its own property by now.
           return parsed[name];
         },
       },

@@ -3,6 +3,7 @@
  * tokens, and what other services keep here of their secrets. Everybody else finds nothing there.
  */
 import type { Withheld } from "../catalog/sight.ts";
+import { ownValue } from "../core/own-value.ts";
 import type { Model } from "../model/model.ts";
 import { type Demand, toManageTokens, toManageUsers } from "./privileges.ts";
 
@@ -30,7 +31,7 @@ export function withheldNames(model: Pick<Model, "entities">): WithheldNames {
   const own = new Map<string, Demand>();
   const others = new Set<string>();
   for (const { name, keyAspect, aspects } of model.entities.values()) {
-    const demand = ofTypes[name];
+    const demand = ownValue(ofTypes, name);
     if (demand !== undefined) demands.set(name, demand);
     if (demand !== undefined) entityTypes.add(name);
     for (const aspect of [keyAspect, ...aspects]) {

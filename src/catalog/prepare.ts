@@ -350,6 +350,7 @@ function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
   for (const name in properties) {
     refuseHalf(name);
+    // Its own property, by the loop.
     refuseHalf(properties[name]);
   }
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };

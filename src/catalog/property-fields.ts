@@ -11,6 +11,7 @@
  */
 import { type Filter, plainField } from "../core/filter.ts";
 import { jsonObject } from "../core/json.ts";
+import { ownValue } from "../core/own-value.ts";
 import { parseSearchQuery } from "../core/search-query.ts";
 import type { Condition, SearchReader } from "../search/search.ts";
 import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
@@ -151,7 +152,7 @@ const kindsOfType: Readonly<Record<string, FieldKind>> = {
 };
 
 function fieldOf(id: string, { type, seen }: SearchedDefinition): KnownField {
-  const kind = kindsOfType[type];
+  const kind = ownValue(kindsOfType, type);
   return {
     name: PREFIX + id,
     kinds: new Set(kind === undefined ? ["text", "number"] : [kind]),

@@ -198,7 +198,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       reader: graph,
       walk,
       namespace,
-      urnLimits,
+      addresses,
       systemActor,
       now,
       caughtUp: caughtUp("graph"),

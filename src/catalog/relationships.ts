@@ -3,7 +3,8 @@
  * has every write that was answered before.
  *
  * Edges may lead to entities that do not exist, of types that the model does not have: such a urn
- * can be read. The urn of a type that the model has must have that type's key parts.
+ * can be read. The urn of a type that the model has must have that type's key parts. A request
+ * to forget edges is a write, so it needs an entity type of the model.
  */
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
@@ -14,6 +15,7 @@ import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import { keyValue } from "../model/entity-key.ts";
 import type { Model } from "../model/model.ts";
+import type { Addresses } from "./address.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
 import {
   isDrawn,
@@ -45,7 +47,7 @@ interface Dependencies {
   readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
   readonly walk: WalkLineage;
   readonly namespace: string;
-  readonly urnLimits: UrnLimits;
+  readonly addresses: Addresses;
   readonly systemActor: string;
   readonly now: () => number;
   /** Waits until the view has every write that was answered. */
@@ -84,15 +86,12 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return pages === undefined ? read() : pages.read(asked, read);
   }
 
-  function address(
-    text: string,
-    limits = told,
-  ): { readonly urn: string; readonly entityType: string } {
+  function address(text: string): { readonly urn: string } {
     const urn = withNamespace(text, dependencies.namespace);
-    const { entityType } = parseUrn(urn, limits);
+    const { entityType } = parseUrn(urn, told);
     const entity = dependencies.model.entities.get(entityType);
     if (entity !== undefined) keyValue(entity, urn);
-    return { urn, entityType };
+    return { urn };
   }
 
   async function lineageOf(
@@ -126,14 +125,14 @@ export function createRelationships(dependencies: Dependencies): Reads {
     },
 
     async forgetRelationships(text, caller) {
-      const { urn, entityType } = address(text, dependencies.urnLimits);
+      const { urn, entity } = dependencies.addresses.writable(text);
       const created = {
         time: dependencies.now(),
         actor: caller.actor ?? dependencies.systemActor,
       };
       const system = { lastObserved: created.time, runId: NO_RUN_ID };
       return dependencies.append(
-        { urn, entityType, aspect: FORGET, changeType: "DELETE", created, system },
+        { urn, entityType: entity.name, aspect: FORGET, changeType: "DELETE", created, system },
         caller,
         { forgotten: urn },
       );

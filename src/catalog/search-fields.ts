@@ -3,6 +3,7 @@
  * endings that search engines give them. What a value of a field can be follows from its type.
  */
 import { plainField } from "../core/filter.ts";
+import { ownValue } from "../core/own-value.ts";
 
 /** What the catalog needs of the rules by which documents are made. */
 export interface SearchFieldRules {
@@ -103,7 +104,7 @@ export function createSearchFields(rules: SearchFieldRules): SearchFields {
       const separator = type === "BROWSE_PATH_V2" ? "␟" : "/";
       const field = known.get(name) ?? { kinds: new Set(), separator, queried: false };
       field.queried ||= queried;
-      field.kinds.add(name === "_entityType" ? "type" : (kindsOfType[type] ?? "text"));
+      field.kinds.add(name === "_entityType" ? "type" : (ownValue(kindsOfType, type) ?? "text"));
       known.set(name, field);
     }
   }

@@ -13,6 +13,7 @@ import {
   readFilter,
 } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
+import { ownValue } from "../core/own-value.ts";
 import type { Condition } from "../search/search.ts";
 import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
@@ -183,7 +184,7 @@ function misfitOf(
   text: string,
 ): CatalogError {
   const kinds = [...new Set(known.flatMap((one) => [...one.kinds]))];
-  const what = kinds.map((kind) => kindNames[kind] ?? "text").join(" or ");
+  const what = kinds.map((kind) => ownValue(kindNames, kind) ?? "text").join(" or ");
   return new CatalogError(
     "malformed",
     `"${shown(text)}" is no value of the field "${shown(field)}"`,

@@ -11,6 +11,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type JsonDiffOperation, jsonDiff } from "../core/json-diff.ts";
 import { nearest } from "../core/nearest.ts";
+import { ownValue } from "../core/own-value.ts";
 import {
   type SemanticChange,
   type SemanticChangeType,
@@ -171,7 +172,7 @@ function categoriesOf(names: readonly string[]): ReadonlySet<string> {
   return new Set(
     names.map((name) => {
       const upper = name.toUpperCase();
-      const category = aliases[upper] ?? upper;
+      const category = ownValue(aliases, upper) ?? upper;
       if (changeCategories.some((one) => one === category)) return category;
       throw new CatalogError("malformed", `unknown category "${name.slice(0, 60)}"`, {
         hint: nearest(upper, changeCategories) ?? `There are ${changeCategories.join(", ")}`,

@@ -139,6 +139,7 @@ export function createPatchDocument(
         opened.get(holder)?.delete(name);
         // All members are gone; the array, which may be a required field, stays.
         if (rule !== undefined) setOwn(holder, name, []);
+        // Deletes own properties only.
         else delete (holder as Record<string, unknown>)[name];
       },
     };

@@ -3,6 +3,7 @@
  * aspect differ by the facts that came, went or became others; that is what people mean by a change.
  * Pure; an aspect that says nothing of the kind has no facts.
  */
+import { ownValue } from "./own-value.ts";
 
 /** The reference's names. */
 export const changeCategories = [
@@ -53,7 +54,7 @@ const DESCRIPTION_MEMBERS = ["description", "definition", "about"];
 const DESCRIBES = /(?:Properties|Info)$/;
 
 export function factsOf(aspect: string, value: Value, urn: string): readonly Fact[] {
-  const special = readers[aspect]?.(value, urn) ?? [];
+  const special = ownValue(readers, aspect)?.(value, urn) ?? [];
   return DESCRIBES.test(aspect) ? [...special, ...description(value, urn)] : special;
 }
 

@@ -105,6 +105,7 @@ const policyFields: readonly string[] = [
 function withKnownCriteria(value: JsonObject): JsonObject {
   const resources = jsonObject(value.resources) ? value.resources : {};
   for (const name of ["filter", "privilegeConstraints"]) {
+    // A closed list of names.
     const filter = resources[name];
     for (const { field } of members(jsonObject(filter) ? filter.criteria : [])) {
       if (policyFields.includes(String(field).toUpperCase())) continue;

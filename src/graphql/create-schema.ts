@@ -8,6 +8,7 @@ import {
   isScalarType,
 } from "graphql";
 import { assert, CatalogError } from "../core/errors.ts";
+import { ownValue } from "../core/own-value.ts";
 import { resolvers } from "./resolvers.ts";
 import { type Rule, rules } from "./rules.ts";
 import { typeDefinitions } from "./type-definitions.ts";
@@ -20,6 +21,7 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
   const schema = buildSchema(typeDefinitions(entityTypes));
   for (const [typeName, own] of Object.entries(resolvers)) {
     for (const [name, resolve] of Object.entries(own)) {
+      // The resolvers are a closed list.
       const field = fieldsOf(schema, typeName)[name];
       assert(field !== undefined, `${typeName} has a field ${name}`);
       // Each is written for the source and the arguments of its own field, and is called with those:
@@ -29,7 +31,7 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
   }
   for (const [typeName, ofType] of Object.entries(rules)) {
     for (const field of Object.values(fieldsOf(schema, typeName))) {
-      const rule = ofType[field.name];
+      const rule = ownValue(ofType, field.name);
       const { resolve } = field;
       assert(rule !== undefined && resolve !== undefined, `${typeName}.${field.name} has a rule`);
       field.resolve = ruled(rule, resolve);

@@ -196,4 +196,5 @@ const typenames = [
 ];
 
 export const entityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> =
+  // The type names are a closed list.
   Object.fromEntries(typenames.map((type) => [type, { ...common, ...own[type] }]));

@@ -1,4 +1,6 @@
 /** What stands for an entity where fields name one: its urn, and of which type of the schema it is. */
+
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { entityTypeFields } from "./entity-definitions.ts";
 import { shownType } from "./entity-types.ts";
@@ -13,7 +15,9 @@ export interface EntitySource {
 export function entityOf(urn: string): EntitySource {
   const entityType = entityTypeOf(urn);
   const typename =
-    entityType === "corpuser" ? "CorpUser" : (entityTypeFields[entityType]?.[0] ?? "CatalogEntity");
+    entityType === "corpuser"
+      ? "CorpUser"
+      : (ownValue(entityTypeFields, entityType)?.[0] ?? "CatalogEntity");
   return { __typename: typename, urn, type: shownType(entityType) };
 }
 

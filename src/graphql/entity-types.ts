@@ -2,6 +2,8 @@
  * Entity types as members of the enum EntityType: most have a name that clients of the reference make
  * of the model's, some have another one by tradition.
  */
+import { ownValue } from "../core/own-value.ts";
+
 const TRADITIONAL: Readonly<Record<string, string>> = {
   corpuser: "CORP_USER",
   mlModel: "MLMODEL",
@@ -14,7 +16,7 @@ const TRADITIONAL: Readonly<Record<string, string>> = {
 
 /** `glossaryTerm` → GLOSSARY_TERM, `dataHubPolicy` → POLICY */
 export const shownType = (entityType: string): string =>
-  TRADITIONAL[entityType] ??
+  ownValue(TRADITIONAL, entityType) ??
   entityType
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .toUpperCase()

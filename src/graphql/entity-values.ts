@@ -1,6 +1,7 @@
 /** What fields of entities show: from their aspects, as the request's loader has them. */
 import { NO_RUN_ID } from "../core/change.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
 import { type EntitySource, entityOf, namedAs, namedBy } from "./entity-source.ts";
@@ -37,7 +38,7 @@ export const lastPart = (urn: string): string => {
 
 export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
   const entityType = entityTypeOf(loaded.urn);
-  const told = loaded.aspect(propertiesAspects[entityType] ?? "");
+  const told = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "");
   if (told === undefined) return null;
   return {
     ...told,
@@ -64,7 +65,7 @@ export const userInfoOf = (told: JsonObject | undefined) =>
 
 export function nameOf(loaded: LoadedEntity): string {
   const entityType = entityTypeOf(loaded.urn);
-  const told = loaded.aspect(propertiesAspects[entityType] ?? "") ?? {};
+  const told = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "") ?? {};
   const key = keyOf(loaded);
   // A platform is called by its key, also where it has a name to show.
   const names =
@@ -127,8 +128,8 @@ export function deprecationOf({ aspect }: LoadedEntity) {
 }
 
 export function editableOf({ urn, aspect }: LoadedEntity) {
-  const [name = "", field = ""] = descriptionAspects[entityTypeOf(urn)] ?? [];
-  const value = name === propertiesAspects[entityTypeOf(urn)] ? undefined : aspect(name);
+  const [name = "", field = ""] = ownValue(descriptionAspects, entityTypeOf(urn)) ?? [];
+  const value = name === ownValue(propertiesAspects, entityTypeOf(urn)) ? undefined : aspect(name);
   return value === undefined ? null : { ...value, description: text(value[field]) };
 }
 

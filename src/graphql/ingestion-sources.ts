@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import { type PageInput, pageOf } from "./pages.ts";
@@ -50,7 +51,7 @@ const conditions: Readonly<Record<string, Compare>> = {
 };
 
 function testOf({ field, values, value, condition, negated }: FacetFilter) {
-  const compare = conditions[condition ?? "EQUAL"];
+  const compare = ownValue(conditions, condition ?? "EQUAL");
   if (compare === undefined || !/^(?:urn|name|type)$/.test(field)) {
     throw new CatalogError(
       "malformed",

@@ -4,6 +4,7 @@
  */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { Maybe } from "./maybe.ts";
 import { descriptionAspects } from "./telling-aspects.ts";
@@ -205,7 +206,7 @@ export function bornWith(urn: string): readonly PatchOperation[] {
     domain: { name },
     glossaryTerm: { name, definition: "", termSource: "INTERNAL" },
   };
-  return Object.entries(values[entityTypeOf(urn)] ?? {}).map(([field, value]) => ({
+  return Object.entries(ownValue(values, entityTypeOf(urn)) ?? {}).map(([field, value]) => ({
     op: "add",
     path: [field],
     value,
@@ -231,7 +232,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
   const type = entityTypeOf(resourceUrn);
   const [aspect, field] = subResource
     ? ["editableSchemaMetadata", "description"]
-    : (descriptionAspects[type] ?? []);
+    : (ownValue(descriptionAspects, type) ?? []);
   if (aspect === undefined || field === undefined) {
     throw new CatalogError("invalid", `descriptions of entities of type "${type}" are not edited`, {
       hint: "Write the aspect that has it",

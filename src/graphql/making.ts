@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { entityOf } from "./entity-source.ts";
 import { actorOf, bornWith } from "./labelling.ts";
@@ -29,7 +30,9 @@ async function make(
   const id = input.id?.trim() || randomUUID();
   const urn = `urn:${viewer.namespace}:${entityType}:${id}`;
   const owner = viewer.actor;
-  const proposals = [proposalOf(urn, propertiesAspects[entityType] ?? "", value, "CREATE_ENTITY")];
+  const proposals = [
+    proposalOf(urn, ownValue(propertiesAspects, entityType) ?? "", value, "CREATE_ENTITY"),
+  ];
   if (owner !== undefined) {
     const owners = [{ owner, type: "TECHNICAL_OWNER" }];
     const lastModified = { time: viewer.now(), actor: owner };
@@ -77,7 +80,7 @@ const nameFields: Readonly<Record<string, string>> = {
 
 async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
   const entityType = entityTypeOf(urn);
-  const field = nameFields[entityType];
+  const field = ownValue(nameFields, entityType);
   if (field === undefined || name.trim() === "") {
     throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be called "${name}"`, {
       hint: `Names are of entities of type ${Object.keys(nameFields).join(", ")}, and not empty`,
@@ -85,7 +88,7 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   }
   await refuseMissing([urn], viewer);
   const operation = { op: "add", path: [field], value: name } as const;
-  return write([patchOf(urn, propertiesAspects[entityType] ?? "", [operation])], viewer);
+  return write([patchOf(urn, ownValue(propertiesAspects, entityType) ?? "", [operation])], viewer);
 }
 
 interface MembersInput {

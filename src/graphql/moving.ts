@@ -9,6 +9,7 @@
  * Whoever writes last sees the ring; both may take back, and nobody leaves one.
  */
 import { CatalogError } from "../core/errors.ts";
+import { ownValue } from "../core/own-value.ts";
 import { START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { Maybe } from "./maybe.ts";
@@ -29,7 +30,7 @@ const stepsMax = 1_000;
 /** How often a move is taken back that others write over meanwhile. */
 const attemptsMax = 5;
 
-const aspectOf = (urn: string): string => propertiesAspects[entityTypeOf(urn)] ?? "";
+const aspectOf = (urn: string): string => ownValue(propertiesAspects, entityTypeOf(urn)) ?? "";
 
 /** The parent as it is told now, of whatever the viewer may see: a ring has nothing to do with that. */
 async function parentOf(urn: string, field: string, { entities }: Viewer): Promise<unknown> {

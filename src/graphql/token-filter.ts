@@ -2,6 +2,7 @@
 import type { TokenRecord } from "../auth/access-tokens.ts";
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
+import { ownValue } from "../core/own-value.ts";
 import { withNamespace } from "../core/urn.ts";
 
 export interface FacetFilter {
@@ -82,7 +83,7 @@ function testOf(filter: FacetFilter, namespace: string): (record: TokenRecord) =
   const negated = filter.negated === true;
   const condition = filter.condition ?? "EQUAL";
   if (condition === "EXISTS") return (record) => (field(record) !== undefined) !== negated;
-  const compare = conditions[condition];
+  const compare = ownValue(conditions, condition);
   const values = valuesOf(filter, namespace);
   if (compare === undefined || values.length === 0) {
     throw new CatalogError(

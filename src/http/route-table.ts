@@ -3,6 +3,8 @@
  * ids, never by matching a key against patterns. The router is given the plain path that stands
  * for the endpoint; requests that have none get a path that no endpoint has.
  */
+
+import { ownValue } from "../core/own-value.ts";
 import type { Address } from "./address.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
@@ -136,7 +138,7 @@ export function createRoutePlan(
       if (method !== "POST" || rawKey !== undefined) return NOWHERE;
       return actions.get(resource)?.get(action) ?? NOWHERE;
     }
-    const plain = PLAIN_KINDS[method ?? ""];
+    const plain = ownValue(PLAIN_KINDS, method ?? "");
     if (plain === undefined) return NOWHERE;
     const paths = (rawKey === undefined ? keyless : keyed).get(resource);
     const batch = rawKey === undefined && plain === "get" && rawQuery.includes("ids");

@@ -3,6 +3,7 @@
  * one datasetUsageStatistics event of its resource. Pure.
  */
 import { PLACE, type Proposal } from "../catalog/catalog.ts";
+import { ownValue } from "../core/own-value.ts";
 
 /** A bucket as clients send it. */
 export interface UsageBucket {
@@ -72,6 +73,6 @@ export const usageRanges = [...Object.keys(reach), "ALL"];
 
 /** Where a range that ends now begins, epoch milliseconds; ALL and unknown ones begin at 0. */
 export function startOfUsageRange(range: string, now: number): number {
-  const millis = reach[range];
+  const millis = ownValue(reach, range);
   return millis === undefined ? 0 : now - millis - 1;
 }

@@ -54,6 +54,7 @@ export function recordSchema(
 function typeSchema(type: FieldType, types: ReadonlyMap<string, NamedType>): Schema {
   switch (type.kind) {
     case "primitive":
+      // Every primitive type has one.
       return primitives[type.name];
     case "urn":
       return {

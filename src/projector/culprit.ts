@@ -57,18 +57,18 @@ export async function findCulprit<W>(
     return fold({ ...state, aspects: new Map(ofState) }, new Map(ofSeries));
   }
 
-  if (await isTaken(sink, urn, made(all.length))) return undefined;
+  if (await isTaken(sink, urn, () => made(all.length))) return undefined;
   for (const [n, { position, key }] of all.entries()) {
-    if (!(await isTaken(sink, urn, made(n + 1)))) return key ? undefined : position;
+    if (!(await isTaken(sink, urn, () => made(n + 1)))) return key ? undefined : position;
   }
   return undefined;
 }
 
-/** Whether the view can have it so. */
-async function isTaken<W>(sink: Sink<W>, urn: string, write: W): Promise<boolean> {
+/** Whether the write can be made and the view takes it. */
+async function isTaken<W>(sink: Sink<W>, urn: string, make: () => W): Promise<boolean> {
   let taken = false;
   const put = async () => {
-    await sink.restore(urn, [write]);
+    await sink.restore(urn, [make()]);
     taken = true;
     throw new Error("tried");
   };

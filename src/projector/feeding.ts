@@ -124,7 +124,8 @@ async function park(
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  await setAside(view, parking, { ...culprit, error }, () =>
+  const { urn, position } = culprit;
+  await setAside(view, parking, { urn, position, error, upTo }, () =>
     view.sink.apply(view.aside?.writes(culprit) ?? [], upTo),
   );
 }

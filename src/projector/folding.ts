@@ -255,6 +255,10 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       folded.delete(urn);
       await sink.restore(urn, (await foldAll([asideTouch(urn)], await sink.position())).writes);
     },
+    async leaveOut(urn) {
+      folded.delete(urn);
+      await sink.restore(urn, []);
+    },
     beginning: of.beginning,
     async culprit(urn) {
       const at = await sink.position();

@@ -167,27 +167,43 @@ export class EntityRefused extends Error {
 }
 
 /**
- * Parks an entity, and has the view keep of it what it had before; where it cannot take that either, it
- * has nothing of it. `keep` puts that into the view.
+ * Parks an entity and restores what the view had of it before; `keep` writes that into the view. If the
+ * view cannot take that either, the entity is parked from its first record on. If it still fails, the
+ * view leaves the entity out, so that no entity stops it. `upTo`: where the checkpoint then moves.
  */
 export async function setAside(
-  view: Pick<View, "aside">,
+  view: Pick<View, "aside" | "sink">,
   parking: Parking,
-  {
-    urn,
-    position: at,
-    error,
-  }: { readonly urn: string; readonly position: Position; readonly error: Error },
+  parked: {
+    readonly urn: string;
+    readonly position: Position;
+    readonly error: Error;
+    readonly upTo?: Position | undefined;
+  },
   keep: () => Promise<void>,
 ): Promise<void> {
+  const { urn, position: at, error, upTo } = parked;
   if (parking.find(urn)?.position !== at) await parking.park({ urn, position: at }, error);
+  const poison = await poisonOf(keep);
+  if (poison === undefined) return;
+  if (view.aside === undefined) throw poison;
+  const beginning = await view.aside.beginning(urn);
+  if (beginning !== undefined && beginning < at) {
+    await parking.park({ urn, position: beginning }, error);
+    if ((await poisonOf(keep)) === undefined) return;
+  }
+  await view.aside.leaveOut(urn);
+  if (upTo !== undefined) await view.sink.apply([], upTo);
+}
+
+/** The error of a view that cannot take the entity; undefined where it took it. Throws where the store fails. */
+async function poisonOf(keep: () => Promise<void>): Promise<Error | undefined> {
   try {
     await keep();
-  } catch (again) {
-    const beginning = isPoison(again) ? await view.aside?.beginning(urn) : undefined;
-    if (beginning === undefined || beginning >= at) throw again;
-    await parking.park({ urn, position: beginning }, error);
-    await keep();
+    return undefined;
+  } catch (error) {
+    if (isPoison(error)) return error;
+    throw error;
   }
 }
 

@@ -93,6 +93,8 @@ export interface Aside<W = unknown> {
   writes(parked: { readonly urn: string; readonly position: Position }): readonly W[];
   /** Makes it at once, as Sink.restore does. */
   restore(urn: string): Promise<void>;
+  /** Removes the entity from the view without folding it, so that its records cannot make this fail. */
+  leaveOut(urn: string): Promise<void>;
   /** The first record of the entity: parked from there on, the view has nothing of it. */
   beginning(urn: string): Promise<Position | undefined>;
   /**

@@ -1,6 +1,7 @@
 /** Reading relationships over a real graph, with the position of its view in the test's hands. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lineageSteps } from "../../projections/graph-lineage.ts";
+import { createAddresses } from "../../src/catalog/address.ts";
 import { createLineage } from "../../src/catalog/lineage.ts";
 import { createRelationships } from "../../src/catalog/relationships.ts";
 import type { Change } from "../../src/core/change.ts";
@@ -61,7 +62,7 @@ function open() {
     reader: counted,
     walk: createLineage({ reader, steps: lineageSteps(defaultModel), now: () => 0 }),
     namespace: "li",
-    urnLimits: defaultUrnLimits,
+    addresses: createAddresses(defaultModel, { namespace: "li", limits: defaultUrnLimits }),
     systemActor: "urn:li:corpuser:system",
     now: () => 1_700_000_000_000,
     caughtUp: async () => {},

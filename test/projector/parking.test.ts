@@ -260,6 +260,7 @@ test("an entity that cannot be taken as it was before it was parked is parked fr
         begun = true;
         return position(1);
       },
+      leaveOut: async () => {},
       culprit: async () => undefined,
     },
   };
@@ -269,6 +270,51 @@ test("an entity that cannot be taken as it was before it was parked is parked fr
   expect(told).toMatchObject([{ position: 4 }, { kind: "parked", urn, position: 1 }]);
   expect(projector.progress().one).toMatchObject({ parked: 1 });
   expect(one.positions()).toEqual(expect.arrayContaining([2, 3, 5, 6, 8, 9, 11, 12]));
+});
+
+test("an entity that a view cannot fold at all is parked and left out, and the view continues", async () => {
+  using directory = temporaryDirectory("annals-parking");
+  const path = join(directory.path, "search.sqlite");
+  const [log, notes] = [createLog(12), createNotes()];
+  const [poisoned = "", ...others] = urns;
+  const state = async (urn: string) => unknownEntity(urn);
+  const view = createFoldingView<SearchWrite>({
+    name: "one",
+    states: {
+      position: log.head,
+      getEntities: async (all) => all.map(unknownEntity),
+      close: async () => {},
+    },
+    without: {
+      state,
+      latest: async () => new Map(),
+      aspects: async () => [],
+      beginning: async (urn) => position(urns.indexOf(urn) + 1),
+    },
+    sink: openSqliteSearchSink({ path }),
+    fold({ urn }, _type, at) {
+      if (urn === poisoned) throw new TypeError("function is not iterable");
+      const document = { urn, entityType: "tag", values: { name: [urn] }, texts: [] };
+      return { op: "put", position: at, urn, document };
+    },
+  }) as View;
+  const parts = { notes, poison: noPoison(), batchMax: 5 };
+  const projector = await start(log, [view], parts);
+  await soon(() => expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } }));
+  expect(await notes.load("one")).toMatchObject([{ kind: "parked", urn: poisoned, position: 1 }]);
+  expect(await projector.restore([poisoned], "one")).toHaveLength(1);
+  expect(await projector.drop(poisoned, "one")).toHaveLength(1);
+  await projector.stop();
+  const later = await start(log, [view], parts);
+  log.grow(3);
+  await soon(() => expect(later.progress()).toEqual({ one: { position: 15, parked: 1 } }));
+  await later.stop();
+  await view.sink.close();
+  const reader = openSqliteSearchReader(path);
+  const found = (await Array.fromAsync(reader.dump())).flat();
+  await reader.close();
+  for (const urn of others) expect(JSON.stringify(found)).toContain(urn);
+  expect(JSON.stringify(found)).not.toContain(poisoned);
 });
 
 test("documents that are made when they are written park the same as those of a batch", async () => {

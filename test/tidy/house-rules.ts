@@ -295,4 +295,18 @@ export const textRules: readonly TextRule[] = [
     pattern: /["'`\s(](\/work\/|\/home\/|\/root\/|\/Users\/|\.\.\/shared\b)/,
     instead: "name no place of one machine; import.meta.url and os.tmpdir() know theirs",
   },
+  {
+    // `table[name]` finds what every object inherits, such as "constructor".
+    pattern:
+      /(?<!typeof |hasOwn.*)[\w)\]](\?\.)?\[(([\w$]+\??\.)*(entityType|aspectName|aspect|typeName|type|name|criterion|condition|action|category|topic|range)|entityTypeOf\([^)]*\))\](?!\s*=[^=>])/,
+    except: [
+      "test/",
+      // Names of views, settings, commands and documents' numbers, which no client chooses.
+      ...["src/projector/", "src/config/", "src/cli/", "src/ops/", "src/search/sqlite/"],
+      ...["src/http/openapi.ts", "src/edition-readers.ts", "src/row-adapters.ts"],
+      "src/store-figures.ts",
+    ],
+    unlessExplained: true,
+    instead: "look it up in a Map or with ownValue, or say in a comment which closed list it is of",
+  },
 ];

@@ -64,6 +64,7 @@ const DETAILS = [
 ] as const;
 
 export const sameDetails = (a: Details, b: Details): boolean =>
+  // A closed list of names.
   a === b || DETAILS.every((name) => a[name] === b[name]);
 
 /** Tells edges apart that one aspect of an entity tells. */

@@ -111,6 +111,7 @@ async function read(
       names === undefined || names.includes(name) || Object.hasOwn(entity.aspects, name);
     if (version === 0 || !wanted) continue;
     const found = await catalog.findAspect(urn, name, version);
+    // Deletes own properties only.
     delete entity.aspects[name];
     if (found === undefined) continue;
     const { value, time, actor, system } = found;

@@ -187,6 +187,7 @@ function checkFormat(database: DatabaseSync, file: string): void {
 }
 
 function pragma(database: DatabaseSync, name: "application_id" | "user_version"): number {
+  // A closed list of names.
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 

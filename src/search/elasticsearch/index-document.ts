@@ -1,4 +1,6 @@
 /** A document as it is put into an index: what is kept of it, and the terms that it is found by. */
+
+import { ownValue } from "../../core/own-value.ts";
 import type { Position } from "../../core/position.ts";
 import type { FieldValue, SearchDocument } from "../search.ts";
 import { type SortKey, sortKey } from "../sort-key.ts";
@@ -78,7 +80,7 @@ function addValue(
 }
 
 function add(lists: Lists, name: string, value: FieldValue): void {
-  const list = lists[name];
+  const list = ownValue(lists, name);
   if (list === undefined) lists[name] = [value];
   else list.push(value);
 }

@@ -1,0 +1,8 @@
+/**
+ * Looking up a name that may come from outside. `table[name]` would also find what every object
+ * inherits: "constructor" is a function there.
+ */
+
+/** The value of the table's own property; undefined where it has none of that name. */
+export const ownValue = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
