@@ -13,6 +13,7 @@ export type ErrorCode =
   | "forbidden"
   | "misdirected" // the request names a host that the service does not answer to
   | "not_found"
+  | "gone" // removed for good: trying again does not help
   | "conflict" // a race that was lost more often than we retry
   | "too_large"
   | "rate_limited"

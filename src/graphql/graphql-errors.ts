@@ -19,6 +19,7 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   forbidden: { code: 403, type: "UNAUTHORIZED" },
   misdirected: { code: 421, type: "BAD_REQUEST" },
   not_found: { code: 404, type: "NOT_FOUND" },
+  gone: { code: 410, type: "GONE" },
   conflict: { code: 409, type: "CONFLICT" },
   rate_limited: { code: 500, type: "SERVER_ERROR" },
   unavailable: { code: 500, type: "SERVER_ERROR" },

@@ -129,6 +129,7 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   forbidden: "Who asks may not do this.",
   misdirected: "The Host header names a host that the service does not answer to.",
   not_found: "There is no such thing.",
+  gone: "The stream of the entity was tombstoned in the log's server. Do not send the request again.",
   conflict:
     "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",
   mismatched: "Two lists that belong together differ in length.",

@@ -11,6 +11,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  gone: 410,
   mismatched: 412,
   too_large: 413,
   misdirected: 421,

@@ -96,7 +96,7 @@ async function admitted(
 
 /** What is the request's own fault, and not for everybody to be told. */
 const ownFaults: ReadonlySet<string> = new Set([
-  ...["malformed", "invalid", "conflict", "not_found", "too_large"],
+  ...["malformed", "invalid", "conflict", "not_found", "gone", "too_large"],
 ]);
 
 /** What a request to a row that is closed to what is new is refused with, for who asks. */

@@ -101,7 +101,8 @@ export interface ChangeLog {
 
   /**
    * Records of the whole log after a position in order of position; backward: before it, the
-   * newest first. Forward from "end" there are none.
+   * newest first. Forward from "end" there are none. The position is START or that of a record;
+   * where positions have gaps (`gaplessPositions: false`), another one may reject `invalid`.
    */
   readAll(from: Position | "end", options: ReadOptions): Promise<readonly LogRecord[]>;
 

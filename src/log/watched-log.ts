@@ -20,15 +20,18 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
 
   return {
     ...log,
-    async append(appends) {
-      try {
-        const appended = await log.append(appends);
-        if (appended.length > 0) failure = undefined;
-        return appended;
-      } catch (error) {
-        if (!isCallersOwn(error)) failure = { text: saidBy(error), time: now() };
-        throw error;
-      }
+    /** Returns the log's own promise: the log tells by it what its caller knows (ChangeLog). */
+    append(appends) {
+      const appending = log.append(appends);
+      appending.then(
+        (appended) => {
+          if (appended.length > 0) failure = undefined;
+        },
+        (error) => {
+          if (!isCallersOwn(error)) failure = { text: saidBy(error), time: now() };
+        },
+      );
+      return appending;
     },
     trouble() {
       const recent = failure !== undefined && now() - failure.time < troubleMsMax;
@@ -37,6 +40,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
   };
 }
 
-/** A lost race and a record that is too large say nothing of the log. */
+/** A lost race, a tombstoned stream and a record that is too large say nothing about the log. */
 const isCallersOwn = (error: unknown): boolean =>
-  error instanceof WrongRevision || (error instanceof CatalogError && error.code === "too_large");
+  error instanceof WrongRevision ||
+  (error instanceof CatalogError && (error.code === "too_large" || error.code === "gone"));

@@ -19,5 +19,9 @@ export const writeErrors: readonly ErrorCase[] = [
   },
   { code: "too_large", when: "the body, a list in it or an aspect is larger than allowed" },
   { code: "conflict", when: "writes to the entity kept overtaking this one; send it again" },
+  {
+    code: "gone",
+    when: "the stream of the entity is tombstoned in EventStoreDB; this is permanent",
+  },
   { code: "unavailable", when: "the log cannot be written now; try again later" },
 ];

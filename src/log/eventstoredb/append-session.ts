@@ -25,7 +25,14 @@ import {
   streamIdentifier,
   uuidText,
 } from "./connection.ts";
-import { accessDenied, appendTooLarge, isTransient, lostAnswer, translated } from "./errors.ts";
+import {
+  accessDenied,
+  appendTooLarge,
+  isTransient,
+  lostAnswer,
+  streamDeleted,
+  translated,
+} from "./errors.ts";
 
 /** What is to become events of one stream. */
 export interface Draft {
@@ -312,9 +319,7 @@ function refusal(draft: Draft, error: Status, hosts: string): Error {
     case "event_store.client.AccessDenied":
       return accessDenied(hosts);
     case "event_store.client.StreamDeleted":
-      return new CatalogError("unavailable", `stream "${draft.stream}" was deleted for good`, {
-        hint: "A tombstone cannot be taken away: restore the log from a backup",
-      });
+      return streamDeleted(draft.stream, hosts);
     default:
       return new CatalogError(
         "unavailable",

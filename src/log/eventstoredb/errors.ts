@@ -1,6 +1,6 @@
 /**
- * What the client and gRPC say, in the log's own words. What may be tried again is told apart from
- * what will fail for ever; nothing here tells whether an append happened.
+ * Errors of the client and of gRPC as errors of the catalog. Those that a retry may solve are told
+ * apart from permanent ones; nothing here says whether an append happened.
  */
 import {
   AccessDeniedError,
@@ -35,12 +35,38 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/** Of a user without the right, not of one that the server does not know. */
 export const isAccessDenied = (error: unknown): boolean => {
   if (error instanceof CatalogError)
     return error.cause !== undefined && isAccessDenied(error.cause);
   const known = asCommandError(error);
-  return known instanceof AccessDeniedError || (known as { code?: number }).code === DENIED;
+  // The client throws the same error for both.
+  if (codeOf(known) === status.unauthenticated) return false;
+  return known instanceof AccessDeniedError || codeOf(known) === status.denied;
 };
+
+/** Of a read of $all from a position that no record has. */
+export const isInvalidPosition = (error: unknown): boolean => {
+  if (error instanceof CatalogError)
+    return error.cause !== undefined && isInvalidPosition(error.cause);
+  return INVALID_POSITION.test(messageOf(asCommandError(error)));
+};
+
+/** The server has no typed error for it, only these texts. */
+const INVALID_POSITION =
+  /Unexpected (Filtered)?ReadAllResult: InvalidPosition|read from an invalid position/;
+
+export const noSuchPosition = (at: number, cause: unknown): CatalogError =>
+  new CatalogError("invalid", `position ${at} is not the position of a record of this log`, {
+    hint: "Continue with a position that the service returned",
+    cause,
+  });
+
+export const streamDeleted = (stream: string, hosts: string, cause?: unknown): CatalogError =>
+  new CatalogError("gone", `stream "${stream}" is tombstoned in eventstoredb at ${hosts}`, {
+    hint: "A tombstone is permanent: do not send the request again; to get the stream back, restore the log from a backup",
+    cause,
+  });
 
 /** Of an unknown stream, and of one that was deleted for good. */
 export const isNoStream = (error: unknown): boolean => {
@@ -54,6 +80,12 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
   const cause = asCommandError(error);
   const told = (message: string, hint: string): CatalogError =>
     new CatalogError("unavailable", message, { hint, cause });
+  if (codeOf(cause) === status.unauthenticated) {
+    return told(
+      `eventstoredb at ${hosts} rejects the user or the password`,
+      "Correct user:password@ in --log, with special characters percent-encoded",
+    );
+  }
   if (isAccessDenied(cause)) {
     return told(
       `eventstoredb at ${hosts} denies access`,
@@ -69,12 +101,7 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
       "Look whether it is busy or far away; defaultDeadline in the log's address says how long we wait",
     );
   }
-  if (cause instanceof StreamDeletedError) {
-    return told(
-      `stream "${cause.streamName}" was deleted for good in eventstoredb at ${hosts}`,
-      "A tombstone cannot be taken away: restore the log from a backup",
-    );
-  }
+  if (cause instanceof StreamDeletedError) return streamDeleted(cause.streamName, hosts, cause);
   if (speaksNoTls(new Error(messageOf(cause)))) {
     return told(
       `cannot reach eventstoredb at ${hosts}: it speaks no TLS there`,
@@ -87,8 +114,15 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
       "Name the file with its authority's certificate by tlsCAFile=… in the log's address",
     );
   }
+  const said = messageOf(cause).replace(/[.\s]+$/, "");
+  if (isAnswer(cause)) {
+    return told(
+      `eventstoredb at ${hosts} answered with an error: ${said}`,
+      "Look into the server's own log for the reason",
+    );
+  }
   return told(
-    `cannot reach eventstoredb at ${hosts}: ${messageOf(cause).replace(/[.\s]+$/, "")}`,
+    `cannot reach eventstoredb at ${hosts}: ${said}`,
     "Look whether it runs, and whether address, TLS and certificates in the log's address are right",
   );
 }
@@ -107,7 +141,17 @@ export const appendTooLarge = (stream: string, bytes: number, max: number): Cata
     hint: "Raise MaxAppendSize of the EventStoreDB server, and say it with maxAppendSize=<bytes> in the log's address",
   });
 
-const DENIED = 7;
+/** Status codes of gRPC. */
+const status = { cancelled: 1, denied: 7, unavailable: 14, unauthenticated: 16 };
+
+const codeOf = (error: Error): number | undefined => {
+  const { code } = error as { code?: unknown };
+  return typeof code === "number" ? code : undefined;
+};
+
+/** Whether a server sent the error. Without one gRPC has these codes, and discovery has none. */
+const isAnswer = (error: Error): boolean =>
+  ![undefined, status.cancelled, status.unavailable].includes(codeOf(error));
 
 export const asCommandError = (error: unknown): Error =>
   error instanceof Error ? convertToCommandError(error) : new Error(String(error));

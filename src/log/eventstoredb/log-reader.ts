@@ -11,6 +11,7 @@ import {
 import type { StreamName } from "../../core/stream.ts";
 import type { Appended, LogRecord, ReadOptions } from "../change-log.ts";
 import type { Connection } from "./connection.ts";
+import { isInvalidPosition, noSuchPosition } from "./errors.ts";
 import { idsBegin, isOfAppend, recordTypes, serverName, streamOf } from "./events.ts";
 import {
   type Filter,
@@ -78,6 +79,20 @@ export function createLogReader(
     };
   }
 
+  /** Throws `invalid` for a position that lies between two records. */
+  async function pageOfAll(
+    from: number | "start" | "end",
+    options: Parameters<typeof readAllPage>[3],
+  ): Promise<Page> {
+    const read = () => readAllPage(connection, from, filter, options);
+    try {
+      return await connection.retrying(read, stopping);
+    } catch (error) {
+      if (typeof from === "number" && isInvalidPosition(error)) throw noSuchPosition(from, error);
+      throw error;
+    }
+  }
+
   /** The records of pages, until there is one, or the end. */
   async function firstRecords(
     read: (from: number | undefined) => Promise<Page>,
@@ -86,7 +101,7 @@ export function createLogReader(
   ): Promise<readonly LogRecord[]> {
     let from: number | undefined;
     for (;;) {
-      const page = await connection.retrying(() => read(from), stopping);
+      const page = await read(from);
       const records: LogRecord[] = [];
       for (const event of page.events) {
         const record = wanted(event) && records.length < limit ? recordOf(event) : undefined;
@@ -104,7 +119,7 @@ export function createLogReader(
     // One more, because the event at the place itself is read with them.
     const page = { count: limit + 1, backward: false, bytesMax: PAGE_BYTES_MAX };
     return firstRecords(
-      (from = after) => readAllPage(connection, from === 0 ? "start" : from, filter, page),
+      (from = after) => pageOfAll(from === 0 ? "start" : from, page),
       (event) => event.position > after,
       limit,
     );
@@ -115,12 +130,12 @@ export function createLogReader(
     limit: number,
   ): Promise<readonly LogRecord[]> {
     if (before === START) return [];
-    // The server takes no place beyond its end.
+    // The server refuses to read backward from a position beyond its end.
     const beyond = before === "end" || (before > known && before > (await head()));
     const begin = beyond ? "end" : before;
     const page = { count: limit, backward: true, bytesMax: PAGE_BYTES_MAX };
     return firstRecords(
-      (from = begin as number) => readAllPage(connection, from as number | "end", filter, page),
+      (from = begin as number) => pageOfAll(from as number | "end", page),
       (event) => before === "end" || event.position < before,
       limit,
     );
@@ -152,11 +167,9 @@ export function createLogReader(
     if ((from === "end" && !backward) || (backward && from === EMPTY_STREAM)) return [];
     const name = serverName(prefix, stream);
     const page = { count: limit, backward, bytesMax: PAGE_BYTES_MAX };
-    const read = (begin: number | "end"): Promise<Page> =>
-      connection.retrying(() => readStreamPage(connection, name, begin, page), stopping);
-    let { events } = await read(from === "end" ? from : Math.max(from, 0));
-    // Backward from beyond the end the server has nothing.
-    if (events.length === 0 && backward && from !== "end") ({ events } = await read("end"));
+    const begin = from === "end" ? from : Math.max(from, 0);
+    const read = () => readStreamPage(connection, name, begin, page);
+    const { events } = await connection.retrying(read, stopping);
     const within = (event: RawEvent): boolean =>
       from === "end" || (backward ? event.revision <= from : event.revision >= from);
     return events.flatMap((event) => (within(event) ? (recordOf(event) ?? []) : []));

@@ -98,6 +98,10 @@ export function answerBatchAppend(
       respond((response) => response.setError(told));
       return;
     }
+    if (append.name === "") {
+      respond((response) => response.setError(errorOf(new shared.BadRequest(), "BadRequest")));
+      return;
+    }
     const { delayMs } = faults;
     const append1 = (): void => {
       const result = store.append(append.name, append.expected, append.events);
@@ -175,7 +179,8 @@ function tellResult(
 ): void {
   if (result.outcome === "appended") {
     const success = new streams.BatchAppendResp.Success();
-    success.setCurrentRevision(String(result.revision));
+    if (result.revision < 0) success.setNoStream(nothing());
+    else success.setCurrentRevision(String(result.revision));
     const place = new shared.AllStreamPosition();
     place.setCommitPosition(String(result.position));
     place.setPreparePosition(String(result.position));
@@ -194,6 +199,9 @@ function tellResult(
     response.setError(errorOf(wrong, "WrongExpectedVersion"));
   }
 }
+
+/** The generated type of an empty member is google's, and the client's is its own. */
+const nothing = () => new shared.Empty() as never;
 
 interface Message {
   serializeBinary(): Uint8Array;

@@ -1,7 +1,7 @@
 /**
- * What lies in the EventStoreDB of tests: streams, $all, and the rules by which a server appends,
- * repeats, truncates and deletes. In memory. It claims to be no more than that: what a real server
- * does is tested on a real one.
+ * The storage of the EventStoreDB protocol double: streams, $all, and the rules by which a server
+ * appends, repeats, truncates and deletes. In memory. It answers as an EventStoreDB 24.10 server was
+ * observed to answer; test/adapter/eventstoredb-double.test.ts has one test for each observation.
  */
 
 export type Expected = number | "any" | "stream_exists" | "no_stream";
@@ -41,12 +41,14 @@ interface Stream {
 
 export interface EventStore {
   append(stream: string, expected: Expected, events: readonly ProposedEvent[]): AppendResult;
-  /** Undefined: there is none, or it was deleted. */
+  /** Undefined: there is none, or it was deleted. Empty: all of its events are truncated. */
   readStream(stream: string): readonly StoredEvent[] | "tombstoned" | undefined;
   /** In the order of positions. */
   readonly all: readonly StoredEvent[];
   /** Where the next record begins. */
   end(): number;
+  /** Whether a record begins or began there (a scavenged one counts), or it is the log's start. */
+  isPosition(at: number): boolean;
   /** Its events vanish; its revisions go on when it is written again. */
   delete(stream: string, expected: Expected): AppendResult;
   tombstone(stream: string, expected: Expected): AppendResult;
@@ -69,7 +71,10 @@ export function indexAt(events: readonly StoredEvent[], position: number): numbe
   return low;
 }
 
+/** `$tb` of a deleted stream. */
 const NEVER = Number.MAX_SAFE_INTEGER;
+/** The server's first records are its own. */
+const FIRST_POSITION = 546;
 /** After so many appends the server writes something of its own. */
 const STATISTICS_EVERY = 7;
 const NO_BYTES = new Uint8Array();
@@ -79,13 +84,13 @@ export function createEventStore(): EventStore {
   const streams = new Map<string, Stream>();
   const ids = new Map<string, StoredEvent>();
   const listeners = new Set<() => void>();
-  let end = 0;
+  const positions = new Set<number>([0]);
+  let end = FIRST_POSITION;
   let appends = 0;
 
   const find = (name: string): Stream | undefined => streams.get(name);
   const lastOf = (stream: Stream | undefined): number => (stream?.next ?? 0) - 1;
-  const softDeleted = (stream: Stream | undefined): boolean =>
-    stream !== undefined && stream.next > 0 && visible(stream).length === 0;
+  const softDeleted = (stream: Stream | undefined): boolean => stream?.truncateBefore === NEVER;
 
   function visible({ events, truncateBefore, countMax, next }: Stream): readonly StoredEvent[] {
     const first = Math.max(truncateBefore, next - countMax);
@@ -98,7 +103,7 @@ export function createEventStore(): EventStore {
       stream = { events: [], next: 0, truncateBefore: 0, countMax: NEVER, tombstoned: false };
       streams.set(name, stream);
     }
-    // Deleted and written again: what comes now is seen.
+    // A deleted stream that is written again has its new events only.
     if (softDeleted(stream)) stream.truncateBefore = stream.next;
     let last: StoredEvent | undefined;
     for (const event of proposed) {
@@ -111,6 +116,7 @@ export function createEventStore(): EventStore {
         end: end + size,
         time: Date.now(),
       };
+      positions.add(last.position);
       end += size;
       stream.events.push(last);
       all.push(last);
@@ -151,7 +157,7 @@ export function createEventStore(): EventStore {
     return event?.stream === name ? event : undefined;
   }
 
-  /** Undefined: it may be written. */
+  /** Undefined: the events may be written. */
   function verdict(
     name: string,
     expected: Expected,
@@ -165,13 +171,13 @@ export function createEventStore(): EventStore {
     const at = expected === "no_stream" ? -1 : expected;
     if (at !== "any" && at > actual) return wrong;
     if (at === actual) return undefined;
-    // A repetition, if all of them are there; refused, if some are.
+    // A repetition if all of them are there; refused if some are.
     const found = events.map(({ id }, i) => known(name, id, at === "any" ? undefined : at + 1 + i));
     const last = found.at(-1);
     if (found.every((each) => each !== undefined) && last !== undefined) {
       return { outcome: "appended", revision: last.revision, position: last.position };
     }
-    if (found[0] !== undefined) return wrong;
+    if (found.some((each) => each !== undefined)) return wrong;
     if (at === "any" || (at === -1 && softDeleted(stream))) return undefined;
     return wrong;
   }
@@ -187,14 +193,16 @@ export function createEventStore(): EventStore {
   return {
     all,
     end: () => end,
+    isPosition: (at) => positions.has(at),
 
     append(name, expected, events) {
-      const judged = verdict(name, expected, events);
+      const empty = events.length === 0 && find(name)?.tombstoned !== true;
+      const judged = empty ? undefined : verdict(name, expected, events);
       if (judged !== undefined) return judged;
-      const last = write(name, events);
-      told();
+      const last = empty ? undefined : write(name, events);
+      if (!empty) told();
       const revision = last?.revision ?? lastOf(find(name));
-      return { outcome: "appended", revision, position: last?.position ?? 0 };
+      return { outcome: "appended", revision, position: last?.position ?? end };
     },
 
     readStream(name) {
@@ -226,7 +234,7 @@ export function createEventStore(): EventStore {
       const kept = all.filter(({ stream: name, revision }) => {
         const stream = find(name);
         if (stream === undefined || stream.tombstoned) return stream?.next === revision + 1;
-        const [first] = visible(stream);
+        const [first] = softDeleted(stream) ? [] : visible(stream);
         return first === undefined ? false : revision >= first.revision;
       });
       all.splice(0, all.length, ...kept);

@@ -1,4 +1,4 @@
-/** Errors of the EventStoreDB of tests, as a call ends with them. */
+/** Errors that calls to the EventStoreDB protocol double end with. */
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 
 export type Failure = Error & Pick<StatusObject, "code" | "details" | "metadata">;
@@ -22,3 +22,6 @@ export const notLeader = (leader: { readonly host: string; readonly port: number
 
 export const accessDenied = (): Failure =>
   failure(status.PERMISSION_DENIED, "Access Denied", { exception: "access-denied" });
+
+/** Of a wrong user or password, for every call. */
+export const unauthenticated = (): Failure => failure(status.UNAUTHENTICATED, "Unauthenticated");

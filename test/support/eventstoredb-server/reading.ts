@@ -1,4 +1,4 @@
-/** Reads and subscriptions of the EventStoreDB of tests, as the protocol has them. */
+/** Reads and subscriptions of the EventStoreDB protocol double. */
 import { randomUUID } from "node:crypto";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams, {
@@ -45,8 +45,12 @@ async function answerAll(
   const all = options.getAll();
   const fits = filterOf(options);
   const place = Number(all?.getPosition()?.getCommitPosition() ?? 0);
-  if (all?.hasPosition() && backward && place > store.end()) {
-    throw failure(status.UNKNOWN, `Read position ${place} is invalid`);
+  if (all?.hasPosition() && place > store.end() && backward) {
+    throw failure(status.UNKNOWN, "Unexpected ReadAllResult: Error");
+  }
+  if (all?.hasPosition() && place < store.end() && !store.isPosition(place)) {
+    const result = options.hasFilter() ? "FilteredReadAllResult" : "ReadAllResult";
+    throw failure(status.UNKNOWN, `Unexpected ${result}: InvalidPosition`);
   }
   const events = store.all;
   const at = all?.hasPosition() ? indexAt(events, place) : all?.hasEnd() ? events.length : 0;
@@ -86,12 +90,10 @@ async function answerStream(
     call.write(response);
     return;
   }
-  const last = events.at(-1)?.revision ?? -1;
   const from = wanted?.hasRevision() ? Number(wanted.getRevision()) : undefined;
-  // Backward from beyond its end a stream has nothing in the first page.
   const within = events.filter(({ revision }) => {
     if (from === undefined) return wanted?.hasEnd() ? backward : !backward;
-    return backward ? from <= last && revision <= from : revision >= from;
+    return backward ? revision <= from : revision >= from;
   });
   await tell(call, (backward ? within.toReversed() : within).slice(0, limit));
 }
@@ -147,13 +149,17 @@ async function subscribe(
   }
 }
 
-/** After the first event at or after the place: the server takes that one as known. */
+/** After the first event at or after the position: the server takes that one as known. */
 function beginOf(store: EventStore, options: Options): number {
   const all = options.getAll();
   if (all === undefined) throw failure(status.UNIMPLEMENTED, "subscribe to $all");
   if (all.hasEnd()) return store.end();
   if (!all.hasPosition()) return 0;
   const place = Number(all.getPosition()?.getCommitPosition());
+  if (place >= store.end()) return place;
+  if (!store.isPosition(place)) {
+    throw failure(status.INVALID_ARGUMENT, "Trying to read from an invalid position.");
+  }
   return store.all[indexAt(store.all, place)]?.end ?? store.end();
 }
 

@@ -1,7 +1,7 @@
 /**
- * An EventStoreDB for tests: the protocol that the client speaks, served in this process from
- * memory (event-store.ts). It can be stopped and started again with its state, can follow another
- * that leads, and does what goes wrong on purpose (`faults`). Test support, and no more than that.
+ * The EventStoreDB protocol double: the gRPC services that the client uses, served in this process
+ * from memory (event-store.ts). It can be stopped and started again with its state, can follow
+ * another one that leads, and injects faults (`faults`).
  */
 
 import gossipService from "@eventstore/db-client/generated/gossip_grpc_pb.js";
@@ -29,7 +29,7 @@ import {
 } from "@grpc/grpc-js";
 import { type AppendFaults, answerAppend, answerBatchAppend, type BatchCall } from "./appending.ts";
 import { type AppendResult, createEventStore, type EventStore } from "./event-store.ts";
-import { accessDenied, type Failure, failure, notLeader } from "./failures.ts";
+import { accessDenied, type Failure, failure, notLeader, unauthenticated } from "./failures.ts";
 import { answerRead, type ReadCall, type ReadFaults } from "./reading.ts";
 
 export interface EventStoreServerOptions {
@@ -40,8 +40,10 @@ export interface EventStoreServerOptions {
   readonly appendBytesMax?: number | undefined;
   /** What it says of its release. */
   readonly version?: string | undefined;
-  /** `user:password` of all that may do anything; everybody when absent. */
+  /** `user:password` of each of `$admins`. When absent, or without TLS, no user is checked. */
   readonly users?: readonly string[] | undefined;
+  /** `user:password` of each of `$ops`, who may not read `$all` and `$users`. */
+  readonly operators?: readonly string[] | undefined;
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer } | undefined;
 }
 
@@ -67,13 +69,14 @@ export interface EventStoreServer {
 export const HOST = "127.0.0.1";
 const VERSION = "24.10.0-test";
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+const ADMINS_ONLY: readonly string[] = ["$all", "$users"];
 const LEADER = 8;
 const FOLLOWER = 6;
 
 export async function startEventStoreServer(
   options: EventStoreServerOptions = {},
 ): Promise<EventStoreServer> {
-  const { appendBytesMax = 1024 * 1024, version = VERSION, users, tls } = options;
+  const { appendBytesMax = 1024 * 1024, version = VERSION, users, operators = [], tls } = options;
   const store = options.store ?? createEventStore();
   const faults = {
     denied: false,
@@ -89,7 +92,7 @@ export async function startEventStoreServer(
   let serving: Server | undefined;
   let port = options.port ?? 0;
 
-  /** Why the call may not go on. */
+  /** The error that the call ends with; undefined for one that is allowed. */
   function objection(what: string, metadata: Metadata, stream = ""): Failure | undefined {
     asked.set(what, (asked.get(what) ?? 0) + 1);
     const requiresLeader = metadata.get("requires-leader")[0] === "true";
@@ -97,10 +100,13 @@ export async function startEventStoreServer(
       return notLeader({ host: HOST, port: leader.port });
     }
     if ([...forbidden].some((begin) => stream.startsWith(begin))) return accessDenied();
-    if (users === undefined) return undefined;
-    const given = String(metadata.get("authorization")[0] ?? "").replace(/^Basic /, "");
-    const user = Buffer.from(given, "base64").toString();
-    return users.includes(user) ? undefined : accessDenied();
+    if (users === undefined || tls === undefined) return undefined;
+    const given = metadata.get("authorization")[0];
+    if (given === undefined) return accessDenied();
+    const user = Buffer.from(String(given).replace(/^Basic /, ""), "base64").toString();
+    if (users.includes(user)) return undefined;
+    if (!operators.includes(user)) return unauthenticated();
+    return ADMINS_ONLY.includes(stream) ? accessDenied() : undefined;
   }
 
   function read(call: ReadCall): void {
