@@ -33,12 +33,15 @@ export interface EntityStates {
   /** The same without counting as a use: who asks is looked at with each request. */
   glance(urn: string): EntityState | undefined;
   /**
-   * A decision was made: `next` is what the entities are if `appending` succeeds; it gives each
-   * one's last position. Must be called in the turn in which the entries were read.
+   * A decision was made: `next` is the entities' state if `appending` succeeds, which resolves with
+   * each one's last position. `first` is the log's own promise, when `appending` settles later: its
+   * rejection invalidates the entries before anybody can decide on them again. Must be called in the
+   * turn in which the entries were read.
    */
   decided(
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
     appending: Promise<readonly Position[]>,
+    first?: Promise<unknown>,
   ): void;
   /** Forgets what an append that was answered as a repetition made us believe; all that was read. */
   forget(urns: readonly string[] | "all"): void;
@@ -240,31 +243,34 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   function decided(
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
     appending: Promise<readonly Position[]>,
+    first: Promise<unknown> = appending,
   ): void {
+    let lost = false;
+    function lose(): void {
+      if (lost) return;
+      lost = true;
+      for (const { entry } of decisions) {
+        if (entry.appending === appending) entry.appending = undefined;
+        entry.state = undefined;
+        freeLater(entry);
+      }
+    }
+    first.catch(lose);
     for (const { entry, next } of decisions) {
       kept.delete(entry.urn);
       pinned.set(entry.urn, entry);
       entry.state = next;
       entry.appending = appending;
     }
-    appending.then(
-      (positions) => {
-        for (const [i, { entry }] of decisions.entries()) {
-          const position = positions[i] ?? entry.position;
-          if (position > entry.position) entry.position = position;
-          if (entry.appending === appending) entry.appending = undefined;
-          freeLater(entry);
-        }
-        if (fromLog !== undefined) letGo();
-      },
-      () => {
-        for (const { entry } of decisions) {
-          if (entry.appending === appending) entry.appending = undefined;
-          entry.state = undefined;
-          freeLater(entry);
-        }
-      },
-    );
+    appending.then((positions) => {
+      for (const [i, { entry }] of decisions.entries()) {
+        const position = positions[i] ?? entry.position;
+        if (position > entry.position) entry.position = position;
+        if (entry.appending === appending) entry.appending = undefined;
+        freeLater(entry);
+      }
+      if (fromLog !== undefined) letGo();
+    }, lose);
   }
 
   /** A view that others feed may stand still: it is not for this process to remember all of it. */

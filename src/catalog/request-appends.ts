@@ -38,10 +38,10 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
   async function append(decided: readonly Decided[], key: string | undefined): Promise<Written> {
     const appends = decided.flatMap((one) => one.appends);
     if (appends.length === 0) return { position: parts.answered() };
-    const appending = appendInOrder(appends);
+    const { first, all } = appendInOrder(appends);
     const changed = decided.filter((one) => one.next !== one.entry.state);
-    if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, appending));
-    const appended = await appending;
+    if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, all), first);
+    const appended = await all;
     if (key !== undefined && appended.some((one) => one.repeated)) {
       states.forget(changed.map((one) => one.entry.urn));
     }
@@ -51,20 +51,24 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
   }
 
   /**
-   * Events have no expectation. Where a call is not one whole, they come when all that may lose a
-   * race is in the log: deciding again must not tell them twice.
+   * Events expect no revision. Where a call is not atomic, they are appended after everything that
+   * may lose a race: deciding again must not append them twice. `first`: the log's own answer to
+   * what may lose; `all`: to all appends.
    */
-  async function appendInOrder(appends: readonly Append[]): Promise<readonly Appended[]> {
+  function appendInOrder(appends: readonly Append[]) {
     const sure = appends.filter(({ expected }) => expected === "any");
     if (!parts.sharedLog || sure.length === 0 || sure.length === appends.length) {
-      return log.append(appends);
+      const all = log.append(appends);
+      return { first: all, all };
     }
-    const first = await log.append(appends.filter(({ expected }) => expected !== "any"));
-    const rest = await log.append(sure);
-    const answers = { first: first.values(), rest: rest.values() };
-    return appends.map(
-      ({ expected }) => answers[expected === "any" ? "rest" : "first"].next().value as Appended,
-    );
+    const first = log.append(appends.filter(({ expected }) => expected !== "any"));
+    const all = first.then(async (answered) => {
+      const answers = { first: answered.values(), rest: (await log.append(sure)).values() };
+      return appends.map(
+        ({ expected }) => answers[expected === "any" ? "rest" : "first"].next().value as Appended,
+      );
+    });
+    return { first, all };
   }
 
   async function earlier(

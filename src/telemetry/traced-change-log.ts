@@ -8,7 +8,15 @@ export function traceChangeLog<Log extends ChangeLog>(log: Log, traces: Pick<Tra
     append(appends) {
       const records = appends.reduce((sum, append) => sum + append.records.length, 0);
       const attributes = { "annals.records": records, "annals.streams": appends.length };
-      return traces.span("log.append", attributes, () => log.append(appends));
+      let appending: ReturnType<Log["append"]> | undefined;
+      const span = traces.span("log.append", attributes, () => {
+        appending = log.append(appends) as ReturnType<Log["append"]>;
+        return appending;
+      });
+      // The log's own promise: the log tells by it what its caller knows.
+      if (appending === undefined) return span;
+      span.catch(() => {});
+      return appending;
     },
   };
 }

@@ -144,8 +144,34 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("an append that stands on one that failed", () => {
-  test("fails too, although another's record lies where that one's was to be", async () => {
+describe("an append that builds on one that lost a race", () => {
+  test("is sent when it is issued after that one's answer", async () => {
+    const log = await open();
+    const other = await open();
+    for (let round = 0; round < 20; round++) {
+      await other.append([entry("a", 2 * round - 1, "another's")]);
+      const error = await log.append([entry("a", 2 * round - 1, "lost")]).catch((lost) => lost);
+      expect(error).toMatchObject({ name: "WrongRevision", actual: 2 * round });
+      // In the very turn of the answer.
+      expect(await log.append([entry("a", error.actual, "mine")])).toMatchObject([
+        { revision: 2 * round + 1 },
+      ]);
+    }
+  });
+
+  test("never has an actual revision that equals the expected one", async () => {
+    const logs = [await open(), await open()];
+    for (let round = 0; round < 50; round++) {
+      const outcomes = await Promise.allSettled(
+        logs.map((each, n) => each.append([entry("a", round - 1, `writer ${n}`)])),
+      );
+      const lost = outcomes.filter((outcome) => outcome.status === "rejected");
+      expect(lost).toHaveLength(1);
+      expect(lost[0]?.reason).toMatchObject({ expected: round - 1, actual: round });
+    }
+  });
+
+  test("is rejected with it when it was issued before the answer", async () => {
     const log = await open();
     const other = await open();
     await log.append([entry("a", -1, "a0")]);

@@ -22,7 +22,10 @@ interface Parts {
 }
 
 export interface Appender {
-  /** As ChangeLog.append; what one stream is refused for keeps no other from the log. */
+  /**
+   * As ChangeLog.append; a refusal by one stream keeps no other append from the log. Throws
+   * `too_large` before anything is sent.
+   */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
   /** Resolves when nothing is on its way. */
   idle(): Promise<void>;
@@ -77,9 +80,19 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
     }
   }
 
-  async function append(appends: readonly Append[]): Promise<readonly Appended[]> {
-    // All are looked at before any is sent.
+  function append(appends: readonly Append[]): Promise<readonly Appended[]> {
+    // All are checked before any is sent.
     const passengers = appends.map((append) => passengerOf(append, draftOf(append)));
+    const answer = sendAll(appends, passengers);
+    // Before any reaction of the caller: from then on the caller knows what was lost.
+    answer.catch(() => lanes.answered(passengers));
+    return answer;
+  }
+
+  async function sendAll(
+    appends: readonly Append[],
+    passengers: readonly Passenger[],
+  ): Promise<readonly Appended[]> {
     const outcomes = await Promise.allSettled(passengers.map(lanes.board));
     const appended: Appended[] = [];
     const byStream = new Map<StreamName, Appended>();

@@ -77,6 +77,14 @@ export async function openEventStoreChangeLog(
     }
   }
 
+  function checkWritable(): void {
+    if (!readOnly) return;
+    throw new CatalogError(
+      "unavailable",
+      `the log in eventstoredb at ${hosts} is open for reading only`,
+    );
+  }
+
   /** One at a time: each begins where the one before ended. */
   function withNames<T>(work: (kept: StreamNames) => T): Promise<T> {
     const running = namesWork.then(async () => {
@@ -130,15 +138,15 @@ export async function openEventStoreChangeLog(
   return {
     id,
 
-    async append(appends) {
-      checkOpen();
-      if (readOnly) {
-        throw new CatalogError(
-          "unavailable",
-          `the log in eventstoredb at ${hosts} is open for reading only`,
-        );
+    // The appender's own promise: what is issued after its answer counts as issued knowing it.
+    append(appends) {
+      try {
+        checkOpen();
+        checkWritable();
+        return appends.length === 0 ? Promise.resolve([]) : appender.append(appends);
+      } catch (error) {
+        return Promise.reject(error);
       }
-      return appends.length === 0 ? [] : appender.append(appends);
     },
 
     async findAppend(stream, appendId) {

@@ -1,11 +1,13 @@
 /**
- * Who may be in flight beside whom, stream by stream. Appends of different streams fly side by side,
- * as do those of one stream that expect no revision.
+ * The order of appends, stream by stream. Appends to different streams are in flight at the same
+ * time, as are those to one stream that expect any revision.
  *
- * An append that names a revision waits for those before it to its stream. Sent at once it could
- * be taken for what it is not: when the one it stands on loses against another writer, that
- * writer's record lies just where its own was expected, and the revision is right by accident. So
- * it is sent when the ground it stands on is known, and refused when that was lost.
+ * An append that expects a revision waits for the earlier ones to its stream. Sent at once it could
+ * succeed by accident: when the append that it builds on loses against another writer, that writer's
+ * record has the revision that it expects. So it is sent when the earlier ones are answered. If one
+ * of them was lost, the appends that were issued before the caller had that answer, and that expect
+ * the revision which it would have reached, are rejected with the same error. An append that is
+ * issued after the answer is sent: its caller knows of the loss.
  *
  * An append with an id waits likewise: its stream is searched for the id before it is sent.
  */
@@ -22,28 +24,35 @@ export interface Passenger {
   readonly fly: () => Promise<Appended>;
   /** What the append was answered when it was made before. */
   readonly earlier: () => Promise<Appended | undefined>;
-  /** Where the stream is. */
+  /** The stream's current revision. */
   readonly actual: () => Promise<Revision>;
 }
 
 export interface Lanes {
-  /** Resolves or rejects as the flight does, or rejects when what it stands on was lost. */
+  /** Resolves or rejects as the flight does, or rejects with the error of the append it builds on. */
   board(passenger: Passenger): Promise<Appended>;
+  /** The caller of these appends has its answer: appends that board from now on know of it. */
+  answered(passengers: readonly Passenger[]): void;
   /** Resolves when nothing flies or waits. */
   idle(): Promise<void>;
 }
 
 interface Waiting extends Passenger {
-  readonly turn: number;
+  /** As `board` was given it. */
+  readonly passenger: Passenger;
+  /** When it boarded, on the clock of boardings and answers. */
+  readonly boarded: number;
   readonly resolve: (answer: Appended) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Lost {
-  /** Where the stream would have been after it; undefined: wherever. */
+  readonly passenger: Passenger;
+  /** The revision that it would have reached; undefined: any. */
   readonly revision: number | undefined;
-  readonly turn: number;
   readonly error: unknown;
+  /** When its caller had the answer; infinite until then. */
+  answered: number;
 }
 
 interface Lane {
@@ -60,10 +69,10 @@ const REACHED_MAX = 30_000;
 export function createLanes(): Lanes {
   const lanes = new Map<StreamName, Lane>();
   const resting = new Set<() => void>();
-  /** Where our own appends took streams lately: that ground is certain. */
+  /** The revisions that our own appends reached: what builds on them is certain. */
   const reached = new Map<StreamName, number>();
-  /** Who boards in a turn cannot have heard yet of what was lost in it. */
-  let turn = 0;
+  /** Counts boardings and answers. */
+  let clock = 0;
 
   const mayFly = (lane: Lane, passenger: Passenger): boolean =>
     lane.flying === 0 || (!lane.closed && !passenger.alone && passenger.expected === "any");
@@ -72,7 +81,7 @@ export function createLanes(): Lanes {
     const lost = groundLost(lane, passenger, reached.get(passenger.stream));
     lane.flying++;
     lane.closed = passenger.alone || passenger.expected !== "any";
-    const flight = lost === undefined ? passenger.fly() : refuse(passenger, lost);
+    const flight = lost === undefined ? passenger.fly() : refuse(passenger, lost.error);
     flight.then(
       (answer) => {
         noteReached(passenger.stream, answer.revision);
@@ -100,9 +109,9 @@ export function createLanes(): Lanes {
 
   function leave(lane: Lane, stream: StreamName): void {
     if (lane.lost.length > 0) {
-      // Those that wait since before may still stand on it.
-      const since = Math.min(turn, ...lane.waiting.map((each) => each.turn));
-      lane.lost = lane.lost.filter((each) => each.turn >= since);
+      // An append that boarded before the answer may still wait.
+      const [first] = lane.waiting;
+      lane.lost = lane.lost.filter(({ answered }) => answered > (first?.boarded ?? clock));
     }
     if (lane.flying > 0 || lane.waiting.length > 0 || lane.lost.length > 0) return;
     lanes.delete(stream);
@@ -111,18 +120,15 @@ export function createLanes(): Lanes {
     resting.clear();
   }
 
-  function noteLost(lane: Lane, { stream, expected, count }: Passenger, error: unknown): void {
+  function noteLost(lane: Lane, { passenger }: Waiting, error: unknown): void {
+    const { expected, count } = passenger;
     const revision = expected === "any" ? undefined : expected + count;
-    lane.lost.push({ revision, turn, error });
-    setImmediate(() => {
-      turn++;
-      leave(lane, stream);
-    });
+    lane.lost.push({ passenger, revision, error, answered: Number.POSITIVE_INFINITY });
   }
 
   function noteReached(stream: StreamName, revision: number): void {
     const before = reached.get(stream) ?? -1;
-    // Put in anew, so that the one that was put in longest ago goes first.
+    // Inserted again: the oldest entry is evicted first.
     reached.delete(stream);
     reached.set(stream, Math.max(before, revision));
     if (reached.size <= REACHED_MAX) return;
@@ -138,10 +144,20 @@ export function createLanes(): Lanes {
           lane = { waiting: [], flying: 0, closed: false, lost: [] };
           lanes.set(passenger.stream, lane);
         }
-        const waiting = { ...passenger, turn, resolve, reject };
+        const waiting = { ...passenger, passenger, boarded: ++clock, resolve, reject };
         if (lane.waiting.length === 0 && mayFly(lane, passenger)) start(lane, waiting);
         else lane.waiting.push(waiting);
       });
+    },
+
+    answered(passengers) {
+      clock++;
+      for (const passenger of passengers) {
+        const lane = lanes.get(passenger.stream);
+        if (lane === undefined) continue;
+        for (const lost of lane.lost) if (lost.passenger === passenger) lost.answered = clock;
+        leave(lane, passenger.stream);
+      }
     },
 
     idle() {
@@ -151,22 +167,28 @@ export function createLanes(): Lanes {
   };
 }
 
-/** Why an append must fail whose ground may be an append that failed. */
-function groundLost(lane: Lane, passenger: Waiting, reached: number | undefined): unknown {
-  const { expected } = passenger;
+/** The lost append that an append builds on, where it boarded before that one's answer. */
+function groundLost(
+  lane: Lane,
+  { expected, boarded }: Waiting,
+  reached: number | undefined,
+): Lost | undefined {
   if (expected === "any" || reached === expected) return undefined;
-  const lost = lane.lost.find(
-    (each) =>
-      each.turn >= passenger.turn && (each.revision === undefined || each.revision === expected),
+  return lane.lost.find(
+    ({ answered, revision }) =>
+      boarded < answered && (revision === undefined || revision === expected),
   );
-  return lost?.error;
 }
 
-/** As the server would have refused it, had it come to know. */
-async function refuse(passenger: Waiting, lost: unknown): Promise<Appended> {
+/**
+ * An append that was made before is answered as it was then. Otherwise it is rejected with the
+ * stream's revision, or, where that is the expected one by accident, with the error itself.
+ */
+async function refuse(passenger: Waiting, error: unknown): Promise<Appended> {
   const { stream, expected } = passenger;
   const earlier = await passenger.earlier();
   if (earlier !== undefined) return earlier;
-  if (!(lost instanceof WrongRevision) || expected === "any") throw lost;
-  throw new WrongRevision(stream, expected, await passenger.actual());
+  if (!(error instanceof WrongRevision) || expected === "any") throw error;
+  const actual = await passenger.actual();
+  throw actual === expected ? error : new WrongRevision(stream, expected, actual);
 }
