@@ -63,7 +63,8 @@ export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress 
   requireLog(config);
   const isUrl = /^[a-z+]+:\/\//.test(to);
   // A log in a server keeps what it knows of the names of streams in the directory of its node.
-  const target = isUrl ? { data: config.data, log: to } : { data: resolve(to), log: embedded };
+  const data = isUrl || to === embedded ? config.data : resolve(to);
+  const target = { data, log: isUrl ? to : embedded };
   if (target.data === config.data && target.log === config.log) {
     throw new CatalogError("invalid", `"${to}" is where the log is`, {
       hint: "Name another place with --to",

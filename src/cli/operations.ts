@@ -120,7 +120,8 @@ export interface Operations {
   ): Promise<VerifiedStores>;
 
   /**
-   * Copies the log into another one: a data directory, or the URL of an EventStoreDB. Throws
+   * Copies the log into another one: a data directory, "embedded" for that of the configuration, or
+   * the URL of an EventStoreDB. Throws
    * CatalogError `conflict` where something else is there, `unavailable` while a service runs here.
    */
   copyLog(

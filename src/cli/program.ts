@@ -281,8 +281,7 @@ const logHelp = `
 What the log holds beside the changes of entities is left out, and not counted by --limit: jobs, the
 audit trail, records that views could not take, schemas. So positions have gaps here.`;
 
-const copyHelp =
-  "a data directory, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)";
+const copyHelp = `a data directory, "embedded" for that of --data, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)`;
 
 /** What a service with the same settings would listen on. */
 const serverHelp = `address of the catalog (default: http://${defaultOf("host")}:${defaultOf("port")}; ${variableOf("host")} and ${variableOf("port")})`;

@@ -4,6 +4,7 @@
  * ANNALS_BODY_BYTES_MAX.
  */
 import { fileURLToPath } from "node:url";
+import { eventStoreSchemes } from "../core/server-address.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import {
   bytes,
@@ -86,14 +87,10 @@ export const settings = {
     about: "Directory of the log and its views; serve makes it where it is not there",
     commands: placed,
   }),
-  log: setting(
-    store(["esdb", "esdb+discover", "kurrentdb"], "esdb://localhost:2113?tls=false"),
-    embedded,
-    {
-      about: "Where the log is: in the data directory, or an EventStoreDB",
-      commands: logged,
-    },
-  ),
+  log: setting(store(eventStoreSchemes, "esdb://localhost:2113?tls=false"), embedded, {
+    about: "Where the log is: in the data directory, or an EventStoreDB",
+    commands: logged,
+  }),
   aspects: setting(
     store(["postgres", "postgresql"], "postgres://user@localhost/annals"),
     embedded,

@@ -7,6 +7,12 @@
 export const withoutPassword = (address: string): string =>
   address.replace(/^([\w+.-]*:\/\/|)([^:@/?#]*):(?!\/\/).*@/s, "$1$2:***@");
 
+/** Schemes of an EventStoreDB's address; KurrentDB is its later name. */
+export const eventStoreSchemes: readonly string[] = [
+  ...["esdb", "esdb+discover"],
+  ...["kurrentdb", "kurrentdb+discover", "kdb", "kdb+discover"],
+];
+
 /** A part of an address; as it stands where its percent signs are none that encode. */
 export function decodedPart(text: string): string {
   try {

@@ -2,10 +2,12 @@
  * What is peculiar to the log on EventStoreDB: names and ids on the server, what lies beside the
  * log, truncation, the address, TLS and users, and what `annals check` says.
  */
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position, revision, START } from "../../src/core/position.ts";
@@ -268,7 +270,7 @@ describe("a stream that was truncated", () => {
     expect((await readWholeStream(log, "b")).map(text)).toEqual(["b4"]);
   });
 
-  test("or deleted is none, and may be written again; tombstoned it may not", async () => {
+  test("or deleted is empty and may be written again; tombstoned it is gone for good", async () => {
     const log = await open();
     const operator = EventStoreDBClient.connectionString(server.address);
     await log.append([entry("a", -1, "a0"), entry("b", -1, "b0")]);
@@ -281,8 +283,9 @@ describe("a stream that was truncated", () => {
     }
     expect(await log.append([entry("a", -1, "anew")])).toMatchObject([{ revision: 1 }]);
     await expect(log.append([entry("b", -1, "b1")])).rejects.toMatchObject({
-      code: "unavailable",
-      message: expect.stringMatching(/"b" was deleted for good/),
+      code: "gone",
+      message: expect.stringMatching(/"b" is tombstoned/),
+      hint: expect.stringMatching(/do not send the request again/),
     });
   });
 });
@@ -314,13 +317,26 @@ describe("the address", () => {
     ["esdb://h:2113?tls=false", "h:2113", false, false],
     ["esdb://u:p@h1,h2:2114/?TLS=true&max_append_size=7", "h1,h2:2114", true, true],
     ["esdb+discover://cluster.example?nodePreference=leader", "cluster.example", true, false],
-  ])("%s is understood", (text, hosts, secure, withCredentials) => {
-    expect(parseAddress(text)).toMatchObject({ hosts, secure, withCredentials });
-    expect(parseAddress(text).connection).not.toMatch(/max/i);
+    ["kurrentdb://u:p@h:2113?tls=false", "h:2113", false, true],
+    ["kurrentdb+discover://cluster.example", "cluster.example", true, false],
+    ["kdb://h?tlsVerifyCert=true", "h", true, false],
+  ])("%s is parsed, and the client gets a scheme that it knows", (text, hosts, secure, user) => {
+    expect(parseAddress(text)).toMatchObject({ hosts, secure, withCredentials: user });
+    const { connection } = parseAddress(text);
+    expect(connection).not.toMatch(/max/i);
+    const discover = text.includes("+discover") ? "+discover" : "";
+    expect(connection).toMatch(new RegExp(`^esdb${RegExp.escape(discover)}://`));
+  });
+
+  test.each(["kurrentdb", "kdb"])("of the scheme %s opens the same log", async (scheme) => {
+    await (await open()).append([entry("a", -1, "a0")]);
+    const log = await open({ connection: server.address.replace("esdb:", `${scheme}:`) });
+    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
   });
 
   test.each([
-    ["http://user:secret@h", /none of an EventStoreDB/],
+    ["http://user:secret@h", /is not an EventStoreDB connection string/],
+    ["esdb://user:secret@h?tlsVerifyCert=false", /tlsVerifyCert=false, which the client does not/],
     ["esdb://user:secret@h?tlss=false", /unknown key "tlss"/],
     ["esdb://user:secret@h?maxAppendSize=much", /maxAppendSize "much"/],
     ["esdb://user:secret@h?defaultDeadline=soon", /malformed/],
@@ -344,7 +360,7 @@ describe("with TLS and users", () => {
 
   beforeEach(async () => {
     const tls = { key: readFileSync(keyFile), certificate: readFileSync(certificateFile) };
-    secure = await start({ tls, users: ["admin:ch:nge it"] });
+    secure = await start({ tls, users: ["admin:ch:nge it"], operators: ["ops:o"] });
   });
 
   test("the log works for one that is let in", async () => {
@@ -354,12 +370,29 @@ describe("with TLS and users", () => {
     expect((await log.listStreams("", { limit: 9 })).length).toBe(1);
   });
 
+  test("a connection to an IP address prints no warning", async () => {
+    const module = new URL("../../src/log/eventstoredb/eventstore-change-log.ts", import.meta.url);
+    const code = `
+      import { openEventStoreChangeLog } from ${JSON.stringify(module.href)};
+      const log = await openEventStoreChangeLog(${JSON.stringify({
+        connection: address(`admin:${encodeURIComponent("ch:nge it")}`),
+      })});
+      console.log(await log.head());
+      await log.close();`;
+    const run = promisify(execFile);
+    const args = ["--input-type=module", "--eval", code];
+    expect(await run(process.execPath, args)).toEqual({ stdout: "0\n", stderr: "" });
+  });
+
   test.each([
-    ["a wrong password", () => address("admin:wrong"), /denies access/],
+    ["a wrong password", () => address("admin:wrong"), /rejects the user or the password/],
+    ["a missing user", () => address("").replace("@", ""), /denies access/],
+    ["a user of $ops", () => address("ops:o"), /denies access/],
     ["no certificate", () => secure.address, /cannot reach/],
     ["no TLS", () => secure.address.replace("tls=true", "tls=false"), /cannot reach/],
-  ])("%s is told", async (_, connection, message) => {
-    await expect(open({ connection: connection() })).rejects.toMatchObject({
+  ])("%s is named", async (_, connection, message) => {
+    const opening = open({ connection: connection() }).then((log) => log.head());
+    await expect(opening).rejects.toMatchObject({
       code: "unavailable",
       message: expect.stringMatching(message),
     });
@@ -371,7 +404,26 @@ test("what the client says is told as one sentence", () => {
   expect(failure).toMatchObject({ message: expect.stringMatching(/after 10 attempts$/) });
 });
 
+test("an error that the server sent is not reported as an unreachable server", async () => {
+  const failure = (code: number, details: string) =>
+    translated(Object.assign(new Error(details), { code, details }), "a:2113").message;
+  expect(failure(2, "Unexpected ReadAllResult: Error")).toBe(
+    "eventstoredb at a:2113 answered with an error: Unexpected ReadAllResult: Error",
+  );
+  expect(failure(13, "Internal")).toMatch(/answered with an error/);
+  expect(failure(14, "No connection established")).toMatch(/cannot reach/);
+});
+
 describe("annals check", () => {
+  test("names a wrong password as such", async () => {
+    const tls = { key: readFileSync(keyFile), certificate: readFileSync(certificateFile) };
+    const secure = await start({ tls, users: ["admin:right"] });
+    const connection = `${secure.address.replace("://", "://admin:wrong@")}&tlsCAFile=${encodeURIComponent(certificateFile)}`;
+    await expect(checkEventStore({ connection })).rejects.toMatchObject({
+      message: expect.stringMatching(/rejects the user or the password/),
+    });
+  });
+
   test("finds nothing against a server that is well, and leaves nothing there", async () => {
     const before = names();
     const checked = await checkEventStore({ connection: server.address });

@@ -2,8 +2,10 @@
  * The Kafka driver, set up as all of the feed uses it: bounded in time, silent but for our own log,
  * and with no topics made by accident.
  */
+
 import { rootCertificates } from "node:tls";
 import { type Admin, Kafka, logLevel, type ProducerConfig, type SASLOptions } from "kafkajs";
+import { dropWarnings } from "../../core/known-warnings.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
 import { createKeyPartitioner } from "./key-partitioner.ts";
@@ -30,7 +32,7 @@ export function createKafkaClient(
   address: KafkaAddress,
   { clientId, certificates, logger }: KafkaClientOptions,
 ): KafkaClient {
-  passOverNegativeTimeouts();
+  dropWarnings(isNegativeTimeout);
   const { login, tls } = address;
   const kafka = new Kafka({
     clientId,
@@ -72,19 +74,6 @@ export async function withAdmin<T>(
   }
 }
 
-let passedOver = false;
-
-/**
- * The driver sets timers into the past, which do what they should; Node says so once for every
- * process, in the midst of what a command prints.
- */
-function passOverNegativeTimeouts(): void {
-  if (passedOver) return;
-  passedOver = true;
-  const { emitWarning } = process;
-  process.emitWarning = ((...args: Parameters<typeof emitWarning>) => {
-    const [, name] = args as readonly unknown[];
-    if (name === "TimeoutNegativeWarning" && new Error().stack?.includes("kafkajs")) return;
-    Reflect.apply(emitWarning, process, args);
-  }) as typeof emitWarning;
-}
+/** The driver sets timers into the past, which then fire at once, as they should. */
+const isNegativeTimeout: Parameters<typeof dropWarnings>[0] = ({ name, stack }) =>
+  name === "TimeoutNegativeWarning" && stack.includes("kafkajs");

@@ -1,21 +1,24 @@
 /**
  * The address of an EventStoreDB: `esdb://[user:password@]host[:2113][,host…][?key=value&…]`, or
- * `esdb+discover://` with a name of DNS for the whole cluster.
+ * `esdb+discover://` with one DNS name for the whole cluster. `kurrentdb` and `kdb` are other names
+ * of the scheme.
  *
- * | key | what it says |
+ * | key | meaning |
  * | --- | --- |
- * | tls | `false`: no TLS, and no credentials either, since the client sends none then |
- * | tlsCAFile | the authority that signed the servers' certificates |
- * | userCertFile, userKeyFile | a certificate of our own |
- * | defaultDeadline | how long a call may take, in milliseconds; 10,000 |
- * | keepAliveInterval, keepAliveTimeout | the heartbeat, in milliseconds; 10,000 each, -1: none |
- * | nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts | how a cluster is searched |
- * | connectionName | what the server's own log calls us |
+ * | tls | `false`: no TLS, and no credentials either, because the client sends none then |
+ * | tlsCAFile | file of the authority that signed the servers' certificates |
+ * | userCertFile, userKeyFile | client certificate |
+ * | defaultDeadline | longest time of a call, in milliseconds; 10,000 |
+ * | keepAliveInterval, keepAliveTimeout | heartbeat, in milliseconds; 10,000 each, -1: none |
+ * | nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts | discovery of a cluster |
+ * | connectionName | name of this client in the server's log |
  * | maxAppendSize | the server's MaxAppendSize in bytes, where it is not the default of 1 MiB |
  *
- * `maxAppendSize` is for us; the client is given the rest.
+ * `maxAppendSize` is our own; the client gets the rest. `tlsVerifyCert=false` is rejected: the client
+ * ignores it.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { eventStoreSchemes } from "../../core/server-address.ts";
 
 export interface Address {
   /** For the client. Holds the password: never to be shown. */
@@ -50,17 +53,17 @@ const KEYS = new Set(
   ].map((key) => key.toLowerCase()),
 );
 const OWN = "maxappendsize";
-const FORM = /^(esdb(?:\+discover)?:\/\/)(?:([^@/?]*)@)?([^/?]+)\/?(?:\?(.*))?$/;
+const FORM = /^([a-z]+)(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?]+)\/?(?:\?(.*))?$/;
 
 /** Throws CatalogError `invalid`. The client would say the same, but with the password in it. */
 export function parseAddress(connection: string): Address {
   const match = FORM.exec(connection.trim());
-  if (match === null) {
-    throw new CatalogError("invalid", "the log's address is none of an EventStoreDB", {
+  if (match === null || !eventStoreSchemes.includes(match[1] ?? "")) {
+    throw new CatalogError("invalid", "--log is not an EventStoreDB connection string", {
       hint: "Write it as esdb://user:password@host:2113?tls=true, or esdb://host:2113?tls=false",
     });
   }
-  const [, scheme, credentials, hosts = "", query = ""] = match;
+  const [, , discover = "", credentials, hosts = "", query = ""] = match;
   let appendBytesMax = appendBytesMaxByDefault;
   let secure = true;
   const kept: string[] = [];
@@ -76,16 +79,23 @@ export function parseAddress(connection: string): Address {
       });
     }
     if (key === "tls") secure = value !== "false";
+    if (key === "tlsverifycert" && value.trim() === "false") throw unverified();
   }
   const user = credentials === undefined ? "" : `${credentials}@`;
   return {
-    connection: `${scheme}${user}${hosts}${kept.length === 0 ? "" : `?${kept.join("&")}`}`,
+    // The client knows the first name alone.
+    connection: `esdb${discover}://${user}${hosts}${kept.length === 0 ? "" : `?${kept.join("&")}`}`,
     hosts,
     appendBytesMax,
     secure,
     withCredentials: credentials !== undefined,
   };
 }
+
+const unverified = (): CatalogError =>
+  new CatalogError("invalid", "--log has tlsVerifyCert=false, which the client does not support", {
+    hint: "Name the authority's certificate with tlsCAFile=ca.crt; without TLS write tls=false",
+  });
 
 function bytesOf(value: string): number {
   const bytes = Number(value);

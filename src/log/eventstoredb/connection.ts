@@ -17,6 +17,7 @@ import type {
   ReadResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import { CatalogError } from "../../core/errors.ts";
+import { dropWarnings } from "../../core/known-warnings.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { asCommandError, isTransient, translated } from "./errors.ts";
 
@@ -142,7 +143,11 @@ export function openConnection(connection: string): Connection {
   };
 }
 
+/** Node will ignore a TLS server name that is an IP address; gRPC gives it one for such hosts. */
+const isServerNameOfAddress: Parameters<typeof dropWarnings>[0] = ({ code }) => code === "DEP0123";
+
 function createClient(address: Address): EventStoreDBClient {
+  dropWarnings(isServerNameOfAddress);
   try {
     return EventStoreDBClient.connectionString(address.connection);
   } catch (error) {

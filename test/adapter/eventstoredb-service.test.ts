@@ -1,0 +1,85 @@
+/** The service on EventStoreDB (its protocol double), as clients and commands see it. */
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { entityStream } from "../../src/core/stream.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { copyLogTo } from "../../src/offline.ts";
+import { readEverything } from "../contract/change-log-driver.ts";
+import {
+  type EventStoreServer,
+  startEventStoreServer,
+} from "../support/eventstoredb-server/server.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+let server: EventStoreServer;
+let service: RunningService;
+
+const tag = (name: string) => `urn:li:tag:${name}`;
+
+beforeEach(async () => {
+  server = await startEventStoreServer();
+  service = await runningService({ log: server.address });
+});
+
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  await server.stop();
+});
+
+describe("a position between two records", () => {
+  test.each(["/changes", "/changes?previous=true"])(
+    "is invalid for GET %s, with the way to go on",
+    async (path) => {
+      const first = await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
+      await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
+      const after = (first.position ?? 0) + 1;
+      const answer = await service.client.get(
+        `${path}${path.includes("?") ? "&" : "?"}after=${after}`,
+      );
+      expect(answer).toMatchObject({
+        status: 422,
+        body: {
+          code: "invalid",
+          message: `position ${after} is not the position of a record of this log. Continue with a position that the service returned`,
+        },
+      });
+    },
+  );
+
+  test("is invalid for a stream of changes before it begins", async () => {
+    const first = await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
+    await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
+    const after = (first.position ?? 0) + 1;
+    const answer = await service.client.call("GET", `/changes?after=${after}`, undefined, {
+      accept: "text/event-stream",
+    });
+    expect(answer).toMatchObject({ status: 422, body: { code: "invalid" } });
+  });
+});
+
+test("a write to a tombstoned stream is gone for good, and the service stays healthy", async () => {
+  await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
+  const operator = EventStoreDBClient.connectionString(server.address);
+  await operator.tombstoneStream(entityStream(tag("one")));
+  await operator.dispose();
+  const answer = await service.client.upsert(tag("one"), "tagProperties", { name: "changed" });
+  expect(answer).toMatchObject({ status: 410, body: { code: "gone" } });
+  expect(answer.headers.get("retry-after")).toBeNull();
+  expect((await service.client.get("/health")).status).toBe(200);
+  const other = await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
+  expect(other.status).toBe(200);
+});
+
+test("copy-log --to embedded copies the log into --data", async () => {
+  await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
+  const config = readConfig({ log: server.address, data: service.directory }, {});
+  await service.restart(async () => {
+    const { copied } = await copyLogTo(config, { to: "embedded", onProgress: () => {} });
+    expect(copied).toBeGreaterThan(0);
+    const log = openSqliteChangeLog({ file: `${service.directory}/log.sqlite`, readOnly: true });
+    const streams = (await readEverything(await log)).map(({ stream }) => stream);
+    expect(streams).toContain(entityStream(tag("one")));
+    await (await log).close();
+  });
+});
