@@ -4,14 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
-import { builtIns, builtInTime } from "./auth/default-policies.ts";
 import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { admitRegistryWrite } from "./auth/registry-writes.ts";
 import { sightFields } from "./auth/sights.ts";
-import { builtInStates } from "./catalog/built-in-ports.ts";
+import { openBuiltIns } from "./built-ins.ts";
 import { createCatalog } from "./catalog/create-catalog.ts";
 import { removeLeftValuesLater } from "./catalog/definition-removal.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
@@ -86,6 +85,11 @@ export async function openService(
       below,
       opening,
     );
+    const fixedPolicies = await openBuiltIns(config, below, {
+      catalog,
+      logger,
+      systemActor: systemActorOf(config),
+    });
     const audit = createAuditTrail({
       log: below.log,
       decode: decodeRecord,
@@ -125,6 +129,7 @@ export async function openService(
       operatorToken: operator,
       required,
       namespace: config.urnNamespace,
+      fixedPolicies,
       tokenDurationMax: config.tokenDurationMax,
       requestsPerSecondMax: config.requestsPerSecondMax,
       audit,
@@ -135,6 +140,7 @@ export async function openService(
       catalog,
       access,
       required,
+      fixedPolicies,
       ...judgingParts(config, below, { required, logger }),
     });
     const graphql = createLateGraphqlDoor({
@@ -202,10 +208,6 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
   const { model, rules, log, projector, readers } = below;
   const catalog = await createCatalog({
     model,
-    builtIns: builtInStates(builtIns(config.urnNamespace), {
-      actor: systemActorOf(config),
-      time: builtInTime,
-    }),
     patchRules: patchRules(),
     log,
     encode: encodeChange,
@@ -323,7 +325,6 @@ function judgingParts(
   return {
     model,
     namespace,
-    builtIns: builtIns(namespace),
     urnOf: createProposalUrns(model, namespace),
     proposalsOf: (snapshots: Parameters<typeof proposalsOf>[1]) => proposalsOf(model, snapshots),
     patchRules: authorizes("write", config, required) ? patchRules() : undefined,

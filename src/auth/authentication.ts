@@ -10,10 +10,9 @@
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { rootUserId } from "./default-policies.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import type { OperatorToken } from "./operator-token.ts";
-import { standingOf } from "./principals.ts";
+import { rootUserId, standingOf } from "./principals.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 import { isStored, storedState } from "./stored-state.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";

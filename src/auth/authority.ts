@@ -1,12 +1,12 @@
 /**
- * May they? The one place where policies are judged: those that are stored, and the defaults that
- * nobody has written. Policies are read for each question, since the questions are few (tokens,
- * policies, users, operations) and an answer from before an edit would be wrong.
+ * The one place that evaluates policies. They are read for each question, since the questions are few
+ * (tokens, policies, users, operations) and an answer from before an edit would be wrong. The fixed
+ * policies always count, also while the stored ones cannot be read.
  */
 import { CatalogError } from "../core/errors.ts";
-import { defaultPolicies, rootUserId } from "./default-policies.ts";
+import type { FixedPolicies } from "./fixed-policies.ts";
 import { meets, type Policy, type Principal } from "./policy.ts";
-import { findPrincipal, findResource } from "./principals.ts";
+import { findPrincipal, findResource, rootUserId } from "./principals.ts";
 import type { Demand } from "./privileges.ts";
 import type { StoredEntities } from "./stored-entities.ts";
 
@@ -31,22 +31,23 @@ export interface Authority {
 
 export function createAuthority(
   entities: StoredEntities,
-  { namespace }: { readonly namespace: string },
+  {
+    namespace,
+    fixedPolicies,
+  }: { readonly namespace: string; readonly fixedPolicies: FixedPolicies },
 ): Authority {
-  const defaults = [...defaultPolicies(namespace)];
-  const urns = defaults.map(([id]) => `urn:${namespace}:dataHubPolicy:${id}`);
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   // Access tokens of a suspended root user are refused like any; the operator's token is not one.
   const alone: Principal = { urn: root, groups: [], roles: [] };
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
 
-  // Whatever somebody may have written under their urns.
-  const always = defaults.flatMap(([, policy]) => (policy.editable ? [] : [policy]));
+  const always = [...fixedPolicies.values()];
 
   async function policies(): Promise<readonly Policy[]> {
     const found: Policy[] = [...always];
-    for (const { dataHubPolicyInfo } of (await entities.list("dataHubPolicy", urns)).values()) {
-      if (dataHubPolicyInfo !== undefined) found.push(dataHubPolicyInfo as Policy);
+    for (const [urn, { dataHubPolicyInfo }] of await entities.list("dataHubPolicy")) {
+      if (dataHubPolicyInfo === undefined || fixedPolicies.has(urn)) continue;
+      found.push(dataHubPolicyInfo as Policy);
     }
     return found;
   }

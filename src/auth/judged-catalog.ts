@@ -8,9 +8,8 @@ import type { Eyes } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import type { PatchRules } from "../core/patch.ts";
 import type { Model } from "../model/model.ts";
-import { storeBuiltIns } from "./built-in-writes.ts";
-import type { BuiltIn } from "./default-policies.ts";
 import { endTokensWithUsers } from "./ended-users.ts";
+import { type FixedPolicies, keepFixedPolicies } from "./fixed-policies.ts";
 import { guardCatalog, guarded } from "./guarded-catalog.ts";
 import type { Lowering } from "./hierarchies.ts";
 import type { OpenedAccess } from "./open-access.ts";
@@ -38,8 +37,7 @@ interface Parts {
   /** A snapshot is its proposals. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
-  /** What is there before anybody wrote it. */
-  readonly builtIns: readonly BuiltIn[];
+  readonly fixedPolicies: FixedPolicies;
   /** Whether tokens are asked for. */
   readonly required: boolean;
   /** Absent: policies do not say who reads what. */
@@ -56,9 +54,10 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
   const ending = { tokens, urnOf, namespace, systemActor };
-  const own = { builtIns: parts.builtIns, urnOf, proposalsOf, namespace, systemActor };
+  const { fixedPolicies } = parts;
+  const own = { fixedPolicies, urnOf, proposalsOf, namespace, systemActor };
   const whole = <C extends Catalog>(one: C): C =>
-    endTokensWithUsers(storeBuiltIns(one, own), ending);
+    endTokensWithUsers(keepFixedPolicies(one, own), ending);
   const catalog = whole(parts.catalog);
   const { entities } = access;
   const ruled = new Set(

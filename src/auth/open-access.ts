@@ -7,6 +7,7 @@ import type { AuditTrail } from "./audit.ts";
 import { type Authentication, createAuthentication, type RequestLimit } from "./authentication.ts";
 import { type Authority, createAuthority } from "./authority.ts";
 import { createFailureLimit } from "./failure-limit.ts";
+import type { FixedPolicies } from "./fixed-policies.ts";
 import type { OperatorToken } from "./operator-token.ts";
 import { createRequestLimit } from "./request-limit.ts";
 import { openSigningKeys } from "./signing-keys.ts";
@@ -27,6 +28,7 @@ export interface AccessOptions {
   /** All but the open routes ask for a token. */
   readonly required: boolean;
   readonly namespace: string;
+  readonly fixedPolicies: FixedPolicies;
   readonly tokenDurationMax: TokenDuration;
   /** Of one user or address; 0 for no limit. */
   readonly requestsPerSecondMax: number;
@@ -59,7 +61,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
   return {
     entities,
     limit: createRequestLimit(options.requestsPerSecondMax, now),
-    authority: createAuthority(entities, { namespace }),
+    authority: createAuthority(entities, { namespace, fixedPolicies: options.fixedPolicies }),
     tokens: createAccessTokens({
       catalog,
       entities,

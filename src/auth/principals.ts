@@ -2,6 +2,9 @@
 import type { Principal, Resource } from "./policy.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 
+/** Last part of the urn of the first user. */
+export const rootUserId = "datahub";
+
 /** `removed` and `suspended` users may do nothing; an `unknown` one is not in the catalog. */
 export type Standing = "active" | "removed" | "suspended" | "unknown";
 

@@ -10,8 +10,8 @@ export type Stored = Readonly<Record<string, unknown>>;
 
 export interface StoredEntities {
   find(urn: string): Promise<Stored | undefined>;
-  /** All of a type that were written, by urn; and of those `besides` the ones that are there. */
-  list(entityType: string, besides?: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
+  /** All entities of a type, by urn. */
+  list(entityType: string): Promise<ReadonlyMap<string, Stored>>;
 }
 
 /** The catalog gives the same text as long as an entity is the same: it is parsed once. */
@@ -40,7 +40,7 @@ export function createStoredEntities(catalog: Read): StoredEntities {
       return parsed(urn, (await catalog.getEntity(urn, undefined)).json);
     },
 
-    async list(entityType, besides = []) {
+    async list(entityType) {
       const found = new Map<string, Stored>();
       async function read(urns: readonly string[]): Promise<void> {
         const { json } = await catalog.getEntities(urns, undefined);
@@ -53,8 +53,7 @@ export function createStoredEntities(catalog: Read): StoredEntities {
       let total = 0;
       do {
         const page = await catalog.listUrns(entityType, { start, count: pageMax });
-        const urns = start === 0 ? [...new Set([...page.entities, ...besides])] : page.entities;
-        if (urns.length > 0) await read(urns);
+        if (page.entities.length > 0) await read(page.entities);
         start += page.entities.length;
         total = page.entities.length === 0 ? 0 : page.total;
       } while (start < total);

@@ -20,7 +20,6 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createAddresses } from "./address.ts";
-import { type BuiltInStates, orBuiltIn, withBuiltIns } from "./built-in-ports.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
@@ -64,8 +63,6 @@ export interface CatalogParts {
   readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
-  /** What is there before anybody wrote it. */
-  readonly builtIns?: BuiltInStates | undefined;
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
   readonly cacheBytesMax: number;
@@ -251,8 +248,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       return at < (answered[GRAPH] ?? START) ? undefined : at + progress.restorations();
     },
   };
-  const stored: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
-  const ports = parts.builtIns === undefined ? stored : withBuiltIns(stored, parts.builtIns);
+  const ports: ReadPorts = { states, aspects, timeseries, graph, search: parts.search.reader };
 
   const shown = createShownPositions({
     sharedLog: parts.sharedLog,
@@ -281,7 +277,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     log,
     states,
     namespace,
-    deleteReferences: deletingReferences(stored),
+    deleteReferences: deletingReferences(ports),
     searchCaughtUp,
   });
 
@@ -347,10 +343,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   return {
     ...catalog,
-    peek(urn) {
-      const state = states.glance(urn);
-      return state && orBuiltIn(state, parts.builtIns ?? new Map());
-    },
+    peek: states.glance,
     edition,
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     removeLeftValues: definitionRemoval.removeLeftValues,

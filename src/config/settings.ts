@@ -223,6 +223,11 @@ export const settings = {
     about: "How many days back the audit trail is told; 0 for all that the log has",
     commands: server,
   }),
+  builtInEntities: setting(choice("when", ["on", "off"]), "on", {
+    about:
+      "Whether a start writes the data platforms, types, roles, policies and root user that the log lacks; on or off",
+    commands: server,
+  }),
   graphqlExplorer: setting(choice("when", ["off", "on"]), "off", {
     about: "Whether /api/graphql shows browsers a page to try queries on; on or off",
     commands: server,

@@ -1,6 +1,5 @@
-/** Policies, listed with those that come with the service, and written as entities of the catalog. */
+/** Queries and mutations of policies. */
 import { randomUUID } from "node:crypto";
-import { defaultPolicies } from "../auth/default-policies.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
@@ -21,9 +20,6 @@ interface PolicyInput {
   readonly actors: object;
 }
 
-const defaultUrns = (namespace: string): readonly string[] =>
-  [...defaultPolicies(namespace).keys()].map((id) => `urn:${namespace}:${TYPE}:${id}`);
-
 /** What is null was not said, however deep. */
 function said(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(said);
@@ -38,7 +34,7 @@ interface ListInput extends PageInput {
 
 async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
   const { start, count } = pageOf(input);
-  const found = await viewer.entities.list(TYPE, defaultUrns(viewer.namespace));
+  const found = await viewer.entities.list(TYPE);
   const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
   const all = [...found]
     .flatMap(([urn, { [INFO]: info }]) => (jsonObject(info) ? [shown(urn, info)] : []))

@@ -3,9 +3,11 @@ import { expect, test } from "vitest";
 import { createAuthority } from "../../src/auth/authority.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
 import { CatalogError } from "../../src/core/errors.ts";
+import { fixedPolicies } from "../support/built-ins.ts";
 
+const options = { namespace: "li", fixedPolicies };
 const away = () => Promise.reject(new CatalogError("unavailable", "the aspect view stands still"));
-const authority = createAuthority({ find: async () => undefined, list: away }, { namespace: "li" });
+const authority = createAuthority({ find: async () => undefined, list: away }, options);
 const anyOf = [["RESTORE_INDICES_PRIVILEGE"]] as const;
 
 test("the root user may operate while the aspect view stands still", async () => {
@@ -13,7 +15,7 @@ test("the root user may operate while the aspect view stands still", async () =>
 });
 
 test("the root user may operate while what is known of users cannot be read", async () => {
-  const blind = createAuthority({ find: away, list: away }, { namespace: "li" });
+  const blind = createAuthority({ find: away, list: away }, options);
   expect(await blind.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
   await expect(blind.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
 });
@@ -42,7 +44,7 @@ test("a group that was removed makes nobody a member, nor gives roles", async ()
         find: async (urn) => stored(removed)[urn],
         list: async () => new Map([["urn:li:dataHubPolicy:x", { dataHubPolicyInfo: policy }]]),
       },
-      { namespace: "li" },
+      options,
     );
     // The one by the role, the other by the policy.
     expect(await of.allows("urn:li:corpuser:ada", anyOf)).toBe(!removed);

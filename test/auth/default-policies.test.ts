@@ -1,4 +1,4 @@
-/** What is there before anybody wrote it: read by its urn, judged, overridden, and nowhere counted. */
+/** The policies and roles of a new catalog: stored, listed, evaluated, changed and deleted like others. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -38,7 +38,7 @@ async function mayMake(): Promise<boolean> {
 }
 
 describe("a fresh catalog", () => {
-  test("tells the sixteen policies and three roles by their urns", async () => {
+  test("has the sixteen policies and three roles", async () => {
     const policies = await listed();
     expect(policies.map(({ urn }) => urn.slice("urn:li:dataHubPolicy:".length))).toEqual([
       ...["0", "1", "7", "admin-domain-manage-data-products-policy", "admin-metadata-policy"],
@@ -68,15 +68,18 @@ describe("a fresh catalog", () => {
     }
   });
 
-  test("counts, lists and finds none of them", async () => {
+  test("counts and lists them", async () => {
     const counted = await call("POST", "/entities?action=getTotalEntityCount", {
       entity: "dataHubPolicy",
     });
-    expect(counted.body.value).toBe(0);
+    expect(counted.body.value).toBe(16);
     const urns = await call("POST", "/entities?action=listUrns", {
-      ...{ entity: "dataHubPolicy", start: 0, count: 10 },
+      ...{ entity: "dataHubRole", start: 0, count: 10 },
     });
-    expect(urns.body.value.total).toBe(0);
+    expect(urns.body.value).toMatchObject({
+      total: 3,
+      entities: ["Admin", "Editor", "Reader"].map((id) => `urn:li:dataHubRole:${id}`),
+    });
   });
 });
 
@@ -86,7 +89,7 @@ describe("a default policy", () => {
     mina = asBearer(token);
   });
 
-  test("is overridden by what is told of it", async () => {
+  test("is changed by a write", async () => {
     expect(await mayMake()).toBe(false);
     const told = await read(EVERYBODY);
     expect((await propose(EVERYBODY, { ...told, state: "ACTIVE" })).status).toBe(200);
@@ -99,7 +102,7 @@ describe("a default policy", () => {
     expect(first).toEqual(told);
   });
 
-  test("is gone when it is deleted, and comes back when it is told again", async () => {
+  test("is gone when it is deleted, and comes back when it is written again", async () => {
     const told = await read(EVERYBODY);
     expect((await remove(EVERYBODY)).status).toBe(200);
     expect(await read(EVERYBODY)).toBeUndefined();
@@ -109,7 +112,7 @@ describe("a default policy", () => {
     expect(await mayMake()).toBe(true);
   });
 
-  test("that nobody wrote is deleted and patched like others", async () => {
+  test("is deleted and patched like any policy", async () => {
     const readers = policyUrn("reader-metadata-policy");
     const gone = await remove(readers);
     expect(gone.body.value.rows).toBeGreaterThan(0);
@@ -133,7 +136,7 @@ describe("a default policy", () => {
     expect(await read(owners)).toMatchObject({ state: "INACTIVE", displayName: "Owners" });
   });
 
-  test("that several write at once is stored once, and has all of theirs", async () => {
+  test("keeps all patches that are sent at the same time", async () => {
     const editors = policyUrn("editor-metadata-policy");
     const added = Array.from({ length: 6 }, (_, n) => `X_${n}`);
     const answers = await Promise.all(
@@ -150,7 +153,7 @@ describe("a default policy", () => {
     expect(privileges).toEqual(expect.arrayContaining(["EDIT_ENTITY_TAGS", ...added]));
   });
 
-  test("of the root user and of administrators stays as it is", async () => {
+  test("of the root user and of administrators is read-only", async () => {
     for (const id of ["0", "1", "admin-platform-policy", "admin-metadata-policy"]) {
       const told = await read(policyUrn(id));
       const answers = [

@@ -17,7 +17,7 @@ export interface GuardedService extends RunningService {
 export async function guardedService(
   flags: Parameters<typeof runningService>[0] = {},
 ): Promise<GuardedService> {
-  const service = await runningService({ auth: "on", ...flags });
+  const service = await runningService({ auth: "on", builtInEntities: "on", ...flags });
   const keyFile = String(flags.signingKeyFile ?? join(service.directory, "signing.key"));
   const key = readFileSync(keyFile, "utf8").trim();
   return Object.assign(service, {

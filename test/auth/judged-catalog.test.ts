@@ -34,20 +34,23 @@ test("proposals of a topic decide nothing about access where tokens are asked fo
   const parts = {
     catalog: { ...base, seenThrough: unused, peek: unused },
     access: {
-      ...{ entities, authority: createAuthority(entities, { namespace: "li" }) },
+      ...{
+        entities,
+        authority: createAuthority(entities, { namespace: "li", fixedPolicies: new Map() }),
+      },
       tokens: { list: async () => [], revoke: unused } as never,
     },
     ...{ model, namespace: "li", now: Date.now },
     urnOf: ({ entityUrn }: Proposal) => entityUrn,
     proposalsOf: unused,
   };
-  const guarded = judgeCatalog({ ...parts, required: true, builtIns: [] }).catalog;
+  const guarded = judgeCatalog({ ...parts, required: true, fixedPolicies: new Map() }).catalog;
   for (const forbidden of [one, roles]) {
     await expect(guarded.ingest([tag, forbidden] as never, {})).rejects.toThrow("privilege");
   }
   expect(written).toEqual([]);
   await guarded.ingest([tag] as never, {});
-  const open = judgeCatalog({ ...parts, required: false, builtIns: [] }).catalog;
+  const open = judgeCatalog({ ...parts, required: false, fixedPolicies: new Map() }).catalog;
   await open.ingest([one] as never, {});
   expect(written).toEqual([tag, one]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defaultPolicies } from "../../src/auth/default-policies.ts";
 import { meets, type Policy, type Principal, type Resource } from "../../src/auth/policy.ts";
 import type { Demand } from "../../src/auth/privileges.ts";
+import { builtInPolicies } from "../support/built-ins.ts";
 
 const SOIL = "urn:li:tag:Soil";
 const KEEPER = "urn:li:ownershipType:keeper";
@@ -196,7 +196,7 @@ describe("constraints", () => {
 });
 
 describe("the defaults", () => {
-  const defaults = [...defaultPolicies("li").values()];
+  const defaults = builtInPolicies;
   const root = { urn: "urn:li:corpuser:datahub", groups: [], roles: [] };
 
   test("allow everything to the root user and administrators, nothing to others", () => {

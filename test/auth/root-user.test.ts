@@ -1,11 +1,11 @@
-/** The root user is told of before anybody wrote it, and is what is written over it from then on. */
+/** The root user exists in a new catalog, and is changed and deleted like any user. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";
 
-const SHOWN = { active: true, displayName: "DataHub", title: "DataHub Root User" };
-const INFO = { ...SHOWN, customProperties: {}, system: false };
+const SHOWN = { active: true, displayName: "DataHub", title: "DataHub" };
+const INFO = { ...SHOWN, customProperties: {}, system: true };
 const ME = "{ me { corpUser { urn username properties { active displayName title } } } }";
 
 let service: GuardedService;
@@ -35,36 +35,36 @@ async function counted(): Promise<number> {
 }
 
 describe("in a fresh catalog the root user", () => {
-  test("is told by its urn, as the reference's first start tells it", async () => {
+  test("has the values of DataHub's first start", async () => {
     expect((await aspects()).corpUserInfo.value).toEqual(INFO);
     expect((await aspects()).corpUserKey.value).toEqual({ username: "datahub" });
     const { body } = await call("GET", `/aspects/${encoded(ROOT)}?aspect=corpUserInfo&version=0`);
     expect(body.aspect["com.linkedin.identity.CorpUserInfo"]).toEqual(INFO);
     const snapshot = await call("GET", `/entities/${encoded(ROOT)}`);
-    expect(JSON.stringify(snapshot.body)).toContain('"title":"DataHub Root User"');
+    expect(JSON.stringify(snapshot.body)).toContain('"title":"DataHub"');
     const exists = await call("POST", "/entities?action=exists", { urn: ROOT });
     expect(exists.body.value).toBe(true);
   });
 
-  test("is told to itself", async () => {
+  test("is shown to itself", async () => {
     expect(await me()).toEqual({ urn: ROOT, username: "datahub", properties: SHOWN });
   });
 
-  test("is counted, listed and found by nobody, also once it has a token", async () => {
+  test("is counted and listed, also once it has a token", async () => {
     const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
     expect(await me(asBearer(token))).toEqual({
       ...{ urn: ROOT, username: "datahub", properties: SHOWN },
     });
-    expect(await counted()).toBe(0);
+    expect(await counted()).toBe(1);
     const listed = await call("POST", "/entities?action=listUrns", {
       ...{ entity: "corpuser", start: 0, count: 10 },
     });
-    expect(listed.body.value.total).toBe(0);
+    expect(listed.body.value).toMatchObject({ total: 1, entities: [ROOT] });
   });
 });
 
-describe("once somebody writes it, the root user", () => {
-  test("keeps what it was beside what was written, and is counted", async () => {
+describe("after a write the root user", () => {
+  test("keeps the values that the write leaves out, and its first version", async () => {
     const patch = [{ op: "add", path: "/email", value: "root@beds.example" }];
     expect((await propose("corpUserInfo", { patch }, { changeType: "PATCH" })).status).toBe(200);
     expect((await propose("corpUserStatus", ACTIVE)).status).toBe(200);
@@ -74,7 +74,7 @@ describe("once somebody writes it, the root user", () => {
     expect(await counted()).toBe(1);
   });
 
-  test("may be called something else", async () => {
+  test("has another name", async () => {
     expect((await propose("corpUserInfo", { active: true, displayName: "Ada" })).status).toBe(200);
     expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
   });

@@ -31,7 +31,10 @@ test("an entity of an extension is there again when the extension is", async () 
     modelExtension: string,
     work: (client: ReturnType<typeof createClient>) => Promise<T>,
   ): Promise<T> => {
-    const config = readConfig({ port: "0", data, logLevel: "warn", modelExtension }, {});
+    const config = readConfig(
+      { port: "0", data, logLevel: "warn", modelExtension, builtInEntities: "off" },
+      {},
+    );
     const service = await openService(config, { logger: createLogger("warn") });
     try {
       return await work(createClient(service.address()));

@@ -54,6 +54,7 @@ describe("settings", () => {
       writeAuthorization: "off",
       auditDays: 0,
       requestsPerSecondMax: 0,
+      builtInEntities: "on",
       graphqlExplorer: "off",
       projectorLagMax: 100_000,
       tracesEndpoint: "",

@@ -11,7 +11,10 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A service on a directory in which so many tags are written. */
 async function filled(directory: string, name: string, count: number) {
-  const config = readConfig({ port: "0", data: directory, logLevel: "silent" }, {});
+  const config = readConfig(
+    { port: "0", data: directory, logLevel: "silent", builtInEntities: "off" },
+    {},
+  );
   const lines: string[] = [];
   const logger = createLogger("silent");
   logger.warn = (_: unknown, message?: string) => void lines.push(String(message));

@@ -13,7 +13,10 @@ import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const open = (directory: string, logger: Logger = createLogger("silent")) =>
-  openService(readConfig({ port: "0", data: directory, logLevel: "silent" }, {}), { logger });
+  openService(
+    readConfig({ port: "0", data: directory, logLevel: "silent", builtInEntities: "off" }, {}),
+    { logger },
+  );
 
 const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const profile = (n: number) =>

@@ -250,7 +250,10 @@ test("a log of which a part is damaged that a kill left out of its file ends the
     ),
     hint: expect.stringContaining("backup"),
   };
-  const config = readConfig({ port: "0", data: directory.path, logLevel: "silent" }, {});
+  const config = readConfig(
+    { port: "0", data: directory.path, logLevel: "silent", builtInEntities: "off" },
+    {},
+  );
   const logger = createLogger("silent");
   for (const isWithout of [false, true]) {
     if (isWithout) {

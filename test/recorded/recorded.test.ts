@@ -39,7 +39,7 @@ let service: RunningService;
 /** Last position that an answer told. */
 let written = 0;
 beforeAll(async () => {
-  service = await runningService();
+  service = await runningService({ builtInEntities: "on" });
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

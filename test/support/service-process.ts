@@ -12,6 +12,9 @@ const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 /** Of Node; tests have one set of their own, since what is compiled under others is not taken. */
 const flags = { test: "--min-semi-space-size=16", installed: "--expose-gc" } as const;
 
+/** The log is empty, so that tests count from zero. */
+const own = { ANNALS_LOG_LEVEL: "warn", ANNALS_BUILT_IN_ENTITIES: "off" };
+
 /** How long a start may take before the test says so. */
 const startMsMax = 100_000;
 
@@ -39,7 +42,7 @@ export async function startService(
   const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
   const flag = options.asInstalled === true ? flags.installed : flags.test;
   const child = spawn(process.execPath, [flag, main, ...args], {
-    env: { ...process.env, ANNALS_LOG_LEVEL: "warn", ...options.env },
+    env: { ...process.env, ...own, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stderr = "";

@@ -140,6 +140,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/log-and-views.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
+  "src/built-ins.ts": ["src/"],
   "src/growth-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],

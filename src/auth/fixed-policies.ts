@@ -1,0 +1,70 @@
+/**
+ * The policies of the root user and of administrators are fixed: no write changes or deletes them, so
+ * that nobody locks the operators out.
+ */
+import type { Catalog, Proposal } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { withNamespace } from "../core/urn.ts";
+import type { Policy } from "./policy.ts";
+
+/** By urn. */
+export type FixedPolicies = ReadonlyMap<string, Policy>;
+
+interface EditablePolicy extends Policy {
+  readonly editable?: boolean;
+}
+
+interface BuiltIn {
+  readonly urn: string;
+  readonly aspect: string;
+  readonly value: object;
+}
+
+/** The policies among the built-in entities that are not editable. */
+export const fixedPoliciesOf = (entities: readonly BuiltIn[]): FixedPolicies =>
+  new Map(
+    entities
+      .filter(({ aspect }) => aspect === "dataHubPolicyInfo")
+      .map(({ urn, value }) => [urn, value as EditablePolicy] as const)
+      .filter(([, { editable }]) => editable === false),
+  );
+
+interface Dependencies {
+  readonly fixedPolicies: FixedPolicies;
+  /** The urn that a proposal is about; undefined for a proposal without a valid one. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** The proposals of snapshots. */
+  readonly proposalsOf: (
+    snapshots: Parameters<Catalog["ingestSnapshots"]>[0],
+  ) => readonly Proposal[];
+  readonly namespace: string;
+}
+
+/** The catalog; a write to a fixed policy throws `invalid`. */
+export function keepFixedPolicies<C extends Pick<Catalog, "ingest" | "ingestSnapshots" | "delete">>(
+  catalog: C,
+  { fixedPolicies, urnOf, proposalsOf, namespace }: Dependencies,
+): C {
+  function refuseFixed(urn: string | undefined): void {
+    if (urn === undefined || !fixedPolicies.has(urn)) return;
+    throw new CatalogError("invalid", `policy "${urn}" comes with the service and is read-only`, {
+      hint: "Create another policy",
+    });
+  }
+  const isPolicy = ({ entityType }: Proposal) => entityType.toLowerCase() === "datahubpolicy";
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    for (const proposal of proposals) if (isPolicy(proposal)) refuseFixed(urnOf(proposal));
+    return catalog.ingest(proposals, caller);
+  };
+
+  return {
+    ...catalog,
+    ingest,
+    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
+    async delete(request, caller) {
+      refuseFixed(withNamespace(request.urn, namespace));
+      return catalog.delete(request, caller);
+    },
+  };
+}

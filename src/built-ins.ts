@@ -1,0 +1,37 @@
+/** The built-in entities of a service: written to its log, and the fixed policies among them. */
+import { type FixedPolicies, fixedPoliciesOf } from "./auth/fixed-policies.ts";
+import { readBuiltInEntities, writeBuiltInEntities } from "./catalog/built-in-entities.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Config } from "./config/config.ts";
+import { CatalogError } from "./core/errors.ts";
+import type { LogAndViews } from "./log-and-views.ts";
+import type { Logger } from "./telemetry/logger.ts";
+
+interface Parts {
+  readonly catalog: Pick<Catalog, "ingest">;
+  readonly logger: Logger;
+  readonly systemActor: string;
+}
+
+/**
+ * Writes the built-in entities that the log lacks, where the node serves the API. The service also starts
+ * when the log takes no writes.
+ */
+export async function openBuiltIns(
+  config: Config,
+  { model, log }: Pick<LogAndViews, "model" | "log">,
+  { catalog, logger, systemActor }: Parts,
+): Promise<FixedPolicies> {
+  const stamp = { time: Date.now(), actor: systemActor };
+  const entities = readBuiltInEntities(model, config.urnNamespace, stamp);
+  if (config.roles.includes("api") && config.builtInEntities === "on") {
+    try {
+      const written = await writeBuiltInEntities(entities, { log, catalog });
+      if (written > 0) logger.info({ entities: written }, "built-in entities written");
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      logger.warn({ err: error }, "built-in entities not written; the next start tries again");
+    }
+  }
+  return fixedPoliciesOf(entities);
+}
