@@ -11,7 +11,7 @@ const ada = "urn:li:corpuser:ada";
 
 let service: RunningService;
 beforeAll(async () => {
-  service = await runningService();
+  service = await runningService({ builtInEntities: "on" });
   const { client } = service;
   await client.upsert("urn:li:dataPlatform:hive", "dataPlatformInfo", {
     ...{ name: "hive", displayName: "Apache Hive", type: "FILE_SYSTEM", datasetNameDelimiter: "." },
