@@ -44,6 +44,7 @@ import { createShownPositions } from "./shown-positions.ts";
 import type { Eyes } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { createStreamStates } from "./stream-states.ts";
+import { withVersionSets } from "./version-sets.ts";
 
 export interface CatalogParts {
   readonly model: Model;
@@ -176,7 +177,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     onContradictedKey: parts.onContradictedKey,
   });
 
-  const ingestion = createIngestion({
+  const plainIngestion = createIngestion({
     log,
     sharedLog: parts.sharedLog,
     encode: parts.encode,
@@ -217,6 +218,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       progress.poke(position);
     },
   });
+
+  const ingestion = withVersionSets({ ingestion: plainIngestion, states, namespace });
 
   function edition(): number | undefined {
     const at = progress.positions()[ASPECTS];
