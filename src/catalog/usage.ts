@@ -35,8 +35,10 @@ export function createUsage({ addresses, reader, caughtUp }: Dependencies) {
       },
     );
     const values = events.map(({ value }) => JSON.parse(value) as JsonObject).reverse();
+    const buckets = values.map((value) => bucketOf(urn, query.duration, value));
+    const max = Math.min(query.maxBuckets ?? eventsMax, eventsMax);
     return {
-      buckets: values.map((value) => bucketOf(urn, query.duration, value)),
+      buckets: max === 0 ? [] : withEmptyBuckets(buckets, urn, query.duration).slice(-max),
       aggregations: aggregate(values),
     };
   };
@@ -49,9 +51,59 @@ function durationOf(value: JsonObject): string {
   return jsonObject(granularity) ? String(granularity.unit) : "DAY";
 }
 
-function bucketOf(resource: string, duration: string, value: JsonObject): JsonObject {
+/** Start of the window that the time lies in, in UTC; weeks start on Monday. */
+function windowStart(duration: string, time: number): number {
+  const date = new Date(time);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  switch (duration) {
+    case "YEAR":
+      return Date.UTC(year, 0);
+    case "MONTH":
+      return Date.UTC(year, month);
+    case "WEEK":
+      return Date.UTC(year, month, day - ((date.getUTCDay() + 6) % 7));
+    case "DAY":
+      return Date.UTC(year, month, day);
+    default:
+      return Date.UTC(year, month, day, date.getUTCHours());
+  }
+}
+
+/**
+ * The buckets, with an empty one for each window between them that has none, as a histogram has them.
+ * A gap of more than `eventsMax` windows keeps the latest: the response shows no more buckets.
+ */
+function withEmptyBuckets(
+  buckets: readonly UsageBucket[],
+  resource: string,
+  duration: string,
+): readonly UsageBucket[] {
+  const filled: UsageBucket[] = [];
+  let later: number | undefined;
+  for (const bucket of buckets.toReversed()) {
+    const start = windowStart(duration, bucket.bucket);
+    const before = (window: number) => windowStart(duration, window - 1);
+    let at = before(later ?? start);
+    for (; at > start && filled.length < eventsMax; at = before(at)) {
+      filled.push({ bucket: at, duration, resource, metrics: {} });
+    }
+    filled.push(bucket);
+    later = start;
+  }
+  return filled.reverse();
+}
+
+interface UsageBucket {
+  /** Start of the window, in epoch milliseconds. */
+  readonly bucket: number;
+  readonly duration: string;
+  readonly resource: string;
+  readonly metrics: JsonObject;
+}
+
+function bucketOf(resource: string, duration: string, value: JsonObject): UsageBucket {
   return {
-    bucket: value.timestampMillis,
+    bucket: Number(value.timestampMillis),
     duration,
     resource,
     metrics: {
