@@ -36,7 +36,7 @@ interface WriteRule {
 
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
-  ["domains", { apply: withDomainsInStep, looksBack: true }],
+  ["domains", { apply: syncedDomains, looksBack: true }],
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   [
     "structuredProperties",
@@ -116,6 +116,31 @@ function withKnownCriteria(value: JsonObject): JsonObject {
     }
   }
   return value;
+}
+
+/** Both fields in step, with manual associations before propagated ones. */
+function syncedDomains(value: JsonObject, context: WriteContext): JsonObject {
+  const synced = withDomainsInStep(value, context);
+  const associations = members(synced.domainAssociations);
+  if (!associations.some(isPropagated)) return synced;
+  const sorted = manualFirst(associations, isPropagated);
+  const domainAssociations = sorted;
+  // A write of `domains` alone keeps the order of its domains.
+  if (value.domainAssociations === undefined) return { ...synced, domainAssociations };
+  const manual = new Set(sorted.filter((one) => !isPropagated(one)).map(({ domain }) => domain));
+  const domains = manualFirst(texts(synced.domains), (urn) => !manual.has(urn));
+  return { ...synced, domains, domainAssociations };
+}
+
+const manualFirst = <T>(items: readonly T[], propagated: (item: T) => boolean): readonly T[] => [
+  ...items.filter((item) => !propagated(item)),
+  ...items.filter(propagated),
+];
+
+/** As DataHub marks it: attribution.sourceDetail.propagated is "true". */
+function isPropagated({ attribution }: JsonObject): boolean {
+  const detail = jsonObject(attribution) ? attribution.sourceDetail : undefined;
+  return jsonObject(detail) && String(detail.propagated).toLowerCase() === "true";
 }
 
 /**

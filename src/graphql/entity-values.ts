@@ -117,8 +117,10 @@ export function ownershipOf({ urn, aspect }: LoadedEntity) {
 }
 
 export function domainOf({ urn, aspect }: LoadedEntity) {
-  const [first] = (aspect("domains")?.domains ?? []) as readonly unknown[];
-  const domain = namedAs("Domain", first);
+  const value = aspect("domains");
+  const [association] = list(value?.domainAssociations);
+  const [first] = (value?.domains ?? []) as readonly unknown[];
+  const domain = namedAs("Domain", association?.domain ?? first);
   return domain === null ? null : { domain, associatedUrn: urn };
 }
 
@@ -140,13 +142,15 @@ export function linksOf({ aspect }: LoadedEntity) {
   return { elements };
 }
 
-export function schemaOf(urn: string, value: JsonObject | undefined) {
+/** `createdAt`: when this version was written, in epoch milliseconds. */
+export function schemaOf(urn: string, value: JsonObject | undefined, createdAt?: number) {
   if (value === undefined) return null;
   const { schemaName: name, version, primaryKeys } = value;
   return {
     name,
     version,
     primaryKeys,
+    createdAt,
     fields: list(value.fields).map((one) => labelled(one, urn)),
   };
 }

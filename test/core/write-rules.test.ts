@@ -119,6 +119,33 @@ describe("domains", () => {
     expect(written("domains", value, { previous })).toEqual(expected);
   });
 
+  const propagated = (domain: string | undefined, mark = "true") => ({
+    domain,
+    attribution: { time: 1, actor: "urn:li:corpuser:ann", sourceDetail: { propagated: mark } },
+  });
+
+  test("manual associations come before propagated ones", () => {
+    const domainAssociations = [propagated(a), { domain: b }, propagated(c, "false"), told];
+    const value = { domains: [a, b, c], domainAssociations: domainAssociations.slice(0, 3) };
+    expect(written("domains", value)).toEqual({
+      domains: [b, c, a],
+      domainAssociations: [{ domain: b }, propagated(c, "false"), propagated(a)],
+    });
+    const both = { domains: [], domainAssociations };
+    expect(written("domains", both)).toMatchObject({
+      domains: [a, b, c],
+      domainAssociations: [{ domain: b }, propagated(c, "false"), told, propagated(a)],
+    });
+  });
+
+  test("a write of domains alone puts a new manual association first", () => {
+    const previous = { domains: [a], domainAssociations: [propagated(a)] };
+    expect(written("domains", { domains: [a, b] }, { previous })).toEqual({
+      domains: [a, b],
+      domainAssociations: [{ domain: b }, propagated(a)],
+    });
+  });
+
   test.each<[JsonObject, JsonObject | undefined]>([
     [{ domains: [a], domainAssociations: [{ domain: b }] }, undefined],
     [{ domains: [b], domainAssociations: [{ domain: c }] }, before],
