@@ -38,6 +38,7 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   dataset: [
     "Dataset",
     `origin: String
+  description: String @deprecated(reason: "Use properties.description")
   "Of a version: 0 for the latest, n for the n-th, -k for the k-th before the latest."
   schemaMetadata(version: Long): SchemaMetadata
   editableSchemaMetadata: EditableSchemaMetadata
@@ -63,7 +64,7 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   dataProduct: ["DataProduct", ""],
   glossaryTerm: ["GlossaryTerm", "hierarchicalName: String\n  parentNode: GlossaryNode"],
   glossaryNode: ["GlossaryNode", "parentNode: GlossaryNode"],
-  tag: ["Tag", ""],
+  tag: ["Tag", 'description: String @deprecated(reason: "Use properties.description")'],
   mlModel: ["MLModel", ""],
   mlModelGroup: ["MLModelGroup", ""],
   mlFeature: ["MLFeature", "featureNamespace: String"],
@@ -268,6 +269,8 @@ type SchemaMetadata {
   version: Long
   primaryKeys: [String!]
   fields: [SchemaField!]!
+  "When this version was written, in epoch milliseconds."
+  createdAt: Long
 }
 
 type SchemaField {

@@ -88,10 +88,14 @@ async function schemaMetadata(
   { loader }: Viewer,
 ) {
   const name = "schemaMetadata";
-  if ((version ?? 0) === 0) return schemaOf(urn, (await loader.load(urn)).aspect(name));
-  const told = await loader.version(urn, name, version ?? 0);
-  const value: unknown = told && JSON.parse(told);
-  return schemaOf(urn, jsonObject(value) ? value : undefined);
+  if ((version ?? 0) === 0) {
+    const { found, aspect } = await loader.load(urn);
+    const stored = found?.aspects.find((one) => one.name === name);
+    return schemaOf(urn, aspect(name), stored?.time);
+  }
+  const stored = await loader.version(urn, name, version ?? 0);
+  const value: unknown = stored && JSON.parse(stored.value);
+  return schemaOf(urn, jsonObject(value) ? value : undefined, stored?.time);
 }
 
 const common: Readonly<Record<string, Resolver>> = {
@@ -121,8 +125,12 @@ const common: Readonly<Record<string, Resolver>> = {
 const parentNode = (aspect: string): Resolver =>
   from((loaded) => namedAs("GlossaryNode", loaded.aspect(aspect)?.parentNode));
 
+/** Kept for older clients beside `properties { description }`. */
+const description: Resolver = from((loaded) => propertiesOf(loaded)?.description ?? null);
+
 const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Dataset: {
+    description,
     origin: keyField("origin"),
     schemaMetadata: schemaMetadata as Resolver,
     editableSchemaMetadata: from(editableSchemaOf),
@@ -155,6 +163,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
     parentNode: parentNode("glossaryTermInfo"),
   },
   GlossaryNode: { parentNode: parentNode("glossaryNodeInfo") },
+  Tag: { description },
   MLFeature: { featureNamespace: keyField("featureNamespace") },
   MLPrimaryKey: { featureNamespace: keyField("featureNamespace") },
   Document: {

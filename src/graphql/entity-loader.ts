@@ -4,7 +4,7 @@
  * Lists within lists are told as far as their members, and the entities, stay below a bound: a short
  * query asks for as many as there are paths through the graph.
  */
-import type { Catalog, FoundEntity } from "../catalog/catalog.ts";
+import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { createInTurn } from "../core/in-turn.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
@@ -25,8 +25,8 @@ export interface EntityLoader {
    * members; no further list is asked for then.
    */
   list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
-  /** The value that an aspect has or had, as text; it counts as an entity and its bytes do. */
-  version(urn: string, aspect: string, version: number): Promise<string | undefined>;
+  /** A version of an aspect; it counts as an entity, and its bytes count. */
+  version(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
   /** What was loaded may have changed. */
   forget(): void;
 }
@@ -123,7 +123,7 @@ export function createEntityLoader(
         refuseTooLarge();
         const found = await catalog.findAspect(urn, aspect, version);
         bytes += found?.value.length ?? 0;
-        return found?.value;
+        return found;
       }),
     forget() {
       known = new Map();

@@ -263,7 +263,7 @@ async function deprecate(
     deprecated,
     note: note ?? "",
     actor: actorOf(viewer),
-    ...(decommissionTime && { decommissionTime }),
+    decommissionTime: decommissionTime ?? undefined,
     ...(replacement && { replacement }),
   };
   return write(

@@ -76,20 +76,33 @@ const getAccessTokenMetadata: Rule = {
   allows: (_, viewer) => mayManage(viewer),
 };
 
+interface TokenInput {
+  readonly type: string;
+  readonly actorUrn: string;
+  readonly duration: TokenDuration;
+}
+
 const createAccessToken: Rule = {
   audited: true,
   needs: `the privilege ${generate} (for as long as asked) for oneself, ${manage} for others, ${privileges.MANAGE_SERVICE_ACCOUNTS} for service accounts`,
   async allows(args, viewer) {
-    const { type, actorUrn, duration } = args.input as {
-      readonly type: string;
-      readonly actorUrn: string;
-      readonly duration: TokenDuration;
-    };
+    const { type, actorUrn, duration } = args.input as TokenInput;
     if (type === "SERVICE_ACCOUNT") {
       return viewer.authority.allows(viewer.actor, [["MANAGE_SERVICE_ACCOUNTS"]]);
     }
     const own = withNamespace(actorUrn, viewer.namespace) === viewer.actor;
     return (own && (await mayGenerate(viewer, duration))) || mayManage(viewer);
+  },
+};
+
+/** The deprecated query makes personal tokens of the caller alone, whatever else the caller may do. */
+const getAccessToken: Rule = {
+  audited: true,
+  needs: `the privilege ${generate} (for as long as asked), and the caller's own urn as actorUrn`,
+  async allows(args, viewer) {
+    const { type, actorUrn, duration } = args.input as TokenInput;
+    const own = withNamespace(actorUrn, viewer.namespace) === viewer.actor;
+    return type === "PERSONAL" && own && mayGenerate(viewer, duration);
   },
 };
 
@@ -107,7 +120,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     me,
     listAccessTokens,
     getAccessTokenMetadata,
-    getAccessToken: createAccessToken,
+    getAccessToken,
     ...ruled(letIn, Object.keys(searching)),
     ...ruled(letIn, Object.keys(browsing)),
     ...ruled(letIn, Object.keys(entityQueries)),

@@ -112,6 +112,19 @@ test("getAccessToken makes a token without a name, by a literal or a variable", 
   expect(await whoIs(service.client, body.data.getAccessToken.accessToken)).toBe(ROOT);
 });
 
+test("getAccessToken makes no token for another user, nor one that is not personal", async () => {
+  await using service = await guardedService();
+  const query = `query($input: GetAccessTokenInput!) { getAccessToken(input: $input) { accessToken } }`;
+  const input = { type: "PERSONAL", actorUrn: ROOT, duration: "ONE_HOUR" };
+  for (const other of [
+    { ...input, actorUrn: "urn:li:corpuser:somebody" },
+    { ...input, type: "SERVICE_ACCOUNT", actorUrn: "urn:li:corpuser:service_robot" },
+  ]) {
+    const { body } = await ask(service.client, query, { input: other }, service.operator);
+    expect(body.errors?.[0]?.extensions).toMatchObject({ code: 403 });
+  }
+});
+
 test("a token that was made while more was allowed is not believed any more", async () => {
   using directory = temporaryDirectory();
   mkdirSync(directory.path, { recursive: true });

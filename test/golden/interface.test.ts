@@ -375,3 +375,8 @@ describe("addresses", () => {
     expect(body.aspects.corpUserInfo.value).toMatchObject({ active: true });
   });
 });
+
+test("/config names a release of the command line that clients can install", async () => {
+  const { body } = await service.client.get("/config");
+  expect(body.managedIngestion.defaultCliVersion).toMatch(/^\d+\.\d+\.\d+(\.\d+)?$/);
+});

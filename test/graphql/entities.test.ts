@@ -103,15 +103,32 @@ describe("an entity", () => {
       });
     await told("before");
     await told("now");
-    const fields = "{ fields { fieldPath } }";
+    const fields = "{ createdAt fields { fieldPath } }";
+    const createdAt = expect.any(Number);
     const found = await data(
       `query($urn: String!) { dataset(urn: $urn) { latest: schemaMetadata(version: 0) ${fields}
         first: schemaMetadata(version: 1) ${fields} none: schemaMetadata(version: 9) ${fields} } }`,
       { urn: dataset },
     );
     expect(found.dataset).toEqual({
-      latest: { fields: [{ fieldPath: "now" }] },
-      first: { fields: [{ fieldPath: "before" }] },
+      latest: { createdAt, fields: [{ fieldPath: "now" }] },
+      first: { createdAt, fields: [{ fieldPath: "before" }] },
+      none: null,
+    });
+    expect(found.dataset.latest.createdAt).toBeGreaterThanOrEqual(found.dataset.first.createdAt);
+  });
+
+  test("has its description beside its properties", async () => {
+    await service.client.upsert("urn:li:tag:gold", "tagProperties", {
+      ...{ name: "gold", description: "The best" },
+    });
+    const found = await data(
+      `{ dataset(urn: "${dataset}") { description } tag(urn: "urn:li:tag:gold") { description }
+        none: tag(urn: "urn:li:tag:plain") { description } }`,
+    );
+    expect(found).toEqual({
+      dataset: { description: "One row per order" },
+      tag: { description: "The best" },
       none: null,
     });
   });
@@ -448,6 +465,11 @@ describe("labels", () => {
       deprecated: true,
       note: "old",
     });
+    expect((await aspect(dataset, "deprecation")).decommissionTime).toBeUndefined();
+    await mutate("updateDeprecation", "UpdateDeprecationInput", {
+      ...{ urn: dataset, deprecated: true, note: "old", decommissionTime: 0 },
+    });
+    expect((await aspect(dataset, "deprecation")).decommissionTime).toBe(0);
     await mutate("addLink", "AddLinkInput", {
       linkUrl: "https://example.org/a~b",
       label: "wiki",

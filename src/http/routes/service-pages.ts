@@ -20,6 +20,9 @@ export interface ServicePagesOptions {
  */
 const spokenVersion = "v1.6.0";
 
+/** The release of DataHub's command line that runs against `spokenVersion`. */
+const defaultCliVersion = "1.6.0.16";
+
 export function servicePages(options: ServicePagesOptions): readonly Endpoint[] {
   const config = JSON.stringify(configOf(options));
   return [
@@ -163,7 +166,7 @@ function configOf({ version, modelFingerprint }: ServicePagesOptions): unknown {
     versions: { "acryldata/datahub": { version: spokenVersion, commit } },
     // Asks clients to keep their own telemetry to themselves.
     telemetry: { enabledCli: false, enabledIngestion: false },
-    managedIngestion: { enabled: false, defaultCliVersion: "" },
+    managedIngestion: { enabled: false, defaultCliVersion },
     // Anything but "core", or nothing, makes clients believe in another product.
     datahub: { serverType: "annals", serverEnv: "core" },
     annals: { version },
