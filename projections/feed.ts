@@ -1,15 +1,17 @@
 /**
- * What subscribers are told of the log.
+ * Which changes of the log subscribers receive as events.
  *
  *   UPSERT of an aspect              an event   its next value
  *   UPSERT in a timeseries stream    an event   the event of the timeseries
  *   DELETE of an aspect              an event   no value any more; of a key aspect: the entity is gone
  *   RESTATE                          nothing    it confirms a value that they were told of
+ *   secrets                          nothing    every consumer of a topic reads all of it
  *   DELETE of timeseries, edges      nothing    it takes from views what subscribers keep as they like
  */
 import { isNews } from "../src/core/change.ts";
+import { holdsSecret } from "../src/core/secret-aspects.ts";
 import type { ChangeEvent } from "../src/feed/change-event.ts";
 import type { Projection } from "../src/projector/sink.ts";
 
 export const projectFeed: Projection<ChangeEvent> = (change) =>
-  isNews(change) ? [{ change }] : [];
+  isNews(change) && !holdsSecret(change) ? [{ change }] : [];

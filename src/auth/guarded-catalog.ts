@@ -11,7 +11,15 @@ import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
 import type { Authority } from "./authority.ts";
-import { type Demand, shownDemand, toManageTokens, toManageUsers } from "./privileges.ts";
+import {
+  type Demand,
+  shownDemand,
+  toManageConnections,
+  toManageSettings,
+  toManageTokens,
+  toManageUsers,
+} from "./privileges.ts";
+import { demandOfAspect } from "./withheld.ts";
 
 interface Rule {
   readonly demand: Demand;
@@ -30,6 +38,8 @@ export const guarded: Readonly<Record<string, Rule>> = {
   dataHubAccessToken: { demand: toManageTokens },
   dataHubSecret: { demand: [["MANAGE_SECRETS"]] },
   inviteToken: { demand: toManageUsers },
+  globalSettings: { demand: toManageSettings },
+  dataHubConnection: { demand: toManageConnections, aspects: ["dataHubConnectionDetails"] },
   corpuser: {
     demand: toManageUsers,
     aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],
@@ -62,11 +72,15 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
 
   function askedBy({ entityType, entityUrn, aspectName, changeType }: Proposal): Asked | undefined {
     const entity = model.findEntity(entityType);
-    const rule = entity && ownValue(guarded, entity.name);
-    if (entity === undefined || rule === undefined) return undefined;
+    if (entity === undefined) return undefined;
+    const asked = { entityType: entity.name, urn: entityUrn };
+    const rule = ownValue(guarded, entity.name);
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
-    const bears = deletes || rule.aspects?.includes(aspectName ?? "") !== false;
-    return bears ? { entityType: entity.name, urn: entityUrn, rule } : undefined;
+    const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
+    if (rule !== undefined && bears) return { ...asked, rule };
+    // The response to a patch shows the value that the patch results in.
+    const demand = changeType === "PATCH" && demandOfAspect(entity.name, aspectName ?? "");
+    return demand ? { ...asked, rule: { demand } } : undefined;
   }
 
   /** What is asked of the whole entity that a urn names, in whatever namespace. */

@@ -19,6 +19,8 @@ export const privileges = {
   MANAGE_POLICIES: "Manage Policies",
   MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
   MANAGE_SECRETS: "Manage Secrets",
+  MANAGE_CONNECTIONS: "Manage Connections",
+  MANAGE_GLOBAL_SETTINGS: "Manage Platform Settings",
   MANAGE_DOMAINS: "Manage Domains",
   MANAGE_GLOSSARIES: "Manage Glossaries",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
@@ -68,6 +70,12 @@ export function toGenerateTokens(duration?: TokenDuration): Demand {
 export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
 
 export const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
+
+export const toManageSettings: Demand = [["MANAGE_GLOBAL_SETTINGS"]];
+
+export const toManageConnections: Demand = [["MANAGE_CONNECTIONS"]];
+
+export const toManageIngestion: Demand = [["MANAGE_INGESTION"]];
 
 /** To see an entity, where reads are authorised: any of these. */
 export const toRead = [

@@ -1,11 +1,19 @@
 /**
- * What is seen by those alone who manage it, wherever tokens are asked for: what is known of access
- * tokens, and what other services keep here of their secrets. Everybody else finds nothing there.
+ * Restricted entity types and aspects: where the service requires tokens, only users with a privilege
+ * read them; to others they do not exist. These are the secrets of the model (core/secret-aspects.ts)
+ * and the recipes of ingestion, which should name secrets but may contain them.
  */
 import type { Withheld } from "../catalog/sight.ts";
 import { ownValue } from "../core/own-value.ts";
 import type { Model } from "../model/model.ts";
-import { type Demand, toManageTokens, toManageUsers } from "./privileges.ts";
+import {
+  type Demand,
+  toManageConnections,
+  toManageIngestion,
+  toManageSettings,
+  toManageTokens,
+  toManageUsers,
+} from "./privileges.ts";
 
 /** By entity type: nothing of it is shown. */
 const ofTypes: Readonly<Record<string, Demand>> = {
@@ -14,9 +22,27 @@ const ofTypes: Readonly<Record<string, Demand>> = {
   inviteToken: toManageUsers,
 };
 
-/** By aspect, with the entity type that has it. */
-const ofAspects: Readonly<Record<string, { readonly of: string; readonly demand: Demand }>> = {
+interface RestrictedAspect {
+  /** The entity type that has the aspect. */
+  readonly of: string;
+  readonly demand: Demand;
+}
+
+/** By the aspect's name. */
+const ofAspects: Readonly<Record<string, RestrictedAspect>> = {
   corpUserCredentials: { of: "corpuser", demand: toManageUsers },
+  globalSettingsInfo: { of: "globalSettings", demand: toManageSettings },
+  dataHubConnectionDetails: { of: "dataHubConnection", demand: toManageConnections },
+  mcpServerProperties: { of: "service", demand: toManageConnections },
+  dataHubIngestionSourceInfo: { of: "dataHubIngestionSource", demand: toManageIngestion },
+  dataHubExecutionRequestInput: { of: "dataHubExecutionRequest", demand: toManageIngestion },
+  dataHubExecutionRequestResult: { of: "dataHubExecutionRequest", demand: toManageIngestion },
+};
+
+/** The privilege that shows an aspect of another than the restricted entity types; undefined: none is needed. */
+export const demandOfAspect = (entityType: string, aspect: string): Demand | undefined => {
+  const rule = ownValue(ofAspects, aspect);
+  return rule?.of === entityType ? rule.demand : undefined;
 };
 
 export interface WithheldNames extends Omit<Withheld, "may"> {

@@ -12,6 +12,40 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const SECRET = "urn:li:dataHubSecret:warehouse";
+/** Aspects that hold secrets beside what others may read. */
+const oidc = { enabled: true, clientId: "a", clientSecret: "hunter2", discoveryUri: "http://a" };
+const request = {
+  ...{ task: "RUN_INGEST", args: { recipe: "hunter2" }, executorId: "default" },
+  ...{ source: { type: "MANUAL" }, requestedAt: 1 },
+};
+const secrets: readonly (readonly [urn: string, aspect: string, value: object])[] = [
+  [
+    "urn:li:globalSettings:0",
+    "globalSettingsInfo",
+    { sso: { baseUrl: "http://a", oidcSettings: oidc } },
+  ],
+  [
+    "urn:li:dataHubConnection:slack",
+    "dataHubConnectionDetails",
+    { type: "JSON", name: "slack", json: { encryptedBlob: "hunter2" } },
+  ],
+  [
+    "urn:li:service:mcp",
+    "mcpServerProperties",
+    { url: "http://a", customHeaders: { Authorization: "hunter2" } },
+  ],
+  [
+    "urn:li:dataHubIngestionSource:night",
+    "dataHubIngestionSourceInfo",
+    { name: "night", type: "snowflake", config: { recipe: "hunter2" } },
+  ],
+  ["urn:li:dataHubExecutionRequest:1", "dataHubExecutionRequestInput", request],
+  [
+    "urn:li:dataHubExecutionRequest:1",
+    "dataHubExecutionRequestResult",
+    { status: "SUCCESS", report: "hunter2" },
+  ],
+];
 let service: GuardedService;
 let mina: Record<string, string>;
 /** The urn of a token that somebody else has. */
@@ -37,6 +71,7 @@ beforeAll(async () => {
     proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "hunter2" }),
     proposal(ROOT, "corpUserInfo", { active: true, displayName: "Root" }),
     proposal(ROOT, "corpUserCredentials", { salt: "hunter2", hashedPassword: "hunter2" }),
+    ...secrets.map(([urn, aspect, value]) => proposal(urn, aspect, value)),
   ]) {
     const reply = await post("/aspects?action=ingestProposal", { proposal: one }, service.operator);
     expect(reply.status, JSON.stringify(reply.body)).toBe(200);
@@ -59,6 +94,20 @@ const asked: readonly Asked[] = [
   ["its first number", () => [`/aspects/${encoded(ROOT)}?aspect=corpUserCredentials&version=1`]],
   ["a snapshot", () => [`/entities/${encoded(ROOT)}`]],
   ["existence", () => ["/entities?action=exists", { urn: other }]],
+  ...secrets.flatMap(([urn, aspect]): readonly Asked[] => [
+    [`${aspect}, with its entity`, () => [`/entitiesV2/${encoded(urn)}`]],
+    [`${aspect}`, () => [`/aspects/${encoded(urn)}?aspect=${aspect}&version=0`]],
+    [`${aspect}, version 1`, () => [`/aspects/${encoded(urn)}?aspect=${aspect}&version=1`]],
+    [`${aspect} in OpenAPI`, () => [`/openapi/v3/entity/${urn.split(":")[2]}/${encoded(urn)}`]],
+    [`changes of ${aspect}`, () => [`/changes?from=start&aspect=${aspect}`]],
+    [
+      `a search with ${aspect}`,
+      () => [
+        "/openapi/v3/entity/scroll",
+        { entities: [urn.split(":")[2]], aspects: [aspect], query: "*" },
+      ],
+    ],
+  ]),
   ...types.flatMap((entity): readonly Asked[] => [
     [`a list of ${entity}`, () => ["/entities?action=listUrns", { entity, start: 0, count: 9 }]],
     [
@@ -175,9 +224,27 @@ test("a user whose name begins as another's sees no more for that", async () => 
 test("who does not manage them writes no secrets", async () => {
   const one = proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "mine" });
   expect((await post("/aspects?action=ingestProposal", { proposal: one })).status).toBe(403);
+  for (const [urn, aspect, value] of secrets.slice(0, 2)) {
+    const written = { proposal: proposal(urn, aspect, value) };
+    expect((await post("/aspects?action=ingestProposal", written)).status).toBe(403);
+    expect((await post("/entities?action=delete", { urn })).status).toBe(403);
+    const path = `/openapi/v3/entity/${urn.split(":")[2]}`;
+    expect((await post(path, [{ urn, [aspect]: { value } }] as object)).status).toBe(403);
+  }
 });
 
-test("what is withheld tells no relationships, so that none lead to it", () => {
+test("who does not manage them patches none of them, as a patch shows the value", async () => {
+  for (const [urn, aspect] of secrets) {
+    const type = urn.split(":")[2];
+    const path = `/openapi/v3/entity/${type}/${encoded(urn)}/${aspect}`;
+    const patch = { patch: [{ op: "add", path: "/name", value: "x" }], arrayPrimaryKeys: {} };
+    const { status, body } = await service.client.call("PATCH", path, patch, mina);
+    expect(status, aspect).toBe(403);
+    expect(JSON.stringify(body)).not.toContain("hunter2");
+  }
+});
+
+test("restricted entity types and aspects, whose relationships show no secret", () => {
   const { model, rules } = configuredModel(readConfig({}, {}));
   const { entityTypes, aspects } = withheldNames(model);
   expect([...entityTypes].sort()).toEqual([...types, "inviteToken"].sort());
@@ -185,7 +252,11 @@ test("what is withheld tells no relationships, so that none lead to it", () => {
     [
       ...["corpUserCredentials", "dataHubAccessTokenInfo", "dataHubAccessTokenKey"],
       ...["dataHubSecretKey", "dataHubSecretValue", "inviteToken", "inviteTokenKey"],
+      ...secrets.map(([, aspect]) => aspect),
     ].sort(),
   );
-  expect([...aspects].filter((aspect) => rules.graph.has(aspect))).toEqual([]);
+  // The default view, and the source that a request runs.
+  expect([...aspects].filter((aspect) => rules.graph.has(aspect))).toEqual([
+    ...["globalSettingsInfo", "dataHubExecutionRequestInput"],
+  ]);
 });

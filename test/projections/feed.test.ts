@@ -10,6 +10,19 @@ const change = (changeType: ChangeType, timeseries: boolean): PlacedChange => ({
 });
 
 test.each([
+  ["dataHubSecret", "dataHubSecretValue"],
+  ["dataHubAccessToken", "dataHubAccessTokenInfo"],
+  ["inviteToken", "inviteToken"],
+  ["corpuser", "corpUserCredentials"],
+  ["globalSettings", "globalSettingsInfo"],
+  ["dataHubConnection", "dataHubConnectionDetails"],
+  ["service", "mcpServerProperties"],
+])("a change of %s %s is no event, as it holds a secret", (entityType, aspect) => {
+  const urn = `urn:li:${entityType}:a`;
+  expect(projectFeed({ ...change("UPSERT", false), urn, entityType, aspect })).toEqual([]);
+});
+
+test.each([
   ["UPSERT", false, true],
   ["UPSERT", true, true],
   ["DELETE", false, true],

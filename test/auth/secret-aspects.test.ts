@@ -1,0 +1,91 @@
+/** The secrets of the model: which aspects hold them, and that no search and no topic shows them. */
+import { describe, expect, test } from "vitest";
+import { guarded } from "../../src/auth/guarded-catalog.ts";
+import { withheldNames } from "../../src/auth/withheld.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { configuredModel } from "../../src/configured-model.ts";
+import { secretAspects, secretEntityTypes } from "../../src/core/secret-aspects.ts";
+import type { Field, FieldType } from "../../src/model/model.ts";
+
+const { model } = configuredModel(readConfig({}, {}));
+const { entityTypes, aspects } = withheldNames(model);
+
+/** Paths of the fields of a record, through all that it holds. */
+function pathsIn(record: string, above: readonly string[] = []): readonly string[] {
+  const type = model.types.get(record);
+  if (type?.kind !== "record" || above.includes(record)) return [];
+  return type.fields.flatMap((field) => [
+    field.name,
+    ...recordsIn(field.type).flatMap((inner) =>
+      pathsIn(inner, [...above, record]).map((path) => `${field.name}.${path}`),
+    ),
+  ]);
+}
+
+function recordsIn(type: FieldType): readonly string[] {
+  switch (type.kind) {
+    case "named":
+      return [type.name];
+    case "array":
+      return recordsIn(type.items);
+    case "map":
+      return recordsIn(type.values);
+    case "union":
+      return type.members.flatMap((member) => recordsIn(member.type));
+    default:
+      return [];
+  }
+}
+
+const suspicious =
+  /(?:secret|password|passphrase|credential|token|salt|encrypted|private|apiKey|customHeaders|recipe)/i;
+
+/** Fields with such names that hold no secret. */
+const harmless = [
+  // Urns of secrets, which are entities of their own.
+  "icebergWarehouseInfo.clientSecret",
+  "icebergWarehouseInfo.tempCredentialExpirationSeconds",
+  // Counts of words.
+  "semanticContent.embeddings.totalTokens",
+  "semanticContent.embeddings.chunks.tokenCount",
+];
+
+test("every field whose name says that it holds a secret is of a restricted aspect", () => {
+  const found = [...model.aspects.values()].flatMap(({ name, record }) =>
+    pathsIn(record)
+      .filter((path) => suspicious.test(path.slice(path.lastIndexOf(".") + 1)))
+      .map((path) => ({ name, path: `${name}.${path}` })),
+  );
+  expect(found.length).toBeGreaterThan(10);
+  const open = found.filter(({ name }) => !aspects.has(name));
+  expect(open.map(({ path }) => path).filter((path) => !harmless.includes(path))).toEqual([]);
+});
+
+test("every secret is restricted, and no search field shows one", () => {
+  expect([...secretEntityTypes].filter((type) => !entityTypes.has(type))).toEqual([]);
+  expect([...secretAspects].filter((aspect) => !aspects.has(aspect))).toEqual([]);
+  const searched = [...secretAspects].flatMap((aspect) => {
+    const type = model.types.get(model.aspects.get(aspect)?.record ?? "");
+    const fields: readonly Field[] = type?.kind === "record" ? type.fields : [];
+    return fields.filter((field) => field.searchable).map((field) => `${aspect}.${field.name}`);
+  });
+  expect(searched.sort()).toEqual([
+    "dataHubConnectionDetails.name",
+    "dataHubConnectionDetails.type",
+    "mcpServerProperties.url",
+  ]);
+});
+
+describe("a secret that the service keeps for itself or for all", () => {
+  test.each([
+    ["globalSettings", "globalSettingsInfo"],
+    ["dataHubConnection", "dataHubConnectionDetails"],
+    ["dataHubSecret", "dataHubSecretValue"],
+    ["inviteToken", "inviteToken"],
+    ["corpuser", "corpUserCredentials"],
+  ])("%s %s needs a privilege to be written, too", (entityType, aspect) => {
+    const rule = guarded[entityType];
+    expect(rule).toBeDefined();
+    expect(rule?.aspects === undefined || rule.aspects.includes(aspect)).toBe(true);
+  });
+});
