@@ -78,6 +78,11 @@ export interface ReadOptions {
   readonly backward?: boolean | undefined;
 }
 
+export interface CheckOptions {
+  /** A check that ended less than so many milliseconds ago is enough; 0 when absent. */
+  readonly maxAgeMs?: number | undefined;
+}
+
 export interface ChangeLog {
   /** The log's own among all logs, however often it is copied; undefined where it has none. */
   readonly id?: string | undefined;
@@ -158,6 +163,17 @@ export interface ChangeLog {
    * records away does that, with those that their stream begins with; the others stay as they are.
    */
   scavenge?(records: readonly LogRecord[]): Promise<Scavenged>;
+
+  /**
+   * Compares the indexes of the log with its tables; joins a check that is under way. Resolves when they match. Rejects
+   * with LogDamaged when they differ, and with CatalogError `unavailable` when they cannot be read. Until a first check
+   * has ended, a read that finds a stream empty looks in the table, and rejects with LogDamaged `unreadable` when
+   * the stream has records there. Absent where the store checks itself.
+   */
+  checkIndexes?(options?: CheckOptions): Promise<void>;
+
+  /** State of the indexes, for readers of the log in other threads of the process. */
+  readonly indexState?: SharedArrayBuffer | undefined;
 
   /** Why it takes no appends at present; undefined, or absent, while nothing is known against it. */
   trouble?(): string | undefined;

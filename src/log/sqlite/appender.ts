@@ -48,7 +48,12 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-export function startAppender(file: string, options: AppenderOptions = {}): Appender {
+/** `indexState`: of the log's indexes, shared with the writer's thread (index-check.ts). */
+export function startAppender(
+  file: string,
+  indexState: SharedArrayBuffer,
+  options: AppenderOptions = {},
+): Appender {
   let gathered: Call[] = [];
   let sent: readonly Call[] = [];
   /** A turn of the event loop is let pass before a batch is sent, for its other calls to join. */
@@ -62,6 +67,7 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
 
   const writer = startWriter({
     file,
+    indexState,
     logger: options.logger,
     restart: options.restart,
     onRunning: () => {
@@ -80,8 +86,8 @@ export function startAppender(file: string, options: AppenderOptions = {}): Appe
       send();
       tellFailure("failure" in answer ? answer.failure : undefined);
       if ("failure" in answer) {
-        const { failure, mayBeKept } = answer;
-        const error = unavailable(file, failure, mayBeKept ? UNKNOWN : NOTHING_KEPT);
+        const { failure, mayBeKept, hint = mayBeKept ? UNKNOWN : NOTHING_KEPT } = answer;
+        const error = unavailable(file, failure, hint);
         for (const call of calls) call.reject(error);
       } else settle(calls, answer);
     },

@@ -8,7 +8,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { saidBy } from "../../core/errors.ts";
 import { ANY, type Batch, type BatchAnswer, type Refusal } from "./batch.ts";
 import { rowChecksum } from "./checksum.ts";
+import type { IndexState } from "./index-state.ts";
 import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.ts";
+import { createTableScan, hiddenStream } from "./table-scan.ts";
 
 /**
  * Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log, also for
@@ -36,9 +38,19 @@ interface Planned {
 
 export class MayBeKept extends Error {}
 
-/** `cutTail`: wal-tail.ts. */
-export function createBatchWriter(database: DatabaseSync, cutTail: () => void): BatchWriter {
+export function createBatchWriter(
+  database: DatabaseSync,
+  {
+    cutTail,
+    indexes,
+  }: {
+    /** wal-tail.ts */
+    readonly cutTail: () => void;
+    readonly indexes: Pick<IndexState, "isSound" | "mark">;
+  },
+): BatchWriter {
   const heads = createStreamHeads(database);
+  const scan = createTableScan(database);
   const insertRow = database.prepare(
     "INSERT INTO log (position, stream, revision, count, id, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
@@ -85,8 +97,21 @@ export function createBatchWriter(database: DatabaseSync, cutTail: () => void): 
     return { position: heads.lastPosition, revision: firstRevision + count - 1 };
   }
 
+  /**
+   * Until the indexes are checked, one scan for each batch looks in the tables for the streams that it would create: a
+   * second stream of the same name could never be undone.
+   */
+  function requireNew(asked: readonly Asked[]): void {
+    if (indexes.isSound()) return;
+    const names = new Set(asked.map(({ stream }) => stream));
+    const created = [...names].filter((name) => heads.find(name).revision < 0);
+    const found = created.length === 0 ? undefined : scan.findStream(created);
+    if (found !== undefined) throw indexes.mark(hiddenStream(found));
+  }
+
   function writeCalls(batch: Batch): BatchAnswer {
     const asked = unpack(batch);
+    requireNew(asked);
     const position = new Array<number>(asked.length).fill(0);
     const revision = new Array<number>(asked.length).fill(0);
     const repeated = new Array<boolean>(asked.length).fill(false);

@@ -46,6 +46,8 @@ export interface BatchFailure {
   readonly failure: string;
   /** Something of the batch may be in the file all the same. */
   readonly mayBeKept: boolean;
+  /** What to do, where the failure is not of the disk. */
+  readonly hint?: string | undefined;
 }
 
 /** Other data for records that are there, in the order of the log (scavenger.ts). */

@@ -9,8 +9,10 @@ import type { StreamName } from "../../core/stream.ts";
 import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
+import { type IndexState, REPAIR } from "./index-state.ts";
 import { readRow } from "./row.ts";
-import { hasChecksums } from "./schema.ts";
+import { hasChecksums, isCorruption } from "./schema.ts";
+import { createTableScan, hiddenStream } from "./table-scan.ts";
 
 export interface LogReader {
   readAll(from: Position | "end", options: ReadOptions): readonly LogRecord[];
@@ -58,7 +60,11 @@ interface Range {
 }
 
 /** A page ends after the record that takes it past `pageBytesMax`. */
-export function createLogReader(database: DatabaseSync, pageBytesMax: number): LogReader {
+export function createLogReader(
+  database: DatabaseSync,
+  pageBytesMax: number,
+  indexes: IndexState,
+): LogReader {
   const { arrays: prepare } = preparingOn(database);
   const crc = hasChecksums(database) ? "crc" : "NULL";
   // The row that holds the first wanted record may begin before it.
@@ -110,6 +116,30 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
 
   const head = (): number => one(selectEnd) ?? 0;
 
+  const scan = createTableScan(database);
+
+  /** Whether the indexes lead to no record of the stream. */
+  function isEmpty(stream: StreamName): boolean {
+    const id = one(selectStreamId, stream);
+    return id === undefined || one(selectStreamEnd, id) === undefined;
+  }
+
+  /**
+   * Reads through indexes. What they find empty is looked up in the tables, until a check has found
+   * the indexes sound. `emptyOf` names streams of which the result has no record.
+   */
+  function indexed<T>(read: () => T, emptyOf: (result: T) => readonly StreamName[]): T {
+    indexes.requireUndamaged();
+    const result = read();
+    if (indexes.isSound()) return result;
+    const empty = emptyOf(result).filter(isEmpty);
+    const found = empty.length === 0 ? undefined : translated(() => scan.findStream(empty));
+    if (found === undefined) return result;
+    if (isEmpty(found)) throw indexes.mark(hiddenStream(found));
+    // Another connection has appended it since.
+    return read();
+  }
+
   return {
     readAll(from, { limit, backward = false }) {
       checkPlace(from, limit, 0);
@@ -136,39 +166,46 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
 
     readStream(stream, from, { limit, backward = false }) {
       checkPlace(from, limit, -1);
-      const id = one(selectStreamId, stream);
-      if (id === undefined || (from === "end" && !backward)) return [];
-      const end = backward ? (one(selectStreamEnd, id) ?? -1) : -1;
-      const at = from === "end" ? end : Number(from);
-      const last = Math.min(at, end);
-      const range = backward
-        ? { first: Math.max(last - limit + 1, 0), last, backward }
-        : { first: Math.max(at, 0), last: Math.max(at, 0) + limit - 1, backward };
-      if (range.last < range.first) return [];
-      const statement = backward ? streamBackward : streamForward;
-      return translated(() => {
-        const rows = statement.iterate(id, range.first, range.last, stream);
-        return expand(rows, range, (row) => row[2], pageBytesMax);
-      });
+      if (from === "end" && !backward) return [];
+      const read = (): readonly LogRecord[] => {
+        const id = one(selectStreamId, stream);
+        if (id === undefined) return [];
+        const end = backward ? (one(selectStreamEnd, id) ?? -1) : -1;
+        const at = from === "end" ? end : Number(from);
+        const last = Math.min(at, end);
+        const range = backward
+          ? { first: Math.max(last - limit + 1, 0), last, backward }
+          : { first: Math.max(at, 0), last: Math.max(at, 0) + limit - 1, backward };
+        if (range.last < range.first) return [];
+        const statement = backward ? streamBackward : streamForward;
+        return translated(() => {
+          const rows = statement.iterate(id, range.first, range.last, stream);
+          return expand(rows, range, (row) => row[2], pageBytesMax);
+        });
+      };
+      return indexed(read, ({ length }) => (length === 0 ? [stream] : []));
     },
 
     readBeginnings(streams, limit) {
       checkPlace(0, limit, 0);
       const range = { first: 0, last: limit - 1, backward: false };
-      return translated(() => {
-        const found: (readonly LogRecord[] | undefined)[] = streams.map(() => []);
-        const rows = selectBeginnings.iterate(JSON.stringify(streams), limit);
-        let bytes = 0;
-        for (const [at, own] of byKey(rows)) {
-          found[at] = expand(own, range, (row) => row[2], pageBytesMax);
-          for (const [, , , , data] of own) bytes += data.length;
-          if (bytes >= pageBytesMax) return found.fill(undefined, at + 1);
-        }
-        return found;
-      });
+      const read = (): readonly (readonly LogRecord[] | undefined)[] =>
+        translated(() => {
+          const found: (readonly LogRecord[] | undefined)[] = streams.map(() => []);
+          const rows = selectBeginnings.iterate(JSON.stringify(streams), limit);
+          let bytes = 0;
+          for (const [at, own] of byKey(rows)) {
+            found[at] = expand(own, range, (row) => row[2], pageBytesMax);
+            for (const [, , , , data] of own) bytes += data.length;
+            if (bytes >= pageBytesMax) return found.fill(undefined, at + 1);
+          }
+          return found;
+        });
+      return indexed(read, (found) => streams.filter((_, n) => found[n]?.length === 0));
     },
 
     listStreams(prefix, { after = "", limit }) {
+      indexes.requireUndamaged();
       const rows = translated(() => selectNames.all(prefix, after, limit));
       const names = rows.map(([name]) => name);
       const end = names.findIndex((name) => !name.startsWith(prefix));
@@ -176,10 +213,13 @@ export function createLogReader(database: DatabaseSync, pageBytesMax: number): L
     },
 
     findAppend(stream, id) {
-      const number = one(selectStreamId, stream);
-      if (number === undefined) return undefined;
-      const row = translated(() => selectAppend.get(number, id));
-      return row && { position: position(row[0]), revision: revision(row[1]), repeated: true };
+      const read = (): Appended | undefined => {
+        const number = one(selectStreamId, stream);
+        if (number === undefined) return undefined;
+        const row = translated(() => selectAppend.get(number, id));
+        return row && { position: position(row[0]), revision: revision(row[1]), repeated: true };
+      };
+      return indexed(read, (found) => (found === undefined ? [stream] : []));
     },
 
     head: () => position(head()),
@@ -263,26 +303,17 @@ function checkPlace(from: number | "end", limit: number, least: number): void {
 }
 
 const damaged = (at: number, how: string): CatalogError =>
-  new LogDamaged("unavailable", `log is damaged at position ${at}: ${how}`, { hint: RESTORE });
-
-const RESTORE = "Restore the log from a backup";
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
+  new LogDamaged("unavailable", `log is damaged at position ${at}: ${how}`, { hint: REPAIR });
 
 function translated<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (cause instanceof CatalogError) throw cause;
-    const code = (cause as { errcode?: number }).errcode;
-    // The low byte of an extended code is the code it extends.
-    const plain = code === undefined ? undefined : code % 256;
-    if (plain === SQLITE_CORRUPT || plain === SQLITE_NOTADB) {
-      throw new LogDamaged("unavailable", `log is damaged: ${saidBy(cause)}`, {
-        hint: RESTORE,
-        cause,
-      });
+    const what = saidBy(cause);
+    if (isCorruption(cause)) {
+      throw new LogDamaged("unavailable", `log is damaged: ${what}`, { hint: REPAIR, cause });
     }
-    throw new CatalogError("unavailable", `cannot read the log: ${saidBy(cause)}`, { cause });
+    throw new CatalogError("unavailable", `cannot read the log: ${what}`, { cause });
   }
 }

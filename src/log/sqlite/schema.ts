@@ -17,7 +17,8 @@ import { damagedFrom } from "../../projector/sqlite/write-ahead-log.ts";
 const APPLICATION_ID = 0x416e4c67;
 const FORMAT = 1;
 
-const TABLES = `
+/** Tables and indexes of a new log. */
+export const TABLES = `
   CREATE TABLE stream (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -192,8 +193,9 @@ function pragma(database: DatabaseSync, name: "application_id" | "user_version")
 }
 
 const SQLITE_READONLY = 8;
-/** Told of a file whose pages, or whose beginning, are not what SQLite wrote. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB: pages, or the header, of the file are not as SQLite wrote them. */
 const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
+export const isCorruption = (cause: unknown): boolean => DAMAGED.has(codeOf(cause));
 /** The low byte of an extended code is the code that it extends. */
 const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errcode ?? 0) & 0xff;
 
@@ -201,7 +203,7 @@ function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError 
   if (cause instanceof CatalogError) return cause;
   const refused = refusedFile(file, wanted);
   const why = refused ?? saidBy(cause);
-  if (refused === undefined && DAMAGED.has(codeOf(cause))) {
+  if (refused === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
       hint: "Put a backup of the log back, as the README tells under Operations",
       cause,

@@ -9,6 +9,8 @@ import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
 import { type AppenderOptions, startAppender } from "./appender.ts";
+import { createIndexChecks } from "./index-check.ts";
+import { createIndexState, type IndexState, REPAIR } from "./index-state.ts";
 import { createLogReader } from "./log-reader.ts";
 import { logId, openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
@@ -22,6 +24,10 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
   readonly pollIntervalMs?: number | undefined;
   /** A page ends with the record that takes it past this; 16 MiB when absent. */
   readonly pageBytesMax?: number | undefined;
+  /** Of the log that appends in this process (ChangeLog.indexState); a state of its own when absent. */
+  readonly indexState?: SharedArrayBuffer | undefined;
+  /** Bytes of a file that is checked in this thread at most; 4 MiB when absent. */
+  readonly directCheckBytesMax?: number | undefined;
 }
 
 /** Largest append in bytes; SQLite's own limit of a row is some seven times that. */
@@ -37,9 +43,11 @@ const TAIL_PAGE = 1_000;
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
   const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
   const database = openForReading(file, { create: !readOnly });
-  const reader = createLogReader(database, pageBytesMax);
+  const indexes = createIndexState(file, options.indexState);
+  const checks = createIndexChecks(file, indexes, options.directCheckBytesMax);
+  const reader = createLogReader(database, pageBytesMax, indexes);
   const waker = createWaker(file, reader.changed, pollIntervalMs);
-  const appender = readOnly ? undefined : startAppender(file, options);
+  const appender = readOnly ? undefined : startAppender(file, indexes.shared, options);
   let closed: Promise<void> | undefined;
 
   function checkOpen(): void {
@@ -68,6 +76,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   }
 
   async function closeAll(): Promise<void> {
+    checks.close();
     waker.close();
     // Before the writer, whose connection is then the file's last one and leaves it tidy.
     database.close();
@@ -83,6 +92,10 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
         throw new CatalogError("unavailable", `log "${file}" is open for reading only`);
       }
       checkAppends(appends);
+      const damage = indexes.damage();
+      if (damage !== undefined) {
+        throw new CatalogError("unavailable", `${damage}; appends are rejected`, { hint: REPAIR });
+      }
       return appends.length === 0 ? [] : appender.append(appends);
     },
 
@@ -129,13 +142,26 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
       return appender.scavenge(records);
     },
 
-    trouble: () => appender?.trouble(),
+    async checkIndexes(checkOptions) {
+      checkOpen();
+      await checks.check(checkOptions);
+    },
+
+    indexState: indexes.shared,
+
+    trouble: () => appender?.trouble() ?? damageOf(indexes),
 
     close() {
       closed ??= closeAll();
       return closed;
     },
   };
+}
+
+/** With what to do, for health checks. */
+function damageOf({ damage }: Pick<IndexState, "damage">): string | undefined {
+  const what = damage();
+  return what === undefined ? undefined : `${what}. ${REPAIR}`;
 }
 
 function checkAppends(appends: readonly Append[]): void {

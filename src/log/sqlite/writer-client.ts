@@ -40,6 +40,7 @@ export interface Restart {
 
 interface WriterOptions {
   readonly file: string;
+  readonly indexState: SharedArrayBuffer;
   readonly logger: Pick<Logger, "info" | "error"> | undefined;
   readonly restart: Restart | undefined;
   /** A thread runs: it takes batches. */
@@ -52,7 +53,7 @@ interface WriterOptions {
 const RESTART: Restart = { firstMs: 200, maxMs: 30_000, endsMax: 20 };
 
 export function startWriter(options: WriterOptions): WriterClient {
-  const { file, logger, restart = RESTART, onRunning, onAnswer, onEnd } = options;
+  const { file, indexState, logger, restart = RESTART, onRunning, onAnswer, onEnd } = options;
   let state: ReturnType<WriterClient["state"]> = "starting";
   let worker: Worker | undefined;
   let ended: string | undefined;
@@ -63,7 +64,7 @@ export function startWriter(options: WriterOptions): WriterClient {
     state = "starting";
     worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
       resourceLimits: { maxYoungGenerationSizeMb: 4 },
-      workerData: { file },
+      workerData: { file, indexState },
       name: "log writer",
     });
     let how: string | undefined;

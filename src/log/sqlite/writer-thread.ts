@@ -3,10 +3,11 @@
  * of scavenging at a time, answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
-import { assert, saidBy } from "../../core/errors.ts";
+import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
 import { createBatchWriter, MayBeKept } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
+import { createIndexState } from "./index-state.ts";
 import { createScavenger } from "./scavenger.ts";
 import { openForWriting } from "./schema.ts";
 import { wakeChannelName } from "./wake.ts";
@@ -14,10 +15,16 @@ import { createTailCut } from "./wal-tail.ts";
 
 assert(parentPort !== null, "the writer is a thread");
 const port = parentPort;
-const { file } = workerData as { readonly file: string };
+const { file, indexState } = workerData as {
+  readonly file: string;
+  readonly indexState: SharedArrayBuffer;
+};
 
 const database = openForWriting(file);
-const writeBatch = createBatchWriter(database, createTailCut(file, database));
+const writeBatch = createBatchWriter(database, {
+  cutTail: createTailCut(file, database),
+  indexes: createIndexState(file, indexState),
+});
 const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
@@ -41,7 +48,8 @@ port.on("message", (message: ToWriter) => {
       readers.postMessage(null);
     } else post({ scavenged: scavenge(message) });
   } catch (error) {
-    post({ failure: saidBy(error), mayBeKept: error instanceof MayBeKept });
+    const hint = error instanceof CatalogError ? error.hint : undefined;
+    post({ failure: saidBy(error), mayBeKept: error instanceof MayBeKept, hint });
   }
   try {
     checkpoint();

@@ -1,0 +1,104 @@
+/**
+ * Builds the indexes of the log again from its tables, in one transaction: the checksums of all rows before and
+ * after, and SQLite's check of the whole file after, decide whether it is kept. Damaged pages of an index may name
+ * pages of a table, so that SQLite could free those.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { type CatalogError, saidBy } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
+import { type Position, START } from "../../core/position.ts";
+import { LogDamaged } from "../change-log.ts";
+import { findDifference } from "./index-check.ts";
+import { createIndexState } from "./index-state.ts";
+import { createLogReader } from "./log-reader.ts";
+import { BUSY_MS_MAX, isCorruption } from "./schema.ts";
+
+const PAGE_MAX = 1_000;
+const PAGE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Returns how many records the log has. Throws LogDamaged `unreadable`, and changes nothing, where a row is damaged or
+ * missing, or the indexes differ from the tables after all.
+ */
+export function repairIndexes(file: string): number {
+  const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
+  try {
+    database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; BEGIN IMMEDIATE");
+    try {
+      const head = verifyRows(database, file);
+      const lost = findLostRow(database, head);
+      if (lost !== undefined) {
+        throw damagedRows(file, `position ${lost}: an index has the row, the table lacks it`);
+      }
+      reindex(database, file);
+      if (verifyRows(database, file) !== head) throw damagedRows(file, `it ends at ${head}`);
+      database.exec("COMMIT");
+      return head;
+    } finally {
+      if (database.isTransaction) database.exec("ROLLBACK");
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns the position of the last record. Reads the tables alone. */
+function verifyRows(database: DatabaseSync, file: string): Position {
+  try {
+    const reader = createLogReader(database, PAGE_BYTES_MAX, createIndexState(file));
+    let at: Position = START;
+    for (;;) {
+      const last = reader.readAll(at, { limit: PAGE_MAX }).at(-1);
+      if (last === undefined) return at;
+      at = last.position;
+    }
+  } catch (error) {
+    if (error instanceof LogDamaged) throw damagedRows(file, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Rows that a damaged page hides at the end of the table are in no gap between others. An index may still lead to them.
+ * Where the entry itself is damaged, the table has its revision at another position.
+ */
+function findLostRow(database: DatabaseSync, head: Position): number | undefined {
+  const hasRevision = database.prepare(
+    "SELECT 1 FROM log NOT INDEXED WHERE stream = ? AND revision = ? LIMIT 1",
+  );
+  try {
+    const beyond = database
+      .prepare(
+        `SELECT stream, revision, position FROM log INDEXED BY log_revision
+         WHERE stream IS NOT NULL AND position > ?`,
+      )
+      .all(head);
+    const lost = beyond.find(
+      ({ stream, revision }) => hasRevision.get(Number(stream), Number(revision)) === undefined,
+    );
+    return lost === undefined ? undefined : Number(lost.position);
+  } catch (error) {
+    if (isCorruption(error)) return undefined;
+    throw error;
+  }
+}
+
+function reindex(database: DatabaseSync, file: string): void {
+  let left: string | undefined;
+  try {
+    database.exec("REINDEX");
+    left = findDifference(database);
+  } catch (error) {
+    left = saidBy(error);
+  }
+  if (left === undefined) return;
+  const what = `the indexes of the log "${file}" cannot be built again in its file: ${left}`;
+  throw new LogDamaged("unreadable", what, {
+    hint: `All rows are as they were written. Copy them into a new data directory: ${ownCommand("copy-log --to <directory>")}`,
+  });
+}
+
+const damagedRows = (file: string, why: string): CatalogError =>
+  new LogDamaged("unreadable", `rows of the log "${file}" are damaged: ${why}`, {
+    hint: "Restore the log from a backup, as the README describes under Operations. Its indexes are unchanged",
+  });

@@ -1,0 +1,25 @@
+/** Looks for streams in the log's tables without any index: by scans, for indexes that are not checked yet. */
+import type { DatabaseSync } from "node:sqlite";
+
+export interface TableScan {
+  /** The name of a stream among these that has records; undefined when none of them has. */
+  findStream(names: readonly string[]): string | undefined;
+}
+
+export function createTableScan(database: DatabaseSync): TableScan {
+  const selectNamed = database.prepare(
+    "SELECT id, name FROM stream NOT INDEXED WHERE name IN (SELECT value FROM json_each(?))",
+  );
+  const selectRow = database.prepare("SELECT 1 FROM log NOT INDEXED WHERE stream = ? LIMIT 1");
+  return {
+    findStream(names) {
+      const named = selectNamed.all(JSON.stringify(names));
+      const found = named.find(({ id }) => selectRow.get(Number(id)) !== undefined);
+      return found === undefined ? undefined : String(found.name);
+    },
+  };
+}
+
+/** A fragment for messages: the table has the stream, an index lacks it. */
+export const hiddenStream = (name: string): string =>
+  `an index lacks stream "${name}", which has records in the table`;

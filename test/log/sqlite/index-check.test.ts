@@ -1,0 +1,205 @@
+/** Damaged indexes of the embedded log: bits flipped in their pages, while the rows are as they were written. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EMPTY_STREAM, revision, START } from "../../../src/core/position.ts";
+import type { ChangeLog } from "../../../src/log/change-log.ts";
+import { findIndexDamage } from "../../../src/log/sqlite/index-check.ts";
+import { repairIndexes } from "../../../src/log/sqlite/repair-indexes.ts";
+import {
+  openSqliteChangeLog,
+  type SqliteChangeLogOptions,
+} from "../../../src/log/sqlite/sqlite-change-log.ts";
+import { flipText, hideCells } from "../../support/flipped-bits.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const streams = Array.from({ length: 40 }, (_, n) => `entity-urn:li:tag:t${n}x`);
+const NAMES = "sqlite_autoindex_stream_1";
+const idOf = (n: number): Uint8Array => Buffer.alloc(16, n + 1);
+
+let directory: TemporaryDirectory;
+let file: string;
+
+beforeEach(async () => {
+  directory = temporaryDirectory("annals-index-check");
+  file = join(directory.path, "log.sqlite");
+  await withLog({}, async (log) => {
+    for (const [n, stream] of streams.entries()) await append(log, stream, n);
+    for (const [n, stream] of streams.entries()) await append(log, stream, n + 100);
+  });
+});
+afterEach(() => directory[Symbol.dispose]());
+
+async function withLog<T>(
+  options: Partial<SqliteChangeLogOptions>,
+  use: (log: ChangeLog) => Promise<T>,
+): Promise<T> {
+  const log = await openSqliteChangeLog({ file, ...options });
+  try {
+    return await use(log);
+  } finally {
+    await log.close();
+  }
+}
+
+const append = (log: ChangeLog, stream: string, n: number) =>
+  log.append([{ stream, expected: "any", records: [Buffer.from(`record ${n}`)], id: idOf(n) }]);
+
+const readAll = (log: ChangeLog) => log.readAll(START, { limit: 1_000 });
+const fix = /annals -- check --repair-indexes/;
+const hidden = streams[7] ?? "";
+
+describe("an index that lacks a stream of the table", () => {
+  beforeEach(() => flipText(file, NAMES, hidden));
+
+  test.each([
+    ["forward", (log: ChangeLog) => log.readStream(hidden, revision(0), { limit: 5 })],
+    ["backward", (log: ChangeLog) => log.readStream(hidden, "end", { limit: 5, backward: true })],
+    ["with others", (log: ChangeLog) => beginnings(log, [streams[1] ?? "", hidden])],
+    ["by an append's id", (log: ChangeLog) => log.findAppend(hidden, idOf(7))],
+  ])("makes a read of it (%s) fail before the indexes are checked", async (_, read) => {
+    for (const readOnly of [true, false]) {
+      await withLog({ readOnly }, async (log) => {
+        await expect(read(log)).rejects.toMatchObject({
+          code: "unreadable",
+          message: expect.stringContaining(`an index lacks stream "${hidden}"`),
+          hint: expect.stringMatching(fix),
+        });
+      });
+    }
+  });
+
+  test("leads to no second stream of the same name", async () => {
+    await withLog({}, async (log) => {
+      await expect(
+        log.append([{ stream: hidden, expected: EMPTY_STREAM, records: [Buffer.from("again")] }]),
+      ).rejects.toMatchObject({
+        code: "unavailable",
+        message: expect.stringContaining(hidden),
+        hint: expect.stringMatching(fix),
+      });
+      expect(await readAll(log)).toHaveLength(80);
+    });
+  });
+
+  test("leaves streams that are in no table readable as empty", async () => {
+    await withLog({}, async (log) => {
+      expect(await log.readStream("entity-urn:li:tag:none", revision(0), { limit: 5 })).toEqual([]);
+      await append(log, "entity-urn:li:tag:none", 50);
+      expect(
+        await log.readStream("entity-urn:li:tag:none", revision(0), { limit: 5 }),
+      ).toHaveLength(1);
+    });
+  });
+});
+
+const beginnings = (log: ChangeLog, names: readonly string[]) =>
+  log.readBeginnings?.(names, { limit: 5 }) ?? Promise.reject(new Error("it cannot do that"));
+
+const damages = [
+  ["a name", () => flipText(file, NAMES, hidden)],
+  ["hidden names", () => hideCells(file, NAMES)],
+  ["hidden revisions", () => hideCells(file, "log_revision")],
+  ["hidden ids", () => hideCells(file, "log_id")],
+] as const;
+
+describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
+  test.each([
+    ["in the calling thread", {}],
+    ["in a process of its own", { directCheckBytesMax: 0 }],
+  ])("made %s, the log refuses to use its indexes", async (_where, options) => {
+    damage();
+    await withLog(options, async (log) => {
+      await expect(log.checkIndexes?.()).rejects.toMatchObject({
+        code: "unreadable",
+        message: expect.stringContaining("do not match its tables"),
+        hint: expect.stringMatching(fix),
+      });
+      await expect(log.readStream(streams[0] ?? "", revision(0), { limit: 5 })).rejects.toThrow(
+        "do not match",
+      );
+      await expect(log.listStreams("entity-", { limit: 5 })).rejects.toThrow("do not match");
+      await expect(append(log, "entity-urn:li:tag:new", 90)).rejects.toMatchObject({
+        code: "unavailable",
+        hint: expect.stringMatching(fix),
+      });
+      expect(log.trouble?.()).toMatch(fix);
+      await expect(log.checkIndexes?.({ maxAgeMs: 60_000 })).rejects.toThrow("do not match");
+      // The order of the log needs no index.
+      expect(await readAll(log)).toHaveLength(80);
+    });
+  });
+
+  test("a repair brings back all streams, and the log is written again", async () => {
+    damage();
+    expect(findIndexDamage(file)).toBeDefined();
+    expect(repairIndexes(file)).toBe(80);
+    expect(findIndexDamage(file)).toBeUndefined();
+    await withLog({}, async (log) => {
+      await log.checkIndexes?.();
+      for (const [n, stream] of streams.entries()) {
+        expect(await log.readStream(stream, revision(0), { limit: 5 })).toHaveLength(2);
+        expect(await append(log, stream, n)).toMatchObject([{ repeated: true }]);
+      }
+      expect(await append(log, hidden, 91)).toMatchObject([{ revision: 2 }]);
+      expect(log.trouble?.()).toBeUndefined();
+    });
+  });
+});
+
+test("readers in other threads share the state of the log that appends", async () => {
+  await withLog({}, async (log) => {
+    await withLog({ readOnly: true, indexState: log.indexState }, async (reader) => {
+      await log.checkIndexes?.();
+      expect(await reader.readStream(hidden, revision(0), { limit: 5 })).toHaveLength(2);
+    });
+  });
+  hideCells(file, "log_revision");
+  await withLog({}, async (log) => {
+    await withLog({ readOnly: true, indexState: log.indexState }, async (reader) => {
+      await expect(log.checkIndexes?.()).rejects.toThrow("do not match");
+      await expect(reader.readStream(hidden, revision(0), { limit: 5 })).rejects.toMatchObject({
+        code: "unreadable",
+      });
+    });
+  });
+});
+
+test("closing the log ends a check in a process of its own", async () => {
+  const log = await openSqliteChangeLog({ file, directCheckBytesMax: 0 });
+  const checking = log.checkIndexes?.();
+  const rejected = expect(checking).rejects.toMatchObject({ code: "unavailable" });
+  await log.close();
+  await rejected;
+});
+
+describe("a repair changes nothing", () => {
+  test.each([
+    ["where a row is damaged", () => flipText(file, "log", "record 139"), /position 80/],
+    ["where the name of a stream is damaged", () => flipText(file, "stream", hidden), /position 8/],
+    ["where the table lacks its last rows", () => hideCells(file, "log"), /the table lacks it/],
+  ])("%s", async (_, damage, why) => {
+    damage();
+    expect(() => repairIndexes(file)).toThrow(
+      expect.objectContaining({
+        code: "unreadable",
+        message: expect.stringMatching(why),
+        hint: expect.stringContaining("Restore the log from a backup"),
+      }),
+    );
+  });
+});
+
+test("a log without checksums, as the first releases wrote it, passes a check", () => {
+  const database = new DatabaseSync(file);
+  database.exec("ALTER TABLE log DROP COLUMN crc");
+  database.close();
+  expect(findIndexDamage(file)).toBeUndefined();
+});
+
+test("an index that was dropped is damage", () => {
+  const database = new DatabaseSync(file);
+  database.exec("DROP INDEX log_id");
+  database.close();
+  expect(findIndexDamage(file)).toMatch(/log_id/);
+});
