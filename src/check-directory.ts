@@ -72,10 +72,23 @@ async function checkAhead(config: Config, own: readonly Store[]): Promise<readon
     requireWholeLog(config);
     const head = await headOf(config);
     const ahead = places.find(({ position }) => position > head);
-    return ahead === undefined ? [] : [endsBefore(ahead, head, dataFlag(config)).text];
+    if (ahead !== undefined) return [endsBefore(ahead, head, dataFlag(config)).text];
+    await checkLogIndexes(config);
+    return [];
   } catch (error) {
     if (error instanceof CatalogError) return [error.text];
     throw error;
+  }
+}
+
+/** Throws CatalogError where they do not match the tables. */
+async function checkLogIndexes(config: Config): Promise<void> {
+  if (!existsSync(fileOf(config, "log"))) return;
+  const log = await openLogReader(config);
+  try {
+    await log.checkIndexes?.();
+  } finally {
+    await log.close();
   }
 }
 

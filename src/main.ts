@@ -31,6 +31,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { copyLogTo } = await import("./offline.ts");
     return copyLogTo(config, options);
   },
+  async repairIndexes(config) {
+    const { repairLogIndexes } = await import("./offline.ts");
+    return repairLogIndexes(config);
+  },
   checkStores(config) {
     return checkStores(config);
   },

@@ -32,7 +32,11 @@ const restoredMax = 500;
 export const verify: Operations["verify"] = async (config, options) => {
   requireLog(config);
   const names = viewsOf(options.views);
-  const stores = await locked(config, (log) => storesOf(config, log));
+  const stores = await locked(config, async (log) => {
+    // Views are compared with what the indexes lead to.
+    await log.checkIndexes?.();
+    return storesOf(config, log);
+  });
   requireViews(stores, names);
   const verified = (views: readonly string[], grade: Grade) =>
     locked(config, () =>

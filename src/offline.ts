@@ -11,7 +11,15 @@ import { copyLog } from "./log/copy-log.ts";
 import { readable } from "./log/readable.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "./log/written-namespace.ts";
-import { lockData, openLog, openLogReader, requireLog, requireWholeLog } from "./stores.ts";
+import {
+  lockData,
+  openLog,
+  openLogReader,
+  repairIndexes,
+  requireLog,
+  requireWholeLog,
+  sharedLog,
+} from "./stores.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;
@@ -58,6 +66,23 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
   return stream === undefined ? START : 0;
 }
 
+/** Operations.repairIndexes. */
+export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
+  if (sharedLog(config)) {
+    throw new CatalogError("invalid", "the log is in a server, which keeps its indexes itself", {
+      hint: "Leave out --repair-indexes",
+    });
+  }
+  requireLog(config);
+  const lock = lockData(config);
+  try {
+    requireWholeLog(config);
+    return { records: repairIndexes(config) };
+  } finally {
+    lock.release();
+  }
+};
+
 /** Operations.copyLog. */
 export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {
   requireLog(config);
@@ -77,6 +102,7 @@ export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress 
     try {
       const other = await openLog(target);
       try {
+        await other.checkIndexes?.();
         await checkNamespace(other, (await writtenNamespace(from)) ?? config.urnNamespace, to);
         return await copyLog(from, other, ({ position, head }) => onProgress(position, head));
       } finally {

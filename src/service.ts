@@ -33,6 +33,7 @@ import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { streamLimits } from "./http/streams.ts";
+import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
 import type { Model } from "./model/model.ts";
@@ -65,6 +66,9 @@ import { openVerifiedState, verifyModule } from "./verified-views.ts";
 
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
+
+/** Milliseconds between two checks of the log's indexes. */
+const INDEX_CHECK_MS = 24 * 60 * 60 * 1_000;
 
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(
@@ -196,11 +200,26 @@ export async function openService(
     const address = await listen(door, config);
     if (!loopback(config.host) && !required) logger.warn({ address }, openToAll);
     opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
+    const watching = watchIndexes(below.log, logger);
+    opened.push(() => clearInterval(watching));
     return { address: () => address, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Checks the indexes of the log in the background: once the service is ready, and then every day. */
+function watchIndexes(log: ChangeLog, logger: Opening["logger"]): NodeJS.Timeout {
+  const check = async (): Promise<void> => {
+    try {
+      await log.checkIndexes?.();
+    } catch (err) {
+      logger.error({ err }, "the indexes of the log are not verified");
+    }
+  };
+  void check();
+  return setInterval(() => void check(), INDEX_CHECK_MS).unref();
 }
 
 /** The use cases over the log and its views. */

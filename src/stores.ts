@@ -27,6 +27,7 @@ import type { Position } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
+import { repairIndexes as repairLogFile } from "./log/sqlite/repair-indexes.ts";
 import { checkWriteAheadLog } from "./log/sqlite/schema.ts";
 import { openSqliteChangeLog } from "./log/sqlite/sqlite-change-log.ts";
 import {
@@ -60,6 +61,8 @@ export interface StoresConfig extends Places {
   readonly rules: ViewRules;
   /** What feeds the views; undefined where that is not known, as in a log that has no id. */
   readonly origin?: { readonly id: string; readonly head: Position } | undefined;
+  /** ChangeLog.indexState of the log that appends in this process. */
+  readonly indexState?: SharedArrayBuffer | undefined;
   /** Name of the channel that batches are told on (told-batches.ts); absent: nobody listens. */
   readonly batchChannel?: string | undefined;
 }
@@ -71,7 +74,7 @@ export async function storesConfig(
 ): Promise<StoresConfig> {
   requireCertificates(config);
   const places = Object.fromEntries(placeKeys.map((key) => [key, config[key]])) as Places;
-  return { ...places, rules, origin: await originOf(log) };
+  return { ...places, rules, origin: await originOf(log), indexState: log.indexState };
 }
 
 /** The log as views remember it. */
@@ -139,6 +142,10 @@ export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
   if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
 }
 
+/** Builds the indexes of the log in the data directory again; returns the number of its records. */
+export const repairIndexes = (config: Pick<Config, "data">): number =>
+  repairLogFile(fileOf(config, "log"));
+
 /** Throws `invalid` for a view of the data directory that is there and may not be written. */
 export function requireViews(config: Places, names: readonly ViewName[]): void {
   for (const name of names) {
@@ -156,10 +163,13 @@ export async function openLog(
 }
 
 /** The log for reading only, beside a writer in another thread or process. */
-export async function openLogReader(config: Pick<Config, "data" | "log">): Promise<ChangeLog> {
+export async function openLogReader(
+  config: Pick<Config, "data" | "log"> & Pick<StoresConfig, "indexState">,
+): Promise<ChangeLog> {
   if (sharedLog(config))
     return openServerLog(config, "streams.projector.sqlite", { readOnly: true });
-  return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true });
+  const { indexState } = config;
+  return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true, indexState });
 }
 
 /** Adapters of servers are loaded where they are used: an embedded catalog does not pay for them. */

@@ -1,4 +1,7 @@
-/** `annals check`: asks every store that is configured, and says what is to be mended. */
+/**
+ * `annals check`: asks every configured store, and prints what to repair. With `repairIndexes` it first builds the
+ * indexes of the embedded log again.
+ */
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
@@ -6,8 +9,13 @@ import type { Terminal } from "./terminal.ts";
 
 export async function check(
   config: Config,
+  { repairIndexes }: { readonly repairIndexes: boolean },
   { operations, terminal }: { operations: Operations; terminal: Terminal },
 ): Promise<ExitCode> {
+  if (repairIndexes) {
+    const { records } = await operations.repairIndexes(config);
+    await terminal.print(`log  ${records} records verified, indexes built again`);
+  }
   let well = true;
   for (const { store, place, checking } of operations.checkStores(config)) {
     const { version, findings } = await checking;

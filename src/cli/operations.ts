@@ -132,6 +132,12 @@ export interface Operations {
     },
   ): Promise<{ readonly copied: number; readonly there: number }>;
 
+  /**
+   * Builds the indexes of the embedded log again from its rows. Throws CatalogError `unreadable` where rows are
+   * damaged, `unavailable` while a service runs on the data directory, and `invalid` for a log in a server.
+   */
+  repairIndexes(config: Config): Promise<{ readonly records: number }>;
+
   /** Asks every store whether it can be used; what cannot be reached is a finding, too. */
   checkStores(config: Config): readonly StoreCheck[];
 }

@@ -198,8 +198,13 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
 
   settingsCommand(program, "check")
     .description("ask every store that is configured whether it can be used")
-    .action(async (flags: Flags) => {
-      finish(await check(configOf(flags), { operations, terminal }));
+    .option(
+      "--repair-indexes",
+      "verify the checksums of the embedded log's rows, then build its indexes again; no service may run",
+      false,
+    )
+    .action(async ({ repairIndexes, ...flags }: Flags & { readonly repairIndexes: boolean }) => {
+      finish(await check(configOf(flags), { repairIndexes }, { operations, terminal }));
     });
 
   const tokens = program.command("token").description("access tokens of a running catalog");

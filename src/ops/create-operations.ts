@@ -12,7 +12,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries
 import { countEnded } from "./ended-jobs.ts";
 import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
 import { openHandingOver } from "./handing-over.ts";
-import { type Jobs, type JobsParts, openJobs, unknownJob } from "./jobs.ts";
+import { type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
 import { nodeId } from "./node-id.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { watchOutdated } from "./outdated-views.ts";
@@ -81,6 +81,8 @@ export interface OperationsParts {
 }
 
 const TIMESERIES = "timeseries";
+/** Milliseconds for which a check of the log's indexes is enough for a restore; the service checks once a day. */
+export const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
 
 /** Takes up the jobs that the last process left. */
 export async function openOperations(
@@ -146,6 +148,13 @@ export async function openOperations(
     logger,
     growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
   });
+  /** Work that reads entities by their streams waits for a check of the log's indexes, and fails where they are damaged. */
+  const onChecked =
+    (work: JobWork, maxAgeMs: number): JobWork =>
+    async (run) => {
+      await log.checkIndexes?.({ maxAgeMs });
+      return work(run);
+    };
   const ended = countEnded();
   const jobs = await openJobs({
     log,
@@ -154,10 +163,10 @@ export async function openOperations(
     nodeId: node,
     kinds: {
       truncate: truncation.work,
-      restore: restoring.work,
-      rebuild: rebuilds.work,
-      verify: verifications.work,
-      scavenge: scavenges.work,
+      restore: onChecked(restoring.work, RECENT_CHECK_MS),
+      rebuild: onChecked(rebuilds.work, RECENT_CHECK_MS),
+      verify: onChecked(verifications.work, 0),
+      scavenge: onChecked(scavenges.work, RECENT_CHECK_MS),
     },
     systemActor,
     now,
@@ -236,7 +245,12 @@ export async function openOperations(
       }
       return sizes;
     },
-    ...createParkedOperations({ log, projector: { ...projector, ...restoration }, names }),
+    ...createParkedOperations({
+      log,
+      projector: { ...projector, ...restoration },
+      names,
+      maxCheckAgeMs: RECENT_CHECK_MS,
+    }),
     verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
     listDifferences: verifications.listDifferences,
     listAuditEvents: parts.audit.list,

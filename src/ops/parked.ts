@@ -15,12 +15,14 @@ import type { ParkedEntity, ParkedQuery } from "./operations.ts";
 const waitingMax = 1_000;
 
 interface Dependencies {
-  readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head">;
+  readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head" | "checkIndexes">;
   readonly projector: Pick<Progress, "positions"> & Pick<Restoration, "restore" | "drop">;
   readonly names: { readonly namespace: string; readonly urnLimits: UrnLimits };
+  /** Age of a check of the log's indexes that is enough, in milliseconds. */
+  readonly maxCheckAgeMs: number;
 }
 
-export function createParkedOperations({ log, projector, names }: Dependencies) {
+export function createParkedOperations({ log, projector, names, maxCheckAgeMs }: Dependencies) {
   async function parkedIn(view: string): Promise<readonly Parked[]> {
     return (await parkingNow(log, view)).list();
   }
@@ -76,10 +78,12 @@ export function createParkedOperations({ log, projector, names }: Dependencies) 
     },
     async retryParked(query: ParkedQuery) {
       const { urn, view } = await one(query);
+      await log.checkIndexes?.({ maxAgeMs: maxCheckAgeMs });
       return after(query, projector.restore([urn], view));
     },
     async dropParked(query: ParkedQuery, { actor }: Caller) {
       const { urn, view } = await one(query);
+      await log.checkIndexes?.({ maxAgeMs: maxCheckAgeMs });
       return after(query, projector.drop(urn, view, actor));
     },
   };

@@ -65,6 +65,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return { copied: 10, there: fake.records ?? 0 };
   },
 
+  async repairIndexes() {
+    return { records: fake.records ?? 0 };
+  },
+
   checkStores: () => [
     {
       store: "log",
