@@ -1,0 +1,163 @@
+/**
+ * The catalog whose files get flipped bits: two copies of one data directory, and the questions asked of it. One copy
+ * is of a service that was closed, the other of one that was killed.
+ */
+import { cpSync } from "node:fs";
+import { readConfig } from "../../src/config/config.ts";
+import { openService } from "../../src/service.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { type Client, createClient, encoded, proposal, type Reply } from "../support/client.ts";
+import { operatorOf, tokenOf } from "../support/operator.ts";
+import { dataset, user, writeHistory } from "../support/random-history.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+
+const tags = Array.from({ length: 40 }, (_, n) => `urn:li:tag:flip${n}`);
+const datasets = Array.from({ length: 12 }, (_, n) => dataset(n));
+
+/** What a trial writes: to an entity that exists and to one that does not. No question is about them. */
+const written = {
+  existing: "urn:li:tag:present",
+  created: "urn:li:tag:created",
+  name: "written after the flip",
+};
+
+export const configOf = (directory: string) =>
+  readConfig({ port: "0", data: directory, logLevel: "silent" }, {});
+
+export const openCatalog = (directory: string) =>
+  openService(configOf(directory), { logger: createLogger("silent") });
+
+export interface FlippedCatalog extends Disposable {
+  readonly closed: string;
+  readonly killed: string;
+  readonly answers: Answers;
+  /** Sent with one question. */
+  readonly token: Readonly<Record<string, string>>;
+}
+
+/** By question: its status and body. */
+export type Answers = ReadonlyMap<string, string>;
+
+export async function fillCatalog(): Promise<FlippedCatalog> {
+  const closed: TemporaryDirectory = temporaryDirectory("annals-flips-closed");
+  const killed: TemporaryDirectory = temporaryDirectory("annals-flips-killed");
+  const service = await openCatalog(closed.path);
+  const client = createClient(service.address());
+  const on = { client, directory: closed.path };
+  for (const [n, urn] of tags.entries()) {
+    await client.upsert(urn, "tagProperties", {
+      name: `mark ${n}`,
+      description: `${n} `.repeat(40),
+    });
+    if (n % 3 === 0) await client.upsert(urn, "tagProperties", { name: `mark ${n} again` });
+  }
+  await client.upsert(written.existing, "tagProperties", { name: "written before" });
+  await writeHistory(on, 150, datasets.length);
+  const proposals = datasets.map((urn, n) =>
+    proposal(urn, "globalTags", { tags: [{ tag: tags[n] }] }),
+  );
+  const batch = { proposals };
+  await client.call("POST", "/aspects?action=ingestProposalBatch", batch);
+  await caughtUp(on);
+  // As a kill leaves it: files and write-ahead logs as they are on disk.
+  cpSync(closed.path, killed.path, { recursive: true });
+  const token = tokenOf(closed.path);
+  const answers = stable(await ask(client, token), await ask(client, token));
+  await service.close();
+  return {
+    ...{ closed: closed.path, killed: killed.path, answers, token },
+    [Symbol.dispose]() {
+      closed[Symbol.dispose]();
+      killed[Symbol.dispose]();
+    },
+  };
+}
+
+/** Waits until every view has all of the log and no job runs. */
+export async function caughtUp(on: { client: Client; directory: string }): Promise<void> {
+  const operator = operatorOf(on);
+  for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    const { views, jobsRunning } = await operator.value("getStatus");
+    const lags = Object.values(views as Record<string, { lagRecords: number }>);
+    if (jobsRunning === 0 && lags.every(({ lagRecords }) => lagRecords === 0)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("the views do not catch up");
+}
+
+type Question = readonly [method: "GET" | "POST", path: string, body?: object];
+
+const series = (urn: string): Question => [
+  "POST",
+  "/aspects?action=getTimeseriesAspectValues",
+  { urn, entity: "dataset", aspect: "datasetProfile", limit: 100 },
+];
+const searched = (entity: string, input: string): Question => [
+  "POST",
+  "/entities?action=search",
+  { entity, input, start: 0, count: 100 },
+];
+
+const questions: readonly Question[] = [
+  ["GET", `/entitiesV2?ids=List(${[...tags, ...datasets].map(encoded).join(",")})`],
+  ...tags.slice(0, 4).map(urnQuestion("/entitiesV2/", "")),
+  ...tags
+    .filter((_, n) => n % 9 === 0)
+    .map(urnQuestion("/aspects/", "?aspect=tagProperties&version=1")),
+  ...[...tags.slice(0, 4), ...datasets.slice(0, 4)].map(
+    urnQuestion("/entitiesV2/", "?asOfPosition=200"),
+  ),
+  ...datasets.slice(0, 6).map(series),
+  ...[...tags.slice(0, 3), ...datasets.slice(0, 4), user(1)].map(
+    urnQuestion("/relationships?direction=INCOMING&types=List(OwnedBy,TaggedWith)&urn=", ""),
+  ),
+  ...["mark", '"mark 7"', "again"].map((input) => searched("tag", input)),
+  searched("dataset", "*"),
+];
+
+function urnQuestion(path: string, query: string): (urn: string) => Question {
+  return (urn) => ["GET", `${path}${encoded(urn)}${query}`];
+}
+
+/** Asks everything; one question with the token of the root user. */
+export async function ask(
+  client: Client,
+  token: Readonly<Record<string, string>>,
+): Promise<Answers> {
+  const answers = new Map<string, string>();
+  const note = (name: string, { status, body }: Reply) =>
+    answers.set(name, `${status} ${JSON.stringify(body)}`);
+  for (const [method, path, body] of questions) {
+    note(`${path} ${JSON.stringify(body ?? "")}`, await client.call(method, path, body));
+  }
+  note("token", await client.call("GET", "/config", undefined, token));
+  return answers;
+}
+
+/** Without those that name the time of the answer. */
+const stable = (one: Answers, other: Answers): Answers =>
+  new Map([...one].filter(([question, answer]) => other.get(question) === answer));
+
+/** Writes to an entity that exists and to one that does not; which of them were accepted. */
+export async function write(client: Client): Promise<readonly string[]> {
+  const accepted: string[] = [];
+  for (const urn of [written.existing, written.created]) {
+    const { status } = await client.upsert(urn, "tagProperties", { name: written.name });
+    if (status === 200) accepted.push(urn);
+  }
+  return accepted;
+}
+
+/** Those of some entities that have what `write` wrote. */
+export async function haveWritten(
+  client: Client,
+  urns: readonly string[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const urn of urns) {
+    const { status, body } = await client.get(`/entitiesV2/${encoded(urn)}`);
+    const refused = status >= 500;
+    if (refused || body.aspects?.tagProperties?.value.name === written.name) found.push(urn);
+  }
+  return found;
+}
