@@ -1,20 +1,26 @@
 /**
- * A document in the making: values come to fields, and those of queried fields become texts. It is
- * bounded, whatever the aspects hold; what goes beyond is not found, and still read with its aspect.
+ * Builds a search document: collects the values of its fields, and texts of the queried fields. Its
+ * size is bounded. What exceeds the bounds stays in the aspect and is not found by search.
  */
 import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
 import { cutText } from "./search-characters.ts";
 import type { SearchField } from "./search-rules.ts";
 import { foldText, wordsOf } from "./search-words.ts";
 
-/** Most values of a field. */
-export const fieldValuesMax = 1000;
+/** Most values of a field; tables of 12,000 columns exist. */
+export const fieldValuesMax = 20_000;
+
+/** Most fields that get their names from keys of maps, and most values of one. */
+const keyedFieldsMax = 1_000;
 
 /** Longest text that is a value, in UTF-16 code units: a longer one is cut, its words are not. */
 export const valueCharsMax = 8191;
 
 /** Most words of a document; those of texts with greater boosts come first. */
-export const documentWordsMax = 20_000;
+export const documentWordsMax = 200_000;
+
+/** Views that were built with other bounds are rebuilt. */
+export const documentBounds = { fieldValuesMax, keyedFieldsMax, valueCharsMax, documentWordsMax };
 
 /** A field of the documents of an entity type, numbered from 0. */
 export interface Slot {
@@ -36,6 +42,14 @@ export interface Draft {
   document(urn: string, entityType: string): SearchDocument;
 }
 
+/** A text whose words are not computed yet. */
+interface DraftText {
+  readonly field: SearchField;
+  readonly value: string;
+  /** The value before it was cut. */
+  readonly whole: string;
+}
+
 /** Up to so many values are compared with each other; more are looked up. */
 const comparedMax = 16;
 
@@ -45,7 +59,7 @@ export function createDraft(): Draft {
   const names: string[] = [];
   const filled: FieldValue[][] = [];
   const keyed = new Map<string, FieldValue[]>();
-  const texts: DocumentText[] = [];
+  const texts: DraftText[] = [];
   let weight = 1;
 
   function listOf({ number, field }: Slot): FieldValue[] {
@@ -69,15 +83,17 @@ export function createDraft(): Draft {
       if (taken === undefined ? list.includes(value) : taken.has(value)) continue;
       taken?.add(value);
       list.push(value);
-      if (queried && typeof value === "string") texts.push(textOf(slot.field, value, whole));
+      if (queried && typeof value === "string") {
+        texts.push({ field: slot.field, value, whole: String(whole) });
+      }
     }
   }
 
   function addTo(name: string, whole: FieldValue): void {
     const value = typeof whole === "string" ? cutText(whole, valueCharsMax) : whole;
     const list = keyed.get(name) ?? [];
-    if (list.length >= fieldValuesMax || list.includes(value)) return;
-    if (list.length === 0 && keyed.size >= fieldValuesMax) return;
+    if (list.length >= keyedFieldsMax || list.includes(value)) return;
+    if (list.length === 0 && keyed.size >= keyedFieldsMax) return;
     keyed.set(name, list);
     list.push(value);
   }
@@ -106,19 +122,8 @@ export function createDraft(): Draft {
         values[names[place] as string] = filled[place] as FieldValue[];
       }
       for (const [name, list] of keyed) values[name] = list;
-      return { urn, entityType, values, texts: weighed(bounded(texts), weight) };
+      return { urn, entityType, values, texts: weighed(documentTexts(texts), weight) };
     },
-  };
-}
-
-function textOf(field: SearchField, value: string, whole: FieldValue): DocumentText {
-  return {
-    field: field.name,
-    value,
-    folded: foldText(value),
-    words: wordsOf(String(whole)),
-    boost: field.boost,
-    suggested: field.suggested,
   };
 }
 
@@ -131,16 +136,37 @@ function weighed(texts: readonly DocumentText[], weight: number): readonly Docum
   }));
 }
 
-function bounded(texts: readonly DocumentText[]): readonly DocumentText[] {
+/**
+ * The texts with their words. Where those may exceed the bound, texts with greater boosts come first
+ * and have their words; words beyond the bound are not even computed.
+ */
+function documentTexts(drafts: readonly DraftText[]): readonly DocumentText[] {
+  let characters = 0;
+  for (const { whole } of drafts) characters += whole.length;
+  if (characters * WORDS_PER_CHARACTER <= documentWordsMax) {
+    return drafts.map((draft) => textOf(draft, documentWordsMax));
+  }
   let left = documentWordsMax;
-  for (const { words } of texts) left -= words.length;
-  if (left >= 0) return texts;
-  left = documentWordsMax;
-  return [...texts]
-    .sort((a, b) => b.boost - a.boost)
-    .map((text) => {
-      const words = text.words.slice(0, left);
-      left -= words.length;
-      return { ...text, words };
+  return drafts
+    .toSorted((a, b) => b.field.boost - a.field.boost)
+    .map((draft) => {
+      const text = textOf(draft, left);
+      left -= text.words.length;
+      return text;
     });
+}
+
+/** No text has more: "aB" has a, b, and both as one word. */
+const WORDS_PER_CHARACTER = 2;
+
+function textOf({ field, value, whole }: DraftText, wordsMax: number): DocumentText {
+  const words = wordsMax > 0 ? wordsOf(whole) : [];
+  return {
+    field: field.name,
+    value,
+    folded: foldText(value),
+    words: words.length > wordsMax ? words.slice(0, wordsMax) : words,
+    boost: field.boost,
+    suggested: field.suggested,
+  };
 }

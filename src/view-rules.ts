@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { createGraphProjection, FORGETTING_STREAMS, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";
+import { documentBounds } from "../projections/search-document.ts";
 import { compileSearchRules, type SearchRules } from "../projections/search-rules.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import { ownValue } from "./core/own-value.ts";
@@ -9,7 +10,7 @@ import type { Model } from "./model/model.ts";
 
 /** All that the projections know of the model. */
 export interface ViewRules {
-  /** Of the model and of what the projections read in it; views carry it. */
+  /** Hash of the model, the compiled rules and the bounds of documents; views carry it. */
   readonly fingerprint: string;
   /** By entity type. */
   readonly keyAspects: Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ export interface ViewRules {
 export function viewRules(model: Model): ViewRules {
   const graph = compileGraphRules(model);
   const search = compileSearchRules(model);
-  const rules = JSON.stringify([model.fingerprint, [...graph], search]);
+  const rules = JSON.stringify([model.fingerprint, [...graph], search, documentBounds]);
   return {
     fingerprint: createHash("sha256").update(rules).digest("hex").slice(0, 32),
     keyAspects: Object.fromEntries(

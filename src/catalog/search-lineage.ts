@@ -154,7 +154,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       const columns = chunk
         .filter(({ urn }) => bare.has(urn))
         .map(({ urn }) => ({ urn, score: 1, matchedFields: [] }));
-      const ordered = [...plan.hitsOf(answer), ...columns].sort((a, b) => place(a) - place(b));
+      const ordered = [...(await plan.hitsOf(answer)), ...columns].sort(
+        (a, b) => place(a) - place(b),
+      );
       hits.push(...ordered.slice(skip, skip + pageSize - hits.length));
       skip = 0;
     }
@@ -179,7 +181,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     });
     const hits = byDistance
       ? await nearest(exploration, { start: from, pageSize })
-      : plan.hitsOf(answer);
+      : await plan.hitsOf(answer);
     return { from, pageSize, ...(await told(exploration, answer, hits)) };
   }
 

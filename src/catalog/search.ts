@@ -3,6 +3,7 @@
  * page. Entities whose status says removed, or that are in a stage which hides them, and members of a
  * version set that are not its latest, are left out unless the request says otherwise.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { isLaterSlice } from "../core/slice-options.ts";
@@ -55,6 +56,8 @@ const startMax = 10_000;
 /** Hits of a page when the request does not say, or asks for more than there may be. */
 const countDefault = 5_000;
 const sortsMax = 10;
+/** Other requests run after this much work on the hits of a page. */
+const sliceMs = 10;
 
 /** A request, understood: what it asks of the store, and how its answer is told. */
 export interface SearchPlan {
@@ -62,7 +65,8 @@ export interface SearchPlan {
   readonly sort: readonly SortBy[];
   readonly facets: FacetPlan;
   readonly everything: boolean;
-  readonly hitsOf: (answer: SearchAnswer) => readonly SearchHit[];
+  /** Lets other requests run in between: the matches of a wide table take some time. */
+  readonly hitsOf: (answer: SearchAnswer) => Promise<readonly SearchHit[]>;
 }
 
 export interface PlanOptions {
@@ -105,8 +109,18 @@ export async function planSearch(
       own: options.ownFacets === true,
     }),
     everything: query.everything,
-    hitsOf: ({ hits }) =>
-      hits.map(({ document, score }) => ({ urn: document.urn, score, ...matchesOf(document) })),
+    async hitsOf({ hits }) {
+      const found: SearchHit[] = [];
+      let since = performance.now();
+      for (const { document, score } of hits) {
+        if (performance.now() - since > sliceMs) {
+          await turn();
+          since = performance.now();
+        }
+        found.push({ urn: document.urn, score, ...matchesOf(document) });
+      }
+      return found;
+    },
   };
 }
 
@@ -132,7 +146,7 @@ export function createSearch(
       from,
       pageSize,
       total: answer.total,
-      hits: plan.hitsOf(answer),
+      hits: await plan.hitsOf(answer),
       facets: await plan.facets.read(answer.facets, askingAgain(tools.reader, plan.scope)),
       position: answer.position,
     };
@@ -185,7 +199,7 @@ export async function scrollPage(
   return {
     pageSize,
     total: answer.total,
-    hits: plan.hitsOf(answer),
+    hits: await plan.hitsOf(answer),
     facets: await plan.facets.read(answer.facets, again),
     position: answer.position,
     ...(last !== undefined &&

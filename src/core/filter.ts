@@ -4,7 +4,8 @@
  *
  * EQUAL and IN compare exactly, IEQUAL, CONTAIN, START_WITH and END_WITH ignore letter case, and a
  * criterion holds when any of its values fits any value of the field. `value` and `values` both
- * count; a criterion with neither says nothing and is passed over.
+ * count. IN without values holds for no value; a criterion of another condition without values is
+ * ignored.
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
@@ -84,7 +85,7 @@ export function compileFilterOver(filter: Filter | undefined): Test {
 export interface CheckedCriterion {
   readonly field: string;
   readonly condition: ConditionName | HierarchyName;
-  /** `value` and `values`; empty ones say nothing unless the condition needs none. */
+  /** `value` and `values`; empty for IN, EXISTS and IS_NULL alone. */
   readonly texts: readonly string[];
   readonly negated: boolean;
 }
@@ -160,7 +161,10 @@ export type HierarchyName = (typeof HIERARCHY)[number];
 export const isHierarchyName = (name: ConditionName | HierarchyName): name is HierarchyName =>
   (HIERARCHY as readonly string[]).includes(name);
 
-/** Undefined for one that says nothing. */
+/** IN asks for a member of a set, which may be empty; the others ask nothing of the values. */
+const withoutValues: ReadonlySet<string> = new Set(["IN", "EXISTS", "IS_NULL"]);
+
+/** Undefined for a criterion that is ignored. */
 function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | undefined {
   // The types are only what the caller was told to send.
   if (typeof criterion?.field !== "string" || criterion.field === "") throw misshapen(criterion);
@@ -173,8 +177,7 @@ function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | u
   }
   const condition = conditionOf(criterion.condition ?? "EQUAL", hierarchy);
   const texts = textsOf(criterion);
-  const always = condition === "EXISTS" || condition === "IS_NULL";
-  if (texts.length === 0 && !always) return undefined;
+  if (texts.length === 0 && !withoutValues.has(condition)) return undefined;
   return { field, condition, texts, negated: negated === true };
 }
 

@@ -7,14 +7,26 @@ export interface Scanned {
   readonly end: number;
 }
 
-/** A quoted text, \\ before a character that stands for itself; undefined where none begins. */
+/** The characters that have a meaning in a query, as in Lucene. */
+const RESERVED = /[\s+\-=&|><!(){}[\]^"~*?:\\/]/.source;
+const ESCAPED = new RegExp(`\\\\(${RESERVED})`, "g");
+const IS_RESERVED = new RegExp(RESERVED);
+
+/** Whether a backslash there escapes the next character; before others it is one: MILL\mara. */
+const isEscape = (text: string, at: number): boolean =>
+  text[at] === "\\" && IS_RESERVED.test(text[at + 1] ?? "");
+
+/** Without the backslashes that escape. */
+export const unescaped = (text: string): string => text.replace(ESCAPED, "$1");
+
+/** A quoted text; undefined where none begins. */
 export function scanPhrase(text: string, at: number): Scanned | undefined {
   if (text[at] !== '"') return undefined;
   let value = "";
   for (let end = at + 1; end < text.length; end++) {
     const c = text[end];
     if (c === '"') return { text: value, end: end + 1 + looseness(text, end + 1) };
-    if (c === "\\" && end + 1 < text.length) end++;
+    if (isEscape(text, end)) end++;
     value += text[end];
   }
   return undefined;
@@ -29,9 +41,9 @@ function looseness(text: string, at: number): number {
 }
 
 /**
- * What stands there until a blank, \\ before a character that stands for itself. A "word" ends at
- * brackets, quotes and signs that join, too; a "value" has the brackets that it closes again, and
- * as a urn the blanks in them. Stars at its ends are left out and told.
+ * The text up to a blank, without the backslashes that escape. A "word" also ends at brackets,
+ * quotes and operators; a "value" contains the brackets that it closes, and as a urn the blanks in
+ * them. Stars at its ends are left out and reported.
  */
 export function scanValue(
   text: string,
@@ -63,7 +75,7 @@ export function scanValue(
     if (c === "(") depth++;
     if (c === ")") depth--;
     stars = c === "*" ? stars + 1 : 0;
-    if (c === "\\" && end + 1 < text.length) end++;
+    if (isEscape(text, end)) end++;
     value += text[end];
     end++;
   }
@@ -72,7 +84,7 @@ export function scanValue(
 }
 
 const joinsAt = (text: string, at: number): boolean =>
-  text.startsWith("&&", at) || text.startsWith("||", at);
+  text.startsWith("&&", at) || text[at] === "|";
 
 /** The index after the bracket that closes so many; undefined when there is none. */
 function closingAt(text: string, at: number, depth: number): number | undefined {

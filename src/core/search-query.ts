@@ -1,5 +1,5 @@
 /**
- * What somebody types to search, as a tree.
+ * The query language of search: parses a query into a tree.
  *
  *   harvest rows             words, all of them; several in a row are one run
  *   harv*                    words that begin so
@@ -13,7 +13,9 @@
  *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
  *   tags:*, _exists_:tags    there is a value
  *   tags: x                  a blank behind the colon says nothing
- *   a AND b, a && b, a b     both; OR, || one of them; NOT a, -a, !a not; +a is a. AND goes before OR
+ *   a AND b, a && b, a b     both; OR, ||, | one of them; NOT a, -a, !a not; +a is a. AND binds
+ *                            tighter than OR
+ *   MILL\mara, rye\|oats     a backslash is a character unless it escapes a reserved one
  *
  * A name before a colon is a field only if the catalog has it. What is none of these is words: an
  * operator with nothing to join, a bracket or quote without its other half, and so on. Reading takes
@@ -21,7 +23,7 @@
  */
 import { CatalogError } from "./errors.ts";
 import { createQueryBuilder, type Operator, type QueryBuilder } from "./search-query-builder.ts";
-import { scanPhrase, scanRange, scanValue } from "./search-query-values.ts";
+import { scanPhrase, scanRange, scanValue, unescaped } from "./search-query-values.ts";
 
 export type QueryTree =
   | { readonly kind: "all" }
@@ -96,7 +98,7 @@ export function wholeQuestion(
 ): WholeQuestion | undefined {
   const query = withoutMarker(input);
   const named = (matchAt(KEYED_FIELD, query, 0) ?? matchAt(FIELD, query, 0))?.trimEnd();
-  const field = named?.slice(0, -1).replace(/\\(.)/g, "$1");
+  const field = named && unescaped(named.slice(0, -1));
   if (named === undefined || field === undefined || !isField(field)) return undefined;
   const text = query.slice(named.length);
   const [question, another] = questionsIn(tree);
@@ -167,10 +169,12 @@ function readPart(
 const BLANK = /\s/;
 const EVERYTHING = /\*:\*(?=[\s)]|$)/y;
 const NAMED_OPERATOR = /(?:AND|OR|NOT)(?=[\s()"]|$)/y;
-const SIGN = /&&|\|\||[-+!](?=[^\s)])/y;
+/** A + before a bracket or a quote may have blanks behind it; elsewhere a lone + is a word. */
+const SIGN = /&&|\|\|?|[-+!](?=[^\s)])|\+(?=\s+[("])/y;
 const signs: Readonly<Record<string, Operator>> = {
   "&&": "AND",
   "||": "OR",
+  "|": "OR",
   "-": "NOT",
   "!": "NOT",
   "+": "MUST",
@@ -187,7 +191,7 @@ function operatorAt(
 }
 
 /** Ends a field's name; behind blanks an operator joins the name, which is a word then. */
-const COLON = /:(?:\s+(?!(?:AND|OR|NOT)(?=[\s()"]|$)|&&|\|\|))?(?=\S)/.source;
+const COLON = /:(?:\s+(?!(?:AND|OR|NOT)(?=[\s()"]|$)|&&|\|))?(?=\S)/.source;
 /** Ids of structured properties may hold anything; who asks knows whether there is such a field. */
 const FIELD = new RegExp(`[A-Za-z_](?:[^\\s:()"\\\\]|\\\\.)*${COLON}`, "y");
 /** One of the fields that are named with a urn: ownerTypes.urn:li:ownershipType:x. */
@@ -207,7 +211,7 @@ function readQuestion(
 ): number | undefined {
   const urn = matchAt(URN, text, at) !== undefined;
   const typed = urn ? undefined : (matchAt(KEYED_FIELD, text, at) ?? matchAt(FIELD, text, at));
-  const name = typed?.trimEnd().slice(0, -1).replace(/\\(.)/g, "$1");
+  const name = typed && unescaped(typed.trimEnd().slice(0, -1));
   if (name === "_exists_") {
     const named = scanValue(text, at + (typed?.length ?? 0), "value");
     if (!isField(named.text)) return undefined;

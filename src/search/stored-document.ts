@@ -29,18 +29,40 @@ type Stored = readonly [
   texts: readonly StoredText[],
 ];
 
-export const encodeDocument = ({ entityType, values, texts }: SearchDocument): string =>
-  JSON.stringify([
+export function encodeDocument({ entityType, values, texts }: SearchDocument): string {
+  const indexOf = createIndexes(values);
+  return JSON.stringify([
     entityType,
     values,
-    texts.map((text) => encodeText(text, values)),
+    texts.map((text) => encodeText(text, indexOf)),
   ] satisfies Stored);
+}
+
+/** The index of a value in the list of its field, or -1. */
+type IndexOf = (field: string, value: string) => number;
+
+/** Lists up to this length are scanned, longer ones get a map. */
+const scannedMax = 16;
+
+function createIndexes(values: SearchDocument["values"]): IndexOf {
+  const maps = new Map<string, ReadonlyMap<FieldValue, number>>();
+  return (field, value) => {
+    const list = fieldValues(values, field);
+    if (list.length <= scannedMax) return list.indexOf(value);
+    let map = maps.get(field);
+    if (map === undefined) {
+      map = new Map(list.map((one, index) => [one, index]));
+      maps.set(field, map);
+    }
+    return map.get(value) ?? -1;
+  };
+}
 
 function encodeText(
   { field, value, folded, words, boost, suggested }: DocumentText,
-  values: SearchDocument["values"],
+  indexOf: IndexOf,
 ): StoredText {
-  const place = fieldValues(values, field).indexOf(value);
+  const place = indexOf(field, value);
   const listed = words.join(" ");
   return [
     field,
@@ -59,11 +81,17 @@ export function decodeDocument(urn: string, json: string): SearchDocument {
   });
 }
 
-/** The same, read when more than the urn is asked for: of most hits of a large page nothing is. */
+/**
+ * The same, decoded when more than the urn is read, which most hits of a large page do not need. The
+ * decoded form may be collected while the hit is in use: that of a wide table takes megabytes.
+ */
 export function decodeLater(urn: string, json: string): SearchDocument {
-  let document: SearchDocument | undefined;
+  let decoded: WeakRef<SearchDocument> | undefined;
   const whole = (): SearchDocument => {
-    document ??= decodeDocument(urn, json);
+    const known = decoded?.deref();
+    if (known !== undefined) return known;
+    const document = decodeDocument(urn, json);
+    decoded = new WeakRef(document);
     return document;
   };
   return {

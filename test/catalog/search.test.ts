@@ -59,6 +59,9 @@ describe("a query finds", () => {
     ['"one row"', [HARVESTS]],
     ['"row one"', []],
     ["growers OR yields", [GROWERS, YIELDS]],
+    ["growers | yields", [GROWERS, YIELDS]],
+    ["harvests + (-farmly | yields)", [YIELDS]],
+    ["daily\\harvests", [YIELDS]],
     ["harvests -yields", [HARVESTS, GROWERS]],
     ["(growers OR yields) AND daily", [YIELDS]],
     ["tags:urn:li:tag:pii", [HARVESTS]],
@@ -101,6 +104,30 @@ describe("a query finds", () => {
     ["*", [GROWERS, HARVESTS, YIELDS]],
   ])("%s", async (input, expected) => {
     expect(await found(input)).toEqual(expected);
+  });
+
+  test.each([
+    ...["MILL\\mara", "mill\\MARA", '"MILL\\mara"', "MILL\\\\mara", "mara", "name:MILL\\mara"],
+    ...[
+      "name:*\\mara",
+      "name:MILL\\\\*",
+      'name:"MILL\\mara"',
+      'name:"MILL\\\\mara"',
+      "x | MILL\\mara",
+    ],
+  ])("the name MILL\\mara by %s", async (input) => {
+    const named = (name: string) => ({
+      datasetProperties: { name, description: "", customProperties: {}, tags: [] },
+    });
+    const corpus = documentsOf({
+      [dataset("m")]: named("MILL\\mara"),
+      [dataset("n")]: named("MILLmara"),
+    });
+    const { hits } = await searchesOver(corpus).search({ input }, page);
+    expect(hits.map(({ urn }) => urn)).toEqual([dataset("m")]);
+    const filter = filtered({ field: "name", value: "MILL\\mara" });
+    const { total } = await searchesOver(corpus).search({ input: "*", filter }, page);
+    expect(total).toBe(1);
   });
 
   test("exact before prefix before partial, names before descriptions", async () => {
@@ -337,6 +364,19 @@ describe("a filter finds", () => {
     ],
   ])("%s", async (_, criterion, expected) => {
     expect(await matching(criterion)).toEqual(new Set(expected));
+  });
+
+  test.each([
+    ...["name", "platform", "createdAt", "numActiveIncidents", "hasTags", "browsePathV2"],
+    ...["_entityType", "_entityType␞typeNames", "tags", "urn", "dashboardUrl"],
+  ])("nothing by IN without values of %s, and everything where that is negated", async (field) => {
+    const none = { field, condition: "IN", values: [] };
+    expect(await matching(none)).toEqual(new Set());
+    expect(await matching({ ...none, negated: true })).toEqual(
+      new Set([GROWERS, HARVESTS, YIELDS]),
+    );
+    const or = [{ and: [none] }, { and: [{ field: "name", value: "yields" }] }];
+    expect(await found("*", { filter: { or } })).toEqual([YIELDS]);
   });
 
   test("any of groups, all of each; an empty group is everything; criteria are one group", async () => {

@@ -576,6 +576,23 @@ export function searchContract(
         expect(await like("starts", "Daily")).toEqual([]);
       });
 
+      test("like: a backslash is a character as any other", async () => {
+        await put(
+          documentOf("a", { f: ["MILL\\mara"] }),
+          documentOf("b", { f: ["MILLmara", "c:\\*"] }),
+          documentOf("c", { f: ["\\\\mill\\"] }),
+        );
+        const like = (how: "equals" | "contains" | "starts" | "ends", text: string) =>
+          fulfilling({ kind: "like", field: "f", how, texts: [text] });
+        expect(await like("equals", "mill\\mara")).toEqual(["a"]);
+        expect(await like("starts", "mill\\")).toEqual(["a"]);
+        expect(await like("ends", "\\mara")).toEqual(["a"]);
+        expect(await like("ends", "\\")).toEqual(["c"]);
+        expect(await like("ends", "\\*")).toEqual(["b"]);
+        expect(await like("contains", "l\\m")).toEqual(["a"]);
+        expect(await like("contains", "\\\\")).toEqual(["c"]);
+      });
+
       test("range: numbers with numbers, texts with texts, one value between all ends", async () => {
         await put(
           documentOf("one", { f: [1] }),
@@ -1161,6 +1178,23 @@ export function searchContract(
         for (let depth = 0; depth < 500; depth++)
           nested = depth % 2 === 0 ? and(nested) : or(nested);
         expect(await find(nested)).toEqual(["a"]);
+      });
+
+      test("a document of 20,000 values and texts is found by each of them", async () => {
+        const names = Array.from({ length: 20_000 }, (_, n) => `column_${n}`);
+        const texts = names.map((value, n) => ({ value, words: ["column", `${n}`], boost: 0.5 }));
+        await put(documentOf("wide", { columns: names }, texts), documentOf("other"));
+        for (const n of [0, 999, 1_000, 11_999, 19_999]) {
+          expect(await find(word(`${n}`))).toEqual(["wide"]);
+          expect(await find(phrase("column", `${n}`))).toEqual(["wide"]);
+          expect(await find(whole(`column_${n}`))).toEqual(["wide"]);
+          expect(await fulfilling(equal("columns", `column_${n}`))).toEqual(["wide"]);
+        }
+        const ends: Condition = { kind: "like", field: "columns", how: "ends", texts: ["_19999"] };
+        expect(await fulfilling(ends)).toEqual(["wide"]);
+        expect(await find(phrase("19999", "column"))).toEqual([]);
+        const [document] = await reader.documents(["urn:li:dataset:wide"]);
+        expect(document?.values.columns).toEqual(names);
       });
 
       test("words that begin alike may be any number", async () => {

@@ -105,7 +105,14 @@ describe("conditions", () => {
     expect(fits({ field: "name", value: "" })).toBe(false);
   });
 
-  test("a criterion that gives no value says nothing", () => {
+  test("IN without values holds for nothing, and negated for everything", () => {
+    expect(fits({ field: "rowCount", condition: "IN", values: [] })).toBe(false);
+    expect(fits({ field: "rowCount", condition: "IN" })).toBe(false);
+    expect(fits({ field: "absent", condition: "IN", values: [] })).toBe(false);
+    expect(fits({ field: "rowCount", condition: "IN", values: [], negated: true })).toBe(true);
+  });
+
+  test("a criterion of another condition without values is ignored", () => {
     expect(fits({ field: "rowCount", values: [] })).toBe(true);
     expect(fits({ field: "rowCount", condition: "GREATER_THAN", negated: true })).toBe(true);
   });

@@ -99,7 +99,18 @@ describe("a query is read as", () => {
       and(is(OWNERS, "urn:li:corpuser:a"), words("b")),
     ],
     [`${OWNERS}:*`, exists(OWNERS)],
-    ["ta\\gs:x", is("tags", "x")],
+    // A backslash is a character unless it escapes one.
+    ["MILL\\mara", words("MILL\\mara")],
+    ["C:\\flour\\bags", words("C:\\flour\\bags")],
+    ["C:\\flour\\", words("C:\\flour\\")],
+    ["\\\\mill\\flour", words("\\mill\\flour")],
+    ['"C:\\flour\\bags"', phrase("C:\\flour\\bags")],
+    ["title:MILL\\mara", is("title", "MILL\\mara")],
+    ["title:*\\mara", is("title", "\\mara", "ends")],
+    ["title:(C:\\flour\\bags OR b)", or(is("title", "C:\\flour\\bags"), is("title", "b"))],
+    ["ta\\gs:x", words("ta\\gs:x")],
+    ["one\\ row", { kind: "words", text: "one row", words: [{ text: "one row", open: false }] }],
+    ["title:one\\ row", is("title", "one row")],
     ["no\\:field:x", words("no:field:x")],
     ['tags:"urn:li:tag:pii"', is("tags", "urn:li:tag:pii")],
     ['title:"Sales: \\"b\\" (old)"', is("title", 'Sales: "b" (old)')],
@@ -155,6 +166,18 @@ describe("a query is read as", () => {
     ["a OR b", or(words("a"), words("b"))],
     ["a||b", or(words("a"), words("b"))],
     ["a b OR c d", or(words("a", "b"), words("c", "d"))],
+    ["dark | light", or(words("dark"), words("light"))],
+    ["dark|light", or(words("dark"), words("light"))],
+    ["dark | light rye | oats", or(words("dark"), words("light", "rye"), words("oats"))],
+    ["rye + (-dark | light)", and(words("rye"), or(not(words("dark")), words("light")))],
+    ["rye + oats", words("rye", "+", "oats")],
+    ['"dark rye" | title:light', or(phrase("dark rye"), is("title", "light"))],
+    ["title:(a | b)", or(is("title", "a"), is("title", "b"))],
+    ["title:a|b", is("title", "a|b")],
+    ["a \\| b", words("a", "|", "b")],
+    ["| a", words("a")],
+    ["a |", words("a")],
+    ["|", words("|")],
     ["a AND b OR c", or(and(words("a"), words("b")), words("c"))],
     ["a OR b AND c", or(words("a"), and(words("b"), words("c")))],
     ["NOT a", not(words("a"))],
@@ -226,7 +249,25 @@ const size = (tree: QueryTree): { readonly nodes: number; readonly depth: number
 };
 
 const part = fc.constantFrom(
-  ...["(", ")", '"', "\\", ":", "*", " ", "-", "+", "!", "&&", "||", "AND", "OR", "NOT", "tags:"],
+  ...[
+    "(",
+    ")",
+    '"',
+    "\\",
+    ":",
+    "*",
+    " ",
+    "-",
+    "+",
+    "!",
+    "&&",
+    "||",
+    "|",
+    "AND",
+    "OR",
+    "NOT",
+    "tags:",
+  ],
   ...[
     "urn:li:tag:a",
     "urn:",
@@ -273,11 +314,12 @@ describe("any text", () => {
     );
   });
 
-  test("with each character escaped, is the value of a field, if it has no blank", () => {
+  test("with each reserved character escaped, is the value of a field, if it has no blank", () => {
     const unit = fc.string({ minLength: 1, maxLength: 50 }).filter((text) => !/\s/.test(text));
     fc.assert(
       fc.property(unit, (value) => {
-        expect(untyped(parse(`tags:${value.replaceAll(/./g, "\\$&")}`))).toEqual(is("tags", value));
+        const escaped = value.replaceAll(/[-+=&|><!(){}[\]^"~*?:\\/]/g, "\\$&");
+        expect(untyped(parse(`tags:${escaped}`))).toEqual(is("tags", value));
       }),
     );
   });

@@ -427,6 +427,15 @@ describe("a document is bounded:", () => {
     },
   });
 
+  test("all of 12,000 columns are in it, with the words of their names and descriptions", () => {
+    const { values, texts } = documentOf(tides, columns(12_000, "the height of high water"));
+    expect(values.fieldPaths).toHaveLength(12_000);
+    expect(values.fieldDescriptions).toHaveLength(12_000);
+    const wordsOf = (name: string) => texts.filter(({ field }) => field === name);
+    expect(wordsOf("fieldPaths").at(-1)?.words).toEqual(["column", "11999"]);
+    expect(wordsOf("fieldDescriptions").at(-1)?.words).toContain("water");
+  });
+
   test("the values of a field", () => {
     const { values } = documentOf(tides, columns(fieldValuesMax + 1, "a"));
     expect(values.fieldPaths).toHaveLength(fieldValuesMax);

@@ -26,7 +26,8 @@ export interface Documents {
   forget(): void;
 }
 
-const REMEMBERED_MAX = 1_000;
+/** Of decoded documents, by the length of their JSON: those of wide tables have megabytes. */
+const rememberedCharactersMax = 4_000_000;
 
 export function createDocuments(db: DatabaseSync): Documents {
   const byNumber = db.prepare(`
@@ -37,6 +38,7 @@ export function createDocuments(db: DatabaseSync): Documents {
     "SELECT json FROM document WHERE id = ?",
   );
   const remembered = new Map<number, SearchDocument>();
+  let characters = 0;
   const stored = (doc: number) => byNumber.get(doc) as StoredDocument | undefined;
   return {
     stored,
@@ -52,7 +54,10 @@ export function createDocuments(db: DatabaseSync): Documents {
       const found = stored(doc);
       if (found === undefined) return undefined;
       const document = decodeDocument(found.urn, found.json);
-      if (remembered.size < REMEMBERED_MAX) remembered.set(doc, document);
+      if (characters + found.json.length <= rememberedCharactersMax) {
+        remembered.set(doc, document);
+        characters += found.json.length;
+      }
       return document;
     },
     values(doc) {
@@ -61,6 +66,9 @@ export function createDocuments(db: DatabaseSync): Documents {
       const found = text.get(doc);
       return found && decodeValues(found[0]);
     },
-    forget: () => remembered.clear(),
+    forget() {
+      remembered.clear();
+      characters = 0;
+    },
   };
 }
