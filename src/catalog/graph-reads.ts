@@ -73,7 +73,8 @@ export interface GraphReads {
   /**
    * Distinct pairs of type and other end, by type in the order asked for, then as told. Types that
    * no edge has are none; `total` counts all, at most 10,000 come in one page. Without a promise when
-   * the page is at hand.
+   * the page is cached. Without soft-deleted entities a page may have fewer than asked for, and
+   * `total` is less by those left out of this page.
    */
   listRelationships(query: {
     readonly urn: string;
@@ -82,6 +83,8 @@ export interface GraphReads {
     readonly types: readonly string[];
     readonly start?: number | undefined;
     readonly count?: number | undefined;
+    /** True when absent. */
+    readonly includeSoftDeleted?: boolean | undefined;
   }): RelationshipPage | Promise<RelationshipPage>;
   /**
    * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked

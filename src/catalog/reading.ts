@@ -197,6 +197,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       model,
       reader: graph,
       walk,
+      states,
       namespace,
       addresses,
       systemActor,

@@ -17,6 +17,7 @@ import { keyValue } from "../model/entity-key.ts";
 import type { Model } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "./catalog.ts";
+import type { EntityStates } from "./entity-states.ts";
 import {
   isDrawn,
   type LineageDirection,
@@ -27,6 +28,7 @@ import {
   type WalkLineage,
   type WalkQuery,
 } from "./lineage.ts";
+import { withoutSoftDeleted } from "./soft-deleted.ts";
 
 /** Most relationships of one page, and how many there are when the request does not say. */
 const countMax = 10_000;
@@ -57,6 +59,8 @@ interface Dependencies {
    * answered; absent: nothing is remembered.
    */
   readonly edition: (() => number | undefined) | undefined;
+  /** Of the entities that edges lead to. */
+  readonly states: Pick<EntityStates, "read">;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
 }
@@ -86,6 +90,17 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return pages === undefined ? read() : pages.read(asked, read);
   }
 
+  /** Not cached: an entity may be soft-deleted while its edges stay as they are. */
+  async function omitSoftDeleted(reading: Page | Promise<Page>): Promise<Page> {
+    const page = await reading;
+    const urns = page.relationships.map(({ urn }) => urn);
+    const kept = new Set(await withoutSoftDeleted(urns, dependencies.states));
+    const relationships = page.relationships.filter(({ urn }) => kept.has(urn));
+    const omitted = page.relationships.length - relationships.length;
+    const count = relationships.length;
+    return { start: page.start, count, total: page.total - omitted, relationships };
+  }
+
   function address(text: string): { readonly urn: string } {
     const urn = withNamespace(text, dependencies.namespace);
     const { entityType } = parseUrn(urn, told);
@@ -112,7 +127,10 @@ export function createRelationships(dependencies: Dependencies): Reads {
   }
 
   return {
-    listRelationships: (asked) => pages?.known(asked) ?? listPage(asked),
+    listRelationships(asked) {
+      const page = pages?.known(asked) ?? listPage(asked);
+      return asked.includeSoftDeleted === false ? omitSoftDeleted(page) : page;
+    },
 
     async getLineage(query) {
       const { urn } = address(query.urn);

@@ -6,7 +6,7 @@
  * other end is judged edge by edge. A page ends when it is full or when enough anchors were looked
  * at; its scroll id names the anchor and how many of its edges were told.
  */
-import { currentAspect, type EntityState } from "../core/entity-state.ts";
+import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
@@ -18,6 +18,7 @@ import type { LineageSteps } from "./lineage.ts";
 import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import type { SearchCatalog } from "./search-requests.ts";
+import { withoutSoftDeleted } from "./soft-deleted.ts";
 
 const countDefault = 10;
 const countMax = 1_000;
@@ -145,7 +146,7 @@ export function createRelationshipScroll(
     let left = [...new Set(urns)].filter(
       (urn) => other.types?.includes(entityTypeOf(urn)) !== false && among?.has(urn) !== false,
     );
-    if (query.includeSoftDeleted !== true) left = await withoutRemoved(left);
+    if (query.includeSoftDeleted !== true) left = await withoutSoftDeleted(left, states);
     if (other.filter === undefined || left.length === 0) return new Set(left);
     const flags = {
       skipHighlighting: true,
@@ -155,14 +156,6 @@ export function createRelationshipScroll(
     const filter = withUrns(other.filter, left);
     const page = await search.filter({ filter, flags }, { start: 0, count: left.length });
     return new Set(page.hits.map(({ urn }) => urn));
-  }
-
-  async function withoutRemoved(urns: readonly string[]): Promise<string[]> {
-    const found = await states.read(urns);
-    return urns.filter((_, i) => {
-      const status = found[i] && currentAspect(found[i], "status");
-      return status === undefined || JSON.parse(status.value).removed !== true;
-    });
   }
 
   function edgeOf(anchor: string, pass: Pass, { type, urn }: Neighbour): FoundRelationship {

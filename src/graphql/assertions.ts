@@ -7,6 +7,7 @@ import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
 import { actorOf } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
+import { relatedEntities } from "./related.ts";
 import type { Viewer } from "./viewer.ts";
 import { proposalOf, refuseMissing, urnOf, write } from "./writing.ts";
 
@@ -216,26 +217,20 @@ function resultOf(result: unknown) {
   return { ...result, nativeResults: entriesOf(result.nativeResults), error };
 }
 
-async function assertions(
-  { urn }: EntitySource,
-  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
-  { catalog, loader }: Viewer,
-) {
-  const query = {
-    urn,
-    direction: "INCOMING",
-    types: ["Asserts"],
-    start: asked.start ?? 0,
-    count: asked.count ?? 20,
-  };
-  const found = await loader.list(
-    async () => catalog.listRelationships(query),
-    (one) => one.relationships.length,
-  );
-  const all = found.relationships.map((one) => entityOf(one.urn));
-  const { start, count, total } = found;
-  const own = all.filter(({ __typename }) => __typename === "Assertion");
-  return { start, count, total, assertions: own };
+interface AssertionsInput {
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly includeSoftDeleted?: Maybe<boolean>;
+}
+
+async function assertions({ urn }: EntitySource, asked: AssertionsInput, viewer: Viewer) {
+  const start = Math.max(0, asked.start ?? 0);
+  const count = Math.max(0, asked.count ?? 20);
+  const { includeSoftDeleted } = asked;
+  const query = { urn, relationship: "Asserts", typename: "Assertion", includeSoftDeleted };
+  const all = await relatedEntities(query, viewer);
+  const page = all.slice(start, start + count);
+  return { start, count: page.length, total: all.length, assertions: page };
 }
 
 async function operations({ urn }: EntitySource, range: Range, viewer: Viewer) {

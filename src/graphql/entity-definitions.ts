@@ -42,8 +42,8 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   "Of a version: 0 for the latest, n for the n-th, -k for the k-th before the latest."
   schemaMetadata(version: Long): SchemaMetadata
   editableSchemaMetadata: EditableSchemaMetadata
-  "Assertions about it, those told first first."
-  assertions(start: Int = 0, count: Int = 20): EntityAssertionsResult
+  "Assertions on this entity, oldest first. Soft-deleted ones are left out of them and of the total."
+  assertions(start: Int = 0, count: Int = 20, includeSoftDeleted: Boolean = false): EntityAssertionsResult
   "Latest first."
   operations(startTimeMillis: Long, endTimeMillis: Long, limit: Int, filter: FilterInput): [Operation!]`,
   ],
@@ -311,6 +311,8 @@ input RelationshipsInput {
   direction: RelationshipDirection!
   start: Int
   count: Int
+  "False: soft-deleted entities leave the page, and the total as far as they are on the page."
+  includeSoftDelete: Boolean = true
 }
 
 enum RelationshipDirection {

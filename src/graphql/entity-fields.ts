@@ -45,6 +45,7 @@ interface RelationshipsInput {
   readonly direction: string;
   readonly start?: number | null;
   readonly count?: number | null;
+  readonly includeSoftDelete?: boolean | null;
 }
 
 async function relationships(
@@ -52,10 +53,11 @@ async function relationships(
   { input }: { input: RelationshipsInput },
   { catalog, loader }: Viewer,
 ) {
-  const { types, direction, start, count } = input;
-  const asked = { urn, types, direction, start: start ?? 0, count: count ?? 100 };
+  const { types, direction, start, count, includeSoftDelete } = input;
+  const includeSoftDeleted = includeSoftDelete ?? true;
+  const page = { start: start ?? 0, count: count ?? 100 };
   const found = await loader.list(
-    async () => catalog.listRelationships(asked),
+    async () => catalog.listRelationships({ urn, types, direction, ...page, includeSoftDeleted }),
     (one) => one.relationships.length,
   );
   return {

@@ -198,8 +198,10 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   });
   const others = [];
   for (const one of listed.relationships) {
-    const version = (await loader.load(one.urn)).aspect("versionProperties");
-    if (one.urn !== urn && version?.versionSet === set) {
+    const { aspect } = await loader.load(one.urn);
+    const version = aspect("versionProperties");
+    const isSoftDeleted = aspect("status")?.removed === true;
+    if (one.urn !== urn && !isSoftDeleted && version?.versionSet === set) {
       others.push({ urn: one.urn, sortId: String(version.sortId) });
     }
   }

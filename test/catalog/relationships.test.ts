@@ -5,7 +5,8 @@ import { createAddresses } from "../../src/catalog/address.ts";
 import { createLineage } from "../../src/catalog/lineage.ts";
 import { createRelationships } from "../../src/catalog/relationships.ts";
 import type { Change } from "../../src/core/change.ts";
-import { position } from "../../src/core/position.ts";
+import { type AspectState, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
+import { position, revision } from "../../src/core/position.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
 import type { GraphReader, GraphSink } from "../../src/graph/graph.ts";
 import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
@@ -27,12 +28,14 @@ let reads: number;
 let at = 0;
 let lacking = false;
 let appended: Change[];
+let softDeleted: Set<string>;
 
 beforeEach(async () => {
   place = await createPlace();
   sink = await place.openSink();
   reader = await place.openReader();
   [reads, at, appended, lacking] = [0, 0, [], false];
+  softDeleted = new Set();
 });
 afterEach(async () => {
   await reader.close();
@@ -49,6 +52,16 @@ async function tell(urn: string, destinations: readonly string[]): Promise<void>
   await sink.apply([write as never], position(at));
 }
 
+const removed: AspectState = {
+  ...{ name: "status", version: 1, value: JSON.stringify({ removed: true }), removed: false },
+  ...{ time: 1, actor: ada, system: { lastObserved: 1, runId: "no-run-id-provided" } },
+};
+
+function stateOf(urn: string): EntityState {
+  if (!softDeleted.has(urn)) return unknownEntity(urn);
+  return { urn, revision: revision(0), aspects: new Map([["status", removed]]) };
+}
+
 function open() {
   const counted: GraphReader = {
     ...reader,
@@ -61,6 +74,7 @@ function open() {
     model: defaultModel,
     reader: counted,
     walk: createLineage({ reader, steps: lineageSteps(defaultModel), now: () => 0 }),
+    states: { read: async (urns) => urns.map(stateOf) },
     namespace: "li",
     addresses: createAddresses(defaultModel, { namespace: "li", limits: defaultUrnLimits }),
     systemActor: "urn:li:corpuser:system",
@@ -77,6 +91,23 @@ function open() {
 const tagged = { urn: ada, direction: "OUTGOING", types: ["TaggedWith"] };
 
 describe("relationships", () => {
+  test("leave out soft-deleted entities on request, whatever is cached", async () => {
+    const { listRelationships } = open();
+    await tell(ada, [1, 2, 3].map(tag));
+    const listed = async (more: object) => {
+      const page = await listRelationships({ ...tagged, ...more });
+      return [page.count, page.total, page.relationships.map(({ urn }) => urn)];
+    };
+    const all = [3, 3, [1, 2, 3].map(tag)];
+    expect(await listed({ includeSoftDeleted: false })).toEqual(all);
+    softDeleted.add(tag(2));
+    expect(await listed({})).toEqual(all);
+    expect(await listed({ includeSoftDeleted: true })).toEqual(all);
+    expect(await listed({ includeSoftDeleted: false })).toEqual([2, 2, [1, 3].map(tag)]);
+    expect(await listed({ includeSoftDeleted: false, start: 1, count: 1 })).toEqual([0, 2, []]);
+    expect(reads).toBe(2);
+  });
+
   test("are read once for as long as the view stays where it is", async () => {
     const { listRelationships } = open();
     await tell(ada, [tag(1)]);

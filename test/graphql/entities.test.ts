@@ -882,3 +882,88 @@ test("policies are listed with those that come with the service, written and del
   await data("mutation($urn: String!) { deletePolicy(urn: $urn) }", { urn });
   expect((await data(list)).listPolicies.total).toBe(before.total);
 });
+
+describe("lists of related entities and the soft-deleted", () => {
+  const table = "urn:li:dataset:(urn:li:dataPlatform:hive,asserted,PROD)";
+  const assertion = (i: number) => `urn:li:assertion:soft${i}`;
+  const all = [1, 2, 3].map(assertion);
+
+  beforeAll(async () => {
+    const { client } = service;
+    await client.upsert(table, "datasetProperties", { name: "asserted", customProperties: {} });
+    for (const urn of all) {
+      const value = {
+        ...{ type: "CUSTOM", customProperties: {} },
+        customAssertion: { type: "freshness", entity: table },
+      };
+      expect((await client.upsert(urn, "assertionInfo", value)).status).toBe(200);
+    }
+    await client.upsert(assertion(2), "status", { removed: true });
+  });
+
+  const asserted = async (arguments_: string) => {
+    const { dataset } = await data(
+      `query($urn: String!) { dataset(urn: $urn) { assertions${arguments_} {
+        start count total assertions { urn } } } }`,
+      { urn: table },
+    );
+    const { assertions, ...page } = dataset.assertions;
+    return { ...page, urns: assertions.map(({ urn }: { urn: string }) => urn) };
+  };
+
+  test("assertions omits soft-deleted assertions and does not count them", async () => {
+    const page = { start: 0, count: 2, total: 2, urns: [assertion(1), assertion(3)] };
+    expect(await asserted("")).toEqual(page);
+    expect(await asserted("(includeSoftDeleted: false)")).toEqual(page);
+    expect(await asserted("(start: 1, count: 1)")).toEqual({
+      ...{ start: 1, count: 1, total: 2, urns: [assertion(3)] },
+    });
+  });
+
+  test("assertions has soft-deleted assertions on request", async () => {
+    expect(await asserted("(includeSoftDeleted: true)")).toEqual({
+      ...{ start: 0, count: 3, total: 3, urns: all },
+    });
+  });
+
+  test("relationships omits soft-deleted entities where includeSoftDelete is false", async () => {
+    const related = async (more: string) => {
+      const { dataset } = await data(
+        `query($urn: String!) { dataset(urn: $urn) { relationships(
+          input: {types: ["Asserts"], direction: INCOMING${more}}) {
+          count total relationships { entity { urn } } } } }`,
+        { urn: table },
+      );
+      const { relationships, ...page } = dataset.relationships;
+      return [page, relationships.map((one: { entity: { urn: string } }) => one.entity.urn)];
+    };
+    expect(await related("")).toEqual([{ count: 3, total: 3 }, all]);
+    expect(await related(", includeSoftDelete: true")).toEqual([{ count: 3, total: 3 }, all]);
+    expect(await related(", includeSoftDelete: false")).toEqual([
+      { count: 2, total: 2 },
+      [assertion(1), assertion(3)],
+    ]);
+  });
+
+  test("a soft-deleted version does not become the latest of its set", async () => {
+    const set = "urn:li:versionSet:(soft,dataset)";
+    const version = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,version${i},PROD)`;
+    const link = `mutation($input: LinkVersionInput!) { linkAssetVersion(input: $input) { urn } }`;
+    for (const i of [1, 2, 3]) {
+      const value = { name: `v${i}`, customProperties: {} };
+      await service.client.upsert(version(i), "datasetProperties", value);
+      const input = { versionSet: set, linkedEntity: version(i), version: `v${i}` };
+      await data(link, { input });
+    }
+    await service.client.upsert(version(2), "status", { removed: true });
+    await data(
+      `mutation($input: UnlinkVersionInput!) { unlinkAssetVersion(input: $input) { urn } }`,
+      { input: { versionSet: set, unlinkedEntity: version(3) } },
+    );
+    const { entity } = await data(
+      "query($urn: String!) { entity(urn: $urn) { ... on VersionSet { latestVersion { urn } } } }",
+      { urn: set },
+    );
+    expect(entity.latestVersion.urn).toBe(version(1));
+  });
+});

@@ -1,0 +1,37 @@
+/** Lists of entities of one type that have a relationship to an entity. */
+import { type EntitySource, entityOf } from "./entity-source.ts";
+import type { Maybe } from "./maybe.ts";
+import type { Viewer } from "./viewer.ts";
+
+export interface RelatedQuery {
+  readonly urn: string;
+  /** The relationship that the listed entities have to the entity. */
+  readonly relationship: string;
+  /** Of the schema: entities of other types are left out. */
+  readonly typename: string;
+  readonly includeSoftDeleted?: Maybe<boolean>;
+}
+
+/** Most edges that are read: the newest ones. */
+const edgesMax = 10_000;
+
+/** All of them, the oldest edge first; soft-deleted entities only on request. */
+export async function relatedEntities(
+  { urn, relationship, typename, includeSoftDeleted }: RelatedQuery,
+  { catalog, loader }: Viewer,
+): Promise<readonly EntitySource[]> {
+  const query = {
+    ...{ urn, direction: "INCOMING", types: [relationship] },
+    includeSoftDeleted: includeSoftDeleted ?? false,
+  };
+  return loader.list(
+    async () => {
+      const { total } = await catalog.listRelationships({ ...query, start: 0, count: 0 });
+      const page = { start: Math.max(0, total - edgesMax), count: edgesMax };
+      const { relationships } = await catalog.listRelationships({ ...query, ...page });
+      const related = relationships.map((one) => entityOf(one.urn));
+      return related.filter(({ __typename }) => __typename === typename);
+    },
+    (entities) => entities.length,
+  );
+}
