@@ -21,6 +21,11 @@ export interface Addresses {
   writable(urn: string): Address;
   /** For reading. An entity type that the model has not is `not_found`. */
   known(urn: string): Address;
+  /**
+   * For creating an entity. Throws `malformed` for a urn that only older entities have: a comma in a
+   * name, a tag as data platform.
+   */
+  checkNew(urn: string): void;
 }
 
 /** Most callers name the same urns again and again: the parsed ones are remembered. */
@@ -53,6 +58,11 @@ export function createAddresses(
   return {
     writable: (text) => addressed(text, "invalid"),
     known: (text) => addressed(text, "not_found"),
+    checkNew(urn) {
+      const fault = model.faultOfUrn(urn);
+      if (fault === undefined) return;
+      throw new CatalogError("malformed", `urn "${urn}" names no entity: ${fault}`);
+    },
   };
 }
 

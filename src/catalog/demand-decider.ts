@@ -12,6 +12,7 @@ import type { Addresses } from "./address.ts";
 import { appendId } from "./append-ids.ts";
 import { type Demand, type EventIntent, eventChange } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
+import { labelled } from "./labels.ts";
 import type { Preparation } from "./prepare.ts";
 
 /** What was decided of an entity: nothing can be written. */
@@ -51,8 +52,8 @@ export interface DemandDecider {
     entries: readonly Entry[],
     terms: RequestTerms,
   ): readonly Decided[] | Refused;
-  /** Throws CatalogError where the demand is refused. */
-  decideEntity(demand: Demand, entry: Entry, terms: RequestTerms): Decided;
+  /** Throws CatalogError where the demand is refused. `onNew` may refuse to create the entity. */
+  decideEntity(demand: Demand, entry: Entry, terms: RequestTerms, onNew?: () => void): Decided;
 }
 
 interface Parts {
@@ -81,7 +82,7 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     for (const [i, demand] of demands.entries()) {
       const entry = entries[i] as Entry;
       try {
-        decided.push(decideEntity(demand, entry, terms));
+        decided.push(decideEntity(demand, entry, terms, () => checkNew(demand)));
       } catch (refusal) {
         return { entry, refusal };
       }
@@ -89,10 +90,16 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     return decided;
   }
 
+  function checkNew({ urn, intents, events }: Demand): void {
+    const label = intents[0]?.label ?? events[0]?.intent.label ?? "";
+    labelled(label, () => addresses.checkNew(urn));
+  }
+
   function decideEntity(
     demand: Demand,
     entry: Entry,
     { stamp: created, key, ends, delimiterOf }: RequestTerms,
+    onNew = () => {},
   ): Decided {
     const { urn, entity, intents } = demand;
     const last = ends.get(entityStream(urn));
@@ -106,7 +113,10 @@ export function createDemandDecider(parts: Parts): DemandDecider {
       tellings: demand.events.flatMap(({ intent, after = 0 }) =>
         intent.kind === "delete" ? [] : [{ after, system: intent.system }],
       ),
-      given: () => preparation.given(entity, urn, delimiterOf),
+      given() {
+        onNew();
+        return preparation.given(entity, urn, delimiterOf);
+      },
     });
     const end = intents.findLastIndex((intent) => isEnd(intent, entity.keyAspect));
     const isGone = ({ after = Infinity }: EventIntent) => after <= end;

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Proposal } from "./catalog.ts";
-import { labelOf } from "./prepare.ts";
+import { labelOf } from "./labels.ts";
 
 const OWN = /^annals-/i;
 

@@ -20,10 +20,12 @@ import {
   type WriteContext,
 } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
-import type { Aspect, Entity, Model } from "../model/model.ts";
+import { misfitsOfUrns } from "../model/misfits.ts";
+import type { Aspect, Checked, Entity, Misfit, Model } from "../model/model.ts";
 import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
-import { NAMED, PLACE, type Proposal, type ProposedChange } from "./catalog.ts";
+import { NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
+import { labelled, labelOf } from "./labels.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
@@ -59,6 +61,8 @@ export interface Preparation {
 /** A structured property as the proposal finds it; undefined: there is none. */
 export type DefinitionOf = WriteContext["definitionOf"];
 
+type CheckedValue = Extract<Checked, { readonly ok: true }>;
+
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
@@ -78,12 +82,6 @@ const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
   CREATE_ENTITY: "create_entity",
   DELETE: "delete",
 };
-
-/** Put before what is said of a proposal, where there are several. */
-export const labelOf = (
-  proposal: Proposal,
-  { index, count }: { readonly index: number; readonly count: number },
-): string => (count > 1 ? `${proposal[PLACE] ?? `proposals[${index}]`}: ` : "");
 
 const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
 const STRUCTURED_PROPERTY = /^urn:[A-Za-z0-9-]+:structuredProperty:./s;
@@ -180,19 +178,30 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       return (previous, sibling) =>
         labelled(label, () => {
           const checked = checkedValue(aspect, applyPatch(previous, patch, stamp));
-          return judged(aspect, checked, { ...rule, previous, sibling, patched: true });
+          refuseNewUrns(aspect, checked, previous);
+          return judged(aspect, checked.value, { ...rule, previous, sibling, patched: true });
         });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = checkedValue(aspect, sent);
+    // No event has an earlier value.
+    if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
     if (looksBack(aspect.name)) {
       return (previous, sibling) =>
-        labelled(label, () => judged(aspect, checked, { ...rule, previous, sibling }));
+        labelled(label, () => {
+          refuseNewUrns(aspect, checked, previous);
+          return judged(aspect, checked.value, { ...rule, previous, sibling });
+        });
     }
-    const settled = ruled(aspect, checked, rule);
-    if (refusalOf(aspect.name, settled.value, rule) === undefined) return settled;
-    // What the aspect has already may be told again.
-    return (previous) => labelled(label, () => allowed(aspect, settled, { ...rule, previous }));
+    const settled = ruled(aspect, checked.value, rule);
+    const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
+    if (!refused && checked.wrongUrns === undefined) return settled;
+    // A value that the aspect holds already may be written again.
+    return (previous) =>
+      labelled(label, () => {
+        refuseNewUrns(aspect, checked, previous);
+        return allowed(aspect, settled, { ...rule, previous });
+      });
   }
 
   /** What a schema has no place for is left out of a value that is sent; a patch would have changed nothing. */
@@ -240,14 +249,22 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return parseJsonText(aspect.value, "aspect.value");
   }
 
-  function checkedValue(aspect: Aspect, value: unknown): Record<string, unknown> {
+  function checkedValue(aspect: Aspect, value: unknown): CheckedValue {
     const checked = model.check(aspect, value);
-    if (checked.ok) return checked.value;
-    const findings = checked.misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
-    throw new CatalogError(
-      "invalid",
-      `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
-    );
+    if (checked.ok) return checked;
+    throw invalidValue(aspect, checked.misfits);
+  }
+
+  /** Throws for wrong urns, but for those that the aspect holds already: older values stay writable. */
+  function refuseNewUrns(
+    aspect: Aspect,
+    { wrongUrns }: CheckedValue,
+    previous: JsonObject | undefined,
+  ): void {
+    if (wrongUrns === undefined) return;
+    const held = new Set(textsIn(previous));
+    const added = wrongUrns.filter(({ urn }) => !held.has(urn));
+    if (added.length > 0) throw invalidValue(aspect, misfitsOfUrns(added));
   }
 
   const judged = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
@@ -309,6 +326,14 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   };
 }
 
+function invalidValue(aspect: Aspect, misfits: readonly Misfit[]): CatalogError {
+  const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
+  return new CatalogError(
+    "invalid",
+    `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
+  );
+}
+
 /** Every text in a JSON value, names of members too. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
@@ -317,20 +342,6 @@ function* textsIn(value: unknown): Generator<string> {
       yield name;
       yield* textsIn(member);
     }
-  }
-}
-
-/** Puts the member of the request before the message of what is refused within. */
-function labelled<T>(label: string, work: () => T): T {
-  if (label === "") return work();
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof CatalogError) || error.message.startsWith(label)) throw error;
-    throw new CatalogError(error.code, `${label}${error.message}`, {
-      hint: error.hint,
-      cause: error,
-    });
   }
 }
 

@@ -2,9 +2,9 @@
  * Urns: `urn:<namespace>:<entityType>:<id>`, the id a bare string or a tuple in parentheses whose
  * parts are the fields of the entity's key, by position.
  *
- * A urn is an opaque key: nothing in it is percent-decoded here. What a tuple means is decided by
- * the key's fields, so that a name may hold commas and parentheses wherever that is unambiguous:
- * when exactly one field is free text, it takes what the others leave.
+ * A urn is an opaque key: nothing in it is percent-decoded here. The key's fields decide how a tuple
+ * is split: when exactly one field is free text, it takes what the others leave. Reads so accept names
+ * with commas, which writes reject (model/urn-check.ts).
  */
 import { CatalogError } from "./errors.ts";
 
@@ -118,12 +118,36 @@ export function splitId(urn: string, id: string, parts: readonly KeyPart[]): rea
   const values = tuple === undefined ? undefined : splitTuple(tuple, parts);
   if (values === undefined) {
     const found = tuple === undefined ? 1 : splitAtCommas(tuple).length;
-    throw new CatalogError(
-      "malformed",
-      `urn "${shown(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${parts.map((p) => p.name).join(",")})`,
-    );
+    throw wrongPartCount(urn, found, parts);
   }
   return values;
+}
+
+/** The `malformed` error of a urn whose id has another number of parts than its key has fields. */
+export function wrongPartCount(
+  urn: string,
+  found: number,
+  parts: readonly KeyPart[],
+): CatalogError {
+  const names = parts.map(({ name }) => name).join(",");
+  return new CatalogError(
+    "malformed",
+    `urn "${shown(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${names})`,
+    found > parts.length ? { hint: "Write a comma inside a part as %2C" } : {},
+  );
+}
+
+/** Commas that no pair of parentheses encloses: a,f(b,c) has one. */
+export function commasOutside(text: string): number {
+  if (!text.includes(",")) return 0;
+  const perLevel = [0];
+  for (const [c] of text.matchAll(/[(),]/g)) {
+    if (c === "(") perLevel.push(0);
+    else if (c === ",") perLevel.push((perLevel.pop() ?? 0) + 1);
+    else if (perLevel.length > 1) perLevel.pop();
+  }
+  // A parenthesis that is never closed encloses nothing.
+  return perLevel.reduce((sum, commas) => sum + commas, 0);
 }
 
 /** The first urn of an entity type that is a part of a urn's key: a column's dataset. */

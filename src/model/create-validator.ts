@@ -12,47 +12,55 @@ import {
   type ValidateFunction,
 } from "ajv";
 import { withNamespace } from "../core/urn.ts";
-import { namesIn } from "./coherence.ts";
-import { recordSchema } from "./json-schema.ts";
-import { misfitsOf, tooDeep } from "./misfits.ts";
-import type { Aspect, Checked, NamedType } from "./model.ts";
+import { createRecordSchemas, type Expectation, misfitsMax } from "./json-schema.ts";
+import { misfitsOf, misfitsOfUrns, tooDeep } from "./misfits.ts";
+import type { Aspect, Checked, Entity, NamedType, UrnInValue, WrongUrn } from "./model.ts";
 import { createNameIndex } from "./record-names.ts";
+import type { UrnChecks } from "./urn-check.ts";
+import type { UrnRule } from "./urn-rules.ts";
 
 /** Any namespace, any type, some id. What is inside the id is the entity's own matter. */
 const URN = /^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z][A-Za-z0-9_]*:./s;
 
+interface ValidatorOptions {
+  readonly entities: ReadonlyMap<string, Entity>;
+  readonly urnChecks: UrnChecks;
+  readonly prefix: string;
+  readonly namespace: string;
+}
+
+/** What a validator reports about urns beside its verdict; a new one for each value. */
+interface UrnReport {
+  readonly wrong: WrongUrn[];
+  readonly required: UrnInValue[];
+}
+
 export function createValidator(
   types: ReadonlyMap<string, NamedType>,
-  { prefix, namespace }: { readonly prefix: string; readonly namespace: string },
+  { entities, urnChecks, prefix, namespace }: ValidatorOptions,
 ): (aspect: Aspect, value: unknown) => Checked {
   const ajv = new Ajv({
     allErrors: true, // bounded by misfitsMax
-    verbose: true, // a misfit shows the value that was found
+    verbose: true, // an error shows the value that was found
     useDefaults: true,
     removeAdditional: true,
-    // The schemas are ours: made by json-schema.ts, not read from anywhere.
+    // json-schema.ts makes the schemas; none is read from outside.
     validateSchema: false,
     meta: false,
     logger: false,
   });
+  let report: UrnReport = { wrong: [], required: [] };
   ajv.addVocabulary(["expects"]);
   ajv.addKeyword(absentWhenNull);
   ajv.addKeyword(boundedMisfits);
-  ajv.addKeyword(urn(namespace));
+  ajv.addKeyword(urn(namespace, { urnChecks, reportTo: () => report }));
   ajv.addKeyword(oneMember(prefix));
 
-  const added = new Set<string>();
-  const add = (record: string): void => {
-    const type = types.get(record);
-    if (type?.kind !== "record" || added.has(record)) return;
-    added.add(record);
-    ajv.addSchema(recordSchema(record, type.fields, types));
-    for (const field of type.fields) namesIn(field.type).forEach(add);
-  };
+  const add = (schema: object): void => void ajv.addSchema(schema);
+  const idOf = createRecordSchemas({ types, entities, add });
   const validators = new Map<string, ValidateFunction>();
   const compile = (record: string): ValidateFunction => {
-    add(record);
-    const validate = ajv.getSchema(record);
+    const validate = ajv.getSchema(idOf(record));
     if (validate === undefined) throw new Error(`assertion failed: ${record} is a record`);
     validators.set(record, validate);
     return validate;
@@ -60,14 +68,24 @@ export function createValidator(
 
   return ({ record }, value) => {
     const validate = validators.get(record) ?? compile(record);
+    if (report.wrong.length + report.required.length > 0) report = { wrong: [], required: [] };
+    const { wrong, required } = report;
     try {
-      if (validate(value)) return { ok: true, value: value as Record<string, unknown> };
+      if (validate(value)) {
+        return {
+          ok: true,
+          value: value as Record<string, unknown>,
+          ...(wrong.length > 0 && { wrongUrns: wrong }),
+          ...(required.length > 0 && { requiredUrns: required }),
+        };
+      }
     } catch (error) {
       // A record may contain itself: then the value decides how deep the validator calls itself.
       if (error instanceof RangeError) return { ok: false, misfits: [tooDeep] };
       throw error;
     }
-    return { ok: false, misfits: misfitsOf(validate.errors ?? []) };
+    const misfits = [...misfitsOf(validate.errors ?? []), ...misfitsOfUrns(wrong)];
+    return { ok: false, misfits: misfits.slice(0, misfitsMax) };
   };
 }
 
@@ -85,8 +103,9 @@ const absentWhenNull: CodeKeywordDefinition = {
   },
 };
 
-/** What ajv calls them in the functions that it makes. */
+/** Their names in the functions that ajv generates. */
 const [errors, foundErrors] = [new Name("errors"), new Name("vErrors")];
+const instancePath = new Name("instancePath");
 
 const boundedMisfits: CodeKeywordDefinition = {
   keyword: "misfitsMax",
@@ -99,22 +118,43 @@ const boundedMisfits: CodeKeywordDefinition = {
   },
 };
 
-function urn(namespace: string): CodeKeywordDefinition {
-  // Half a character is refused, which costs next to nothing. Control characters are not, though no
-  // entity has them in its urn: what else the aspect says counts more than one such reference.
+/**
+ * The text is a urn; its type and key parts are reported apart, since an aspect may keep a urn that it
+ * holds already. Half a character is refused, which costs next to nothing. Control characters are not,
+ * though no entity has them in its urn: the rest of the aspect counts more than one such reference.
+ */
+function urn(
+  namespace: string,
+  { urnChecks, reportTo }: { urnChecks: UrnChecks; reportTo: () => UrnReport },
+): CodeKeywordDefinition {
   const normalise = (text: string) =>
     URN.test(text) && text.isWellFormed() ? withNamespace(text, namespace) : undefined;
+  const inspect = (rule: UrnRule, expectation: Expectation) => {
+    const faultOf = urnChecks(rule);
+    return (found: string, path: string): void => {
+      const fault = faultOf(found);
+      if (fault !== undefined) {
+        reportTo().wrong.push({ urn: found, path, fault, expected: expectation.text });
+      } else if (rule.exist === true) reportTo().required.push({ urn: found, path });
+    };
+  };
   return {
     keyword: "urn",
     type: "string",
-    schemaType: "boolean",
+    schemaType: "object",
     code(context) {
-      const { gen, data, it } = context;
+      const { gen, data, schema, parentSchema, it } = context;
       const found = gen.const("urn", _`${gen.scopeValue("func", { ref: normalise })}(${data})`);
       context.fail(_`${found} === undefined`);
-      gen.if(_`${found} !== undefined && ${found} !== ${data}`, () =>
-        gen.assign(_`${it.parentData}[${it.parentDataProperty}]`, found),
-      );
+      const ref = inspect(schema, parentSchema.expects);
+      gen.if(_`${found} !== undefined`, () => {
+        gen.code(
+          _`${gen.scopeValue("func", { ref })}(${found}, ${instancePath} + ${it.errorPath})`,
+        );
+        gen.if(_`${found} !== ${data}`, () =>
+          gen.assign(_`${it.parentData}[${it.parentDataProperty}]`, found),
+        );
+      });
     },
   };
 }

@@ -4,11 +4,12 @@
  *
  *   absentWhenNull  names of optional fields: a null counts as absent
  *   oneMember       keys of a union: exactly one member, its key renamed to one of these
- *   urn             the string is a urn, to be given the configured namespace
+ *   urn             the rule of a urn (urn-rules.ts); the urn gets the configured namespace
  *   misfitsMax      of array items and map values: look no further after that many misfits
  *   expects         what is said to people when a value does not fit; no rule
  */
-import type { Field, FieldType, NamedType, PrimitiveName } from "./model.ts";
+import type { Entity, Field, FieldType, NamedType, PrimitiveName } from "./model.ts";
+import { type PendingRule, ruleOfUrn, rulesOfField, stepInto } from "./urn-rules.ts";
 
 /** `type` finishes the sentence "… cannot be coerced to"; `text` the sentence "expected …". */
 export interface Expectation {
@@ -29,91 +30,132 @@ const floatMax = 2 ** 128 - 2 ** 104;
 /** A byte is a character up to U+00FF. */
 const BYTES = "^[\\u0000-\\u00ff]*$";
 
-export function recordSchema(
-  name: string,
-  fields: readonly Field[],
-  types: ReadonlyMap<string, NamedType>,
-): Schema {
-  const properties = fields.map(({ name, type, default: value }) => {
-    const schema = typeSchema(type, types);
-    return [name, value === undefined ? schema : { ...schema, default: value }] as const;
-  });
-  return {
-    $id: name,
-    type: "object",
-    absentWhenNull: fields.filter((field) => field.optional).map((field) => field.name),
-    required: fields
-      .filter((field) => !field.optional && field.default === undefined)
-      .map((field) => field.name),
-    properties: Object.fromEntries(properties),
-    additionalProperties: false,
-    expects: { type: name, text: "an object" },
-  };
+export interface SchemaSource {
+  readonly types: ReadonlyMap<string, NamedType>;
+  readonly entities: ReadonlyMap<string, Entity>;
+  /** Takes each schema once, under its `$id`, before it is referred to by a validator. */
+  readonly add: (schema: Schema) => void;
 }
 
-function typeSchema(type: FieldType, types: ReadonlyMap<string, NamedType>): Schema {
-  switch (type.kind) {
-    case "primitive":
-      // Every primitive type has one.
-      return primitives[type.name];
-    case "urn":
-      return {
-        type: "string",
-        urn: true,
-        expects: { type: type.urnType, text: "a urn, such as urn:li:corpuser:jdoe" },
-      };
-    case "array": {
-      const items = typeSchema(type.items, types);
-      return {
-        type: "array",
-        items: { ...items, misfitsMax },
-        expects: { type: "Array", text: `an array of ${nameOf(items)}` },
-      };
-    }
-    case "map": {
-      const values = typeSchema(type.values, types);
-      return {
-        type: "object",
-        additionalProperties: { ...values, misfitsMax },
-        expects: { type: "Map", text: `an object with any keys, each value ${nameOf(values)}` },
-      };
-    }
-    case "union": {
-      const members = type.members.map(({ key, type }) => [key, typeSchema(type, types)] as const);
-      const keys = type.members.map(({ key }) => key);
-      return {
-        type: "object",
-        oneMember: keys,
-        properties: Object.fromEntries(members),
-        expects: { type: "Union", text: `an object with one member: ${keys.join(" or ")}` },
-      };
-    }
-    case "named":
-      return namedSchema(types.get(type.name), type.name);
-  }
-}
+/**
+ * Makes the schemas of records, each at its first use. The result gives the `$id` of a record's schema.
+ * A record that annotations further out reach into has a schema of its own for each such set of rules.
+ */
+export function createRecordSchemas({ types, entities, add }: SchemaSource) {
+  const ids = new Map<string, string>();
 
-function namedSchema(type: NamedType | undefined, name: string): Schema {
-  switch (type?.kind) {
-    case "enum":
-      return {
-        enum: type.symbols,
-        expects: { type: name, text: `one of ${type.symbols.join(", ")}` },
-      };
-    case "fixed": {
-      const { size } = type;
-      const text = `${size} bytes, each a character up to U+00FF`;
-      return {
-        type: "string",
-        pattern: BYTES,
-        minLength: size,
-        maxLength: size,
-        expects: { type: name, text },
-      };
-    }
-    default:
-      return { $ref: name, expects: { type: name, text: `an object: ${name}` } };
+  function idOf(record: string, rules: readonly PendingRule[] = []): string {
+    const inside = rules.filter(({ path }) => path.length > 0);
+    const key = inside.length === 0 ? record : `${record} ${JSON.stringify(inside)}`;
+    const known = ids.get(key);
+    if (known !== undefined) return known;
+    const id = inside.length === 0 ? record : `${record}.ruled${ids.size}`;
+    ids.set(key, id);
+    const type = types.get(record);
+    if (type?.kind === "record") add(recordSchema(id, type, inside));
+    return id;
   }
+
+  function recordSchema(
+    $id: string,
+    { name, fields }: { readonly name: string; readonly fields: readonly Field[] },
+    rules: readonly PendingRule[],
+  ): Schema {
+    const properties = fields.map((field) => {
+      const inner = [...stepInto(rules, field.name), ...rulesOfField(field)];
+      const schema = typeSchema(field.type, inner);
+      return [
+        field.name,
+        field.default === undefined ? schema : { ...schema, default: field.default },
+      ] as const;
+    });
+    return {
+      $id,
+      type: "object",
+      absentWhenNull: fields.filter((field) => field.optional).map((field) => field.name),
+      required: fields
+        .filter((field) => !field.optional && field.default === undefined)
+        .map((field) => field.name),
+      properties: Object.fromEntries(properties),
+      additionalProperties: false,
+      expects: { type: name, text: "an object" },
+    };
+  }
+
+  function typeSchema(type: FieldType, rules: readonly PendingRule[]): Schema {
+    switch (type.kind) {
+      case "primitive":
+        // Every primitive type has one.
+        return primitives[type.name];
+      case "urn":
+        return urnSchema(type.urnType, rules);
+      case "array": {
+        // An annotation of a list describes its items.
+        const own = rules.filter(({ path }) => path.length === 0);
+        const items = typeSchema(type.items, [...own, ...stepInto(rules, "*")]);
+        return {
+          type: "array",
+          items: { ...items, misfitsMax },
+          expects: { type: "Array", text: `an array of ${nameOf(items)}` },
+        };
+      }
+      case "map": {
+        const values = typeSchema(type.values, stepInto(rules, "*"));
+        return {
+          type: "object",
+          additionalProperties: { ...values, misfitsMax },
+          expects: { type: "Map", text: `an object with any keys, each value ${nameOf(values)}` },
+        };
+      }
+      case "union": {
+        const members = type.members.map(
+          ({ key, type }) => [key, typeSchema(type, stepInto(rules, key))] as const,
+        );
+        const keys = type.members.map(({ key }) => key);
+        return {
+          type: "object",
+          oneMember: keys,
+          properties: Object.fromEntries(members),
+          expects: { type: "Union", text: `an object with one member: ${keys.join(" or ")}` },
+        };
+      }
+      case "named":
+        return namedSchema(type.name, rules);
+    }
+  }
+
+  function urnSchema(urnType: string, rules: readonly PendingRule[]): Schema {
+    const urn = ruleOfUrn(urnType, rules, entities);
+    const of = urn.types === undefined ? "" : ` of entity type ${urn.types.join(" or ")}`;
+    const example = urn.types === undefined ? ", such as urn:li:corpuser:jdoe" : "";
+    return { type: "string", urn, expects: { type: urnType, text: `a urn${of}${example}` } };
+  }
+
+  function namedSchema(name: string, rules: readonly PendingRule[]): Schema {
+    const type = types.get(name);
+    switch (type?.kind) {
+      case "enum":
+        return {
+          enum: type.symbols,
+          expects: { type: name, text: `one of ${type.symbols.join(", ")}` },
+        };
+      case "fixed": {
+        const { size } = type;
+        const text = `${size} bytes, each a character up to U+00FF`;
+        return {
+          type: "string",
+          pattern: BYTES,
+          minLength: size,
+          maxLength: size,
+          expects: { type: name, text },
+        };
+      }
+      default:
+        return { $ref: idOf(name, rules), expects: { type: name, text: `an object: ${name}` } };
+    }
+  }
+
+  return idOf;
 }
 
 const nameOf = (schema: Schema): string => schema.expects?.text ?? "";

@@ -18,6 +18,7 @@ import {
   type SnapshotEntry,
 } from "./read-directory.ts";
 import { createNameIndex, WRITTEN_PREFIX } from "./record-names.ts";
+import { createUrnChecks } from "./urn-check.ts";
 
 /** The model that comes with the project. */
 export const defaultModelDirectory = fileURLToPath(new URL("../../avro", import.meta.url));
@@ -99,6 +100,7 @@ function settle(part: ModelPart, prefix: string, namespace: string): Model {
   const entitiesByLowerName = byLowerName(part.entities, entities);
   const snapshotsByEntity = new Map([...snapshots.values()].map((s) => [s.entity, s]));
   const byRecord = [...aspects.values()].map((aspect) => [aspect.record, aspect] as const);
+  const urnChecks = createUrnChecks(entities, namespace);
 
   return {
     fingerprint: fingerprintOf([prefix, namespace, types, aspects, entities, snapshots]),
@@ -114,7 +116,8 @@ function settle(part: ModelPart, prefix: string, namespace: string): Model {
     findAspectByRecord: createNameIndex(byRecord, prefix),
     findSnapshotByRecord: createNameIndex(snapshots, prefix),
     findSnapshotOf: (entity) => snapshotsByEntity.get(entity),
-    check: createValidator(types, { prefix, namespace }),
+    check: createValidator(types, { entities, urnChecks, prefix, namespace }),
+    faultOfUrn: urnChecks({}),
   };
 }
 

@@ -7,7 +7,7 @@
 import type { ErrorObject } from "ajv";
 import { toldNumber } from "../core/told-number.ts";
 import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
-import type { Misfit } from "./model.ts";
+import type { Misfit, WrongUrn } from "./model.ts";
 
 /** Longer values are cut in the message. */
 const shownLengthMax = 120;
@@ -30,6 +30,13 @@ export function misfitsOf(errors: readonly ErrorObject[]): readonly Misfit[] {
   }
   return misfits;
 }
+
+/** The validation errors of urns, in DataHub's words: the first misfitsMax. */
+export const misfitsOfUrns = (wrong: readonly WrongUrn[]): readonly Misfit[] =>
+  wrong.slice(0, misfitsMax).map(({ urn, path, fault, expected }) => ({
+    path: cut(path, pathLengthMax),
+    message: `"Provided urn ${cut(urn)}" is invalid: ${fault}: expected ${expected}`,
+  }));
 
 function pathOf({ keyword, instancePath, params }: ErrorObject): string {
   const path = cut(instancePath, pathLengthMax);

@@ -91,8 +91,28 @@ export interface Misfit {
   readonly message: string;
 }
 
+/** A urn in a value; `path` as of Misfit. */
+export interface UrnInValue {
+  readonly urn: string;
+  readonly path: string;
+}
+
+/** A urn that the model does not allow where it stands: of another entity type, or without a key. */
+export interface WrongUrn extends UrnInValue {
+  readonly fault: string;
+  /** What may stand there: "a urn of entity type dataset". */
+  readonly expected: string;
+}
+
 export type Checked =
-  | { readonly ok: true; readonly value: Record<string, unknown> }
+  | {
+      readonly ok: true;
+      readonly value: Record<string, unknown>;
+      /** The value may be written only where the aspect holds these urns already. */
+      readonly wrongUrns?: readonly WrongUrn[];
+      /** Urns of entities that must exist (`UrnValidation`). */
+      readonly requiredUrns?: readonly UrnInValue[];
+    }
   | { readonly ok: false; readonly misfits: readonly Misfit[] };
 
 export interface Model {
@@ -120,4 +140,9 @@ export interface Model {
    * the configured prefix and namespace. The value must come from JSON.parse.
    */
   check(aspect: Aspect, value: unknown): Checked;
+  /**
+   * Why a urn of the configured namespace names no entity that could be written: an unknown type, or
+   * an id that does not fit the type's key, nested urns included. Undefined: it names one.
+   */
+  faultOfUrn(urn: string): string | undefined;
 }

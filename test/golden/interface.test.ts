@@ -356,7 +356,7 @@ describe("3.1 visibility", () => {
 });
 
 describe("addresses", () => {
-  const odd = "urn:li:dataset:(urn:li:dataPlatform:hive,a/b c,d [x] (y)%2C#é,PROD)";
+  const odd = "urn:li:dataset:(urn:li:dataPlatform:hive,a/b c;d [x] (y)%2C#é,PROD)";
 
   test("read the same entity encoded and raw, under every prefix", async () => {
     const reply = await service.client.upsert(odd, "status", { removed: false });

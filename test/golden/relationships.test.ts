@@ -211,7 +211,7 @@ describe("relationships", () => {
   });
 
   test("of urns with anything in them are found", async () => {
-    const odd = dataset("a/b c,d [x] (y)%2C#é'\";--");
+    const odd = dataset("a/b c;d [x] (y)%2C#é'\";--");
     await upsert(odd, "upstreamLineage", comesFrom(raw));
     expect(await entities(odd, "OUTGOING", "DownstreamOf")).toEqual([raw]);
     expect(await entities(raw, "INCOMING", "DownstreamOf")).toEqual([tides, odd]);

@@ -1,0 +1,137 @@
+/**
+ * Checks urns against the model: the entity type is known and allowed where the urn stands, and the
+ * parts of the id fit the type's key, nested urns included.
+ *
+ * Most urns match a pattern of their type's key, in which no text holds a comma or a parenthesis.
+ * Only the others are split into parts, which costs twenty times as much.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { commasOutside, wrongPartCount } from "../core/urn.ts";
+import { keyValue } from "./entity-key.ts";
+import type { Entity, EntityKeyPart, Field } from "./model.ts";
+import { ruleOfUrn, rulesOfField, type UrnRule } from "./urn-rules.ts";
+
+/** Makes the check of a rule: why a urn does not fit; undefined: it fits. */
+export type UrnChecks = (rule: UrnRule) => (urn: string) => string | undefined;
+
+/** schemaField in dataset in dataPlatform, and one more for models of others. */
+const nestingMax = 4;
+const patternNestingMax = 2;
+const shownLengthMax = 120;
+
+/** Keys type their platform as any urn; DataHub's urn classes (DatasetUrn, MLModelUrn, …) do not. */
+const PLATFORM: UrnRule = { types: ["dataPlatform"] };
+
+/** The urns that the checks are given are in the namespace already. */
+export function createUrnChecks(
+  entities: ReadonlyMap<string, Entity>,
+  namespace: string,
+): UrnChecks {
+  const prefix = `urn:${namespace}:`;
+  const byLowerName = new Map([...entities.values()].map((one) => [one.name.toLowerCase(), one]));
+  const patterns = new Map<Entity, RegExp>();
+
+  const nestedRule = (name: string, field: Field): UrnRule => {
+    if (name === "platform" && entities.has("dataPlatform")) return PLATFORM;
+    const urnType = field.type.kind === "urn" ? field.type.urnType : "Urn";
+    return ruleOfUrn(urnType, rulesOfField(field), entities);
+  };
+
+  function faultOf(urn: string, rule: UrnRule, depth: number): string | undefined {
+    const end = urn.indexOf(":", prefix.length);
+    const type = urn.slice(prefix.length, end);
+    const { types, strict = false } = rule;
+    if (types !== undefined && !types.includes(type)) {
+      return `"${shown(type)}" is not an entity type that may stand here`;
+    }
+    // Where any type may stand its name is read in any letter case, as in DataHub.
+    const entity = entities.get(type) ?? byLowerName.get(type.toLowerCase());
+    if (entity === undefined) {
+      // A typed urn may be of a type that the model lacks ("DatasetFieldUrn"), and stamps name users.
+      return types === undefined && type !== "corpuser"
+        ? `"${shown(type)}" is not an entity type of the model`
+        : undefined;
+    }
+    const [part] = entity.keyParts;
+    if (entity.keyParts.length === 1 && part?.kind === "text") {
+      return strict ? strictFault(urn.slice(end + 1)) : undefined;
+    }
+    if (patternOf(entity).test(urn)) return undefined;
+    return depth > nestingMax ? "it nests urns too deeply" : faultOfKey(entity, urn, strict, depth);
+  }
+
+  function faultOfKey(
+    entity: Entity,
+    urn: string,
+    strict: boolean,
+    depth: number,
+  ): string | undefined {
+    try {
+      const key = new Map(Object.entries(keyValue(entity, urn)));
+      const texts = entity.keyParts.filter(({ kind }) => kind === "text");
+      const commas = texts.reduce((sum, { name }) => sum + commasOutside(key.get(name) ?? ""), 0);
+      if (commas > 0 && entity.keyParts.length > 1) {
+        return wrongPartCount(urn, entity.keyParts.length + commas, entity.keyParts).text;
+      }
+      for (const [i, part] of entity.keyParts.entries()) {
+        const value = key.get(part.name);
+        const field = entity.keyFields[i];
+        if (value === undefined || field === undefined) continue;
+        const fault =
+          part.kind === "urn"
+            ? faultOf(value, nestedRule(part.name, field), depth + 1)
+            : strict && strictFault(value);
+        if (fault) return `its ${part.name} is "${shown(value)}": ${fault}`;
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof CatalogError) return error.text;
+      throw error;
+    }
+  }
+
+  function patternOf(entity: Entity): RegExp {
+    const found = patterns.get(entity);
+    if (found !== undefined) return found;
+    const pattern = new RegExp(`^${prefix}${entity.name}:${idPattern(entity, 0)}$`);
+    patterns.set(entity, pattern);
+    return pattern;
+  }
+
+  function idPattern({ keyParts, keyFields }: Entity, depth: number): string {
+    const parts = keyParts.map((part, i) => {
+      const inner = partPattern(part, keyFields[i], depth);
+      return part.optional ? `(?:${inner})?` : inner;
+    });
+    return parts.length === 1 ? String(parts[0]) : `\\(${parts.join(",")}\\)`;
+  }
+
+  function partPattern(
+    { name, kind, symbols }: EntityKeyPart,
+    field: Field | undefined,
+    depth: number,
+  ) {
+    if (kind === "text") return "[^,()]+";
+    if (kind === "enum") return `(?:${symbols.join("|")})`;
+    if (field === undefined || depth === patternNestingMax) return NEVER;
+    const { types = entities.keys() } = nestedRule(name, field);
+    const nested = [...types].flatMap((type) => {
+      const entity = entities.get(type);
+      return entity === undefined ? [] : [`${type}:${idPattern(entity, depth + 1)}`];
+    });
+    return nested.length === 0 ? NEVER : `${prefix}(?:${nested.join("|")})`;
+  }
+
+  return (rule) => (urn) => faultOf(urn, rule, 0);
+}
+
+const NEVER = "(?!)";
+
+/** What DataHub calls illegal characters; encoded parentheses are a mark that all is encoded. */
+function strictFault(value: string): string | undefined {
+  if (!/[(),]/.test(value) || /%28|%29/.test(value)) return undefined;
+  return "it holds a parenthesis or a comma. Write %28, %29 or %2C";
+}
+
+const shown = (text: string): string =>
+  text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;
