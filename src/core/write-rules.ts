@@ -8,6 +8,7 @@ import { refusalOfDefinition } from "./definition-changes.ts";
 import { CatalogError } from "./errors.ts";
 import { refusalOfPaths } from "./field-paths.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
+import { refusalOfLinks } from "./link-rules.ts";
 import { listed } from "./listed.ts";
 import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
 
@@ -42,6 +43,9 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
     "structuredProperties",
     { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties, refusal: wrongProperties },
   ],
+  ["institutionalMemory", { refusal: wrongLinks("institutionalMemory") }],
+  ["corpUserEditableInfo", { refusal: wrongLinks("corpUserEditableInfo") }],
+  ["corpGroupEditableInfo", { refusal: wrongLinks("corpGroupEditableInfo") }],
   ["propertyDefinition", { looksBack: true, refusal: wrongDefinition }],
   ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
@@ -237,6 +241,10 @@ function wrongPaths(
   fields: Parameters<typeof refusalOfPaths>[0],
 ): NonNullable<WriteRule["refusal"]> {
   return (value, { previous }) => refusalOfPaths(fields, value, previous);
+}
+
+function wrongLinks(aspect: string): NonNullable<WriteRule["refusal"]> {
+  return (value, { previous }) => refusalOfLinks(aspect, value, previous);
 }
 
 const members = (value: unknown): readonly JsonObject[] =>

@@ -1,0 +1,117 @@
+/**
+ * Links that people follow and pages show: http, https, ftp and mailto, and no server of a private
+ * network. A page or a preview service that fetched such a link would reach what only this network may.
+ *
+ * Names are not resolved: a name of a private network is a link like any other.
+ */
+import { CatalogError } from "./errors.ts";
+import { type JsonObject, jsonObject } from "./json.ts";
+
+const SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
+const shownLengthMax = 120;
+
+/** Pictures come with the web pages, too: `assets/platforms/default_avatar.png`. */
+const ASSET = /^\/?assets\//;
+
+interface Link {
+  readonly path: string;
+  readonly url: string;
+}
+
+/** Why links of the aspect cannot be written; undefined: they can. Those of `previous` may stay. */
+export function refusalOfLinks(
+  aspect: string,
+  value: JsonObject,
+  previous: JsonObject | undefined,
+): CatalogError | undefined {
+  const before = new Set((previous === undefined ? [] : linksOf(previous)).map(({ url }) => url));
+  for (const { path, url } of linksOf(value)) {
+    const fault = before.has(url) ? undefined : faultOfLink(url);
+    if (fault === undefined) continue;
+    const shown = url.length > shownLengthMax ? `${url.slice(0, shownLengthMax)}…` : url;
+    return new CatalogError(
+      "invalid",
+      `aspect "${aspect}", ${path}: link "${shown}": ${fault.what}`,
+      {
+        hint: fault.hint,
+      },
+    );
+  }
+  return undefined;
+}
+
+/** Of institutionalMemory its elements, of people and groups their picture. */
+function linksOf({ elements, pictureLink }: JsonObject): readonly Link[] {
+  const listed = Array.isArray(elements) ? elements : [];
+  const links = listed.flatMap((one, i) =>
+    jsonObject(one) ? [{ path: `/elements/${i}/url`, url: String(one.url) }] : [],
+  );
+  if (typeof pictureLink !== "string" || pictureLink.trim() === "" || ASSET.test(pictureLink)) {
+    return links;
+  }
+  return [...links, { path: "/pictureLink", url: pictureLink }];
+}
+
+interface Fault {
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** The URL parser is that of browsers: it finds the scheme and the address that they find. */
+function faultOfLink(url: string): Fault | undefined {
+  if (!URL.canParse(url)) {
+    return { what: "not a URL", hint: "Write it with its scheme: https://example.com/page" };
+  }
+  const { protocol, hostname } = new URL(url);
+  if (!SCHEMES.includes(protocol)) {
+    const scheme = protocol.slice(0, -1);
+    return {
+      what: `URL scheme '${scheme}' is not allowed`,
+      hint: "Use http, https, ftp or mailto",
+    };
+  }
+  if (protocol === "mailto:" || !isInternal(hostname)) return undefined;
+  return {
+    what: `"${hostname}" is a loopback, link-local or private address`,
+    hint: "Link to a public address, or to a host by its name",
+  };
+}
+
+/** Of a host name as URL has it: IPv4 in four decimal numbers, IPv6 shortened and in brackets. */
+function isInternal(host: string): boolean {
+  const name = host.replace(/\.$/, "");
+  if (name === "localhost" || name.endsWith(".localhost")) return true;
+  if (name.startsWith("[")) return isInternalV6(groupsOf(name.slice(1, -1)));
+  const bytes = /^\d+\.\d+\.\d+\.\d+$/.test(name) ? name.split(".").map(Number) : [];
+  return bytes.length === 4 && isInternalV4(bytes);
+}
+
+/** This network, private, shared, loopback, link-local. */
+function isInternalV4([a = 0, b = 0]: readonly number[]): boolean {
+  if ([0, 10, 127].includes(a)) return true;
+  if (a === 100) return b >= 64 && b < 128;
+  if (a === 172) return b >= 16 && b < 32;
+  return (a === 169 && b === 254) || (a === 192 && b === 168);
+}
+
+function isInternalV6(groups: readonly number[]): boolean {
+  const [first = 0] = groups;
+  // fe80::/10 is link-local, fec0::/10 and fc00::/7 are private.
+  if ((first & 0xff80) === 0xfe80 || (first & 0xfe00) === 0xfc00) return true;
+  const [high = 0, low = 0] = groups.slice(6);
+  const zeros = (count: number) => groups.slice(0, count).every((group) => group === 0);
+  // ::, ::1, and IPv4 addresses inside IPv6: ::a.b.c.d, ::ffff:a.b.c.d, 64:ff9b::a.b.c.d.
+  const mapped =
+    zeros(6) || (zeros(5) && groups[5] === 0xffff) || (first === 0x64 && groups[1] === 0xff9b);
+  return mapped && isInternalV4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}
+
+/** The eight groups of an address: fe80::1 → [0xfe80, 0, 0, 0, 0, 0, 0, 1]. */
+function groupsOf(address: string): readonly number[] {
+  const [head = [], tail] = address.split("::").map(partsOf);
+  if (tail === undefined) return head;
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+const partsOf = (text: string): readonly number[] =>
+  text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));

@@ -1,0 +1,88 @@
+/** Which links an aspect may hold. */
+import { describe, expect, test } from "vitest";
+import { refusalOfLinks } from "../../src/core/link-rules.ts";
+
+const memory = (...urls: readonly string[]) => ({ elements: urls.map((url) => ({ url })) });
+const refusal = (value: object, previous?: object) =>
+  refusalOfLinks("institutionalMemory", { ...value }, previous && { ...previous });
+
+describe("a link is accepted", () => {
+  test.each([
+    "https://wiki.example.com/orders?x=1#y",
+    "http://wiki/orders",
+    "HTTP://EXAMPLE.COM",
+    "ftp://files.example.com/a",
+    "mailto:mira@example.com",
+    "mailto:mira@localhost",
+    "https://8.8.8.8/",
+    "https://172.32.0.1/",
+    "https://[2606:4700::1111]/",
+    "https://localhost.example.com/",
+    "https://127.example.com/",
+  ])("%s", (url) => {
+    expect(refusal(memory(url))).toBeUndefined();
+    expect(refusal({ pictureLink: url })).toBeUndefined();
+  });
+
+  test("a picture may be an asset of the pages, or none", () => {
+    for (const pictureLink of ["", " ", "assets/platforms/default_avatar.png", "/assets/a.png"]) {
+      expect(refusal({ pictureLink })).toBeUndefined();
+    }
+  });
+
+  test("a link that the aspect holds already may be written again", () => {
+    const older = memory("javascript:alert(1)");
+    expect(refusal(older, older)).toBeUndefined();
+    expect(refusal(memory("javascript:alert(1)", "data:,x"), older)?.message).toContain(
+      "/elements/1/url",
+    );
+  });
+});
+
+describe("a link is rejected", () => {
+  test.each([
+    ["javascript:alert(1)", "URL scheme 'javascript' is not allowed"],
+    [" JaVaScRiPt:alert(1)", "URL scheme 'javascript' is not allowed"],
+    ["java\nscript:alert(1)", "URL scheme 'javascript' is not allowed"],
+    ["data:text/html,x", "URL scheme 'data' is not allowed"],
+    ["file:///etc/passwd", "URL scheme 'file' is not allowed"],
+    ["gopher://example.com", "URL scheme 'gopher' is not allowed"],
+    ["www.example.com", "not a URL"],
+    ["", "not a URL"],
+  ])("%j for its scheme", (url, says) => {
+    const found = refusal(memory("https://example.com", url));
+    expect(found).toMatchObject({ code: "invalid" });
+    expect(found?.message).toContain("/elements/1/url");
+    expect(found?.message).toContain(says);
+  });
+
+  test.each([
+    "http://localhost:8080/",
+    "http://LOCALHOST./",
+    "http://a.localhost/",
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f.0.0.1/",
+    "http://0177.0.0.1/",
+    "http://0.0.0.0/",
+    "http://10.1.2.3/",
+    "http://172.16.0.1/",
+    "http://172.31.255.255/",
+    "http://192.168.1.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://100.100.100.200/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[fe80::1]/",
+    "http://[fd00::1]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[64:ff9b::10.0.0.1]/",
+    "http://user:secret@127.0.0.1:8000/",
+    "ftp://127.0.0.1/",
+    "https://１２７.0.0.1/",
+  ])("%s for its address", (url) => {
+    expect(refusal(memory(url))?.message).toContain("loopback, link-local or private");
+    expect(refusal({ pictureLink: url })?.message).toContain("/pictureLink");
+  });
+});
