@@ -5,6 +5,7 @@ import { CatalogError } from "../core/errors.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { entityOf } from "./entity-source.ts";
+import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import { move } from "./moving.ts";
@@ -19,10 +20,13 @@ interface NewEntity {
   readonly description?: Maybe<string>;
 }
 
-/** Written together, refused when the entity is there. Whoever made it owns it. */
+/**
+ * Creates an entity with its aspects in one write; fails when the entity exists. The user who creates it
+ * owns it.
+ */
 async function make(
   entityType: string,
-  { input, value }: { readonly input: NewEntity; readonly value: object },
+  { input, value, others = {} }: NewAspects,
   viewer: Viewer,
 ): Promise<string> {
   const name = input.name.trim();
@@ -33,6 +37,9 @@ async function make(
   const proposals = [
     proposalOf(urn, ownValue(propertiesAspects, entityType) ?? "", value, "CREATE_ENTITY"),
   ];
+  for (const [aspect, other] of Object.entries(others)) {
+    proposals.push(proposalOf(urn, aspect, other));
+  }
   if (owner !== undefined) {
     const owners = [{ owner, type: "TECHNICAL_OWNER" }];
     const lastModified = { time: viewer.now(), actor: owner };
@@ -40,6 +47,14 @@ async function make(
   }
   await write(proposals, viewer);
   return urn;
+}
+
+interface NewAspects {
+  readonly input: NewEntity;
+  /** Of the aspect with its properties. */
+  readonly value: object;
+  /** Values of further aspects by name. */
+  readonly others?: Readonly<Record<string, object>>;
 }
 
 const described = ({ description }: NewEntity) => (description ? { description } : {});
@@ -90,24 +105,6 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   const operation = { op: "add", path: [field], value: name } as const;
   return write([patchOf(urn, ownValue(propertiesAspects, entityType) ?? "", [operation])], viewer);
 }
-
-interface MembersInput {
-  readonly groupUrn: string;
-  readonly userUrns: readonly string[];
-}
-
-const members =
-  (op: "add" | "remove") =>
-  async (_: never, { input }: { input: MembersInput }, viewer: Viewer): Promise<true> => {
-    const group = urnOf(input.groupUrn, ["corpGroup"], viewer);
-    const users = input.userUrns.map((urn) => urnOf(urn, ["corpuser"], viewer));
-    await refuseMissing([group, ...users], viewer);
-    const operation = { op, path: ["nativeGroups", group], value: group };
-    return write(
-      users.map((urn) => patchOf(urn, "nativeGroupMembership", [operation])),
-      viewer,
-    );
-  };
 
 interface LinkInput {
   readonly versionSet: string;
@@ -350,11 +347,11 @@ export const making = {
       groups: [],
       created: { time: viewer.now(), actor: actorOf(viewer) },
     };
-    return make("corpGroup", { input, value }, viewer);
+    return make("corpGroup", { input, value, others: { origin: { type: "NATIVE" } } }, viewer);
   },
   removeGroup: deleting("corpGroup"),
-  addGroupMembers: members("add"),
-  removeGroupMembers: members("remove"),
+  addGroupMembers,
+  removeGroupMembers,
 
   async batchAssignRole(
     _: never,

@@ -612,6 +612,55 @@ test("groups have members, and people roles", async () => {
   expect(await aspect(ada, "roleMembership")).toEqual({ roles: [role] });
 });
 
+const changeMembers = (change: "add" | "remove", groupUrn: string, ...userUrns: string[]) =>
+  ask(
+    service.client,
+    `mutation($groupUrn: String!, $userUrns: [String!]!) {
+      ${change}GroupMembers(input: {groupUrn: $groupUrn, userUrns: $userUrns})
+    }`,
+    { groupUrn, userUrns },
+  );
+
+test("removing a member of a group ends both forms of membership", async () => {
+  const [ivy, noor] = ["urn:li:corpuser:ivy", "urn:li:corpuser:noor"] as const;
+  const [group, other] = ["urn:li:corpGroup:growers", "urn:li:corpGroup:others"] as const;
+  const { client } = service;
+  for (const one of [group, other]) {
+    await client.upsert(one, "corpGroupInfo", { admins: [], members: [], groups: [] });
+  }
+  await client.upsert(ivy, "groupMembership", { groups: [other, group] });
+  await client.upsert(ivy, "nativeGroupMembership", { nativeGroups: [group, other] });
+  await client.upsert(noor, "corpUserInfo", { active: true });
+  const { body } = await changeMembers("remove", group, ivy, noor);
+  expect(body.data).toEqual({ removeGroupMembers: true });
+  expect(await aspect(ivy, "groupMembership")).toEqual({ groups: [other] });
+  expect(await aspect(ivy, "nativeGroupMembership")).toEqual({ nativeGroups: [other] });
+  // A user who is no member gets no aspect by this.
+  expect(await aspect(noor, "groupMembership")).toBeUndefined();
+  expect(await aspect(noor, "nativeGroupMembership")).toBeUndefined();
+});
+
+test("members of a group from an external provider cannot be changed", async () => {
+  const [group, user] = ["urn:li:corpGroup:okta", "urn:li:corpuser:okta-user"] as const;
+  const { client } = service;
+  await client.upsert(group, "origin", { type: "EXTERNAL", externalType: "OKTA" });
+  await client.upsert(user, "groupMembership", { groups: [group] });
+  for (const change of ["add", "remove"] as const) {
+    expect(faultOf(await changeMembers(change, group, user))).toMatchObject({
+      message: expect.stringContaining(`"${group}" was ingested from an external provider`),
+      extensions: { code: 400 },
+    });
+  }
+  expect(await aspect(user, "groupMembership")).toEqual({ groups: [group] });
+  expect(await aspect(user, "nativeGroupMembership")).toBeUndefined();
+});
+
+test("a group that is created in the catalog is native", async () => {
+  const { createGroup } = await data('mutation { createGroup(input: {name: "Potters"}) }');
+  expect(await aspect(createGroup, "origin")).toEqual({ type: "NATIVE" });
+  expect(await aspect(createGroup, "corpGroupInfo")).toMatchObject({ displayName: "Potters" });
+});
+
 test("versions are linked in their order, and the latest taken out", async () => {
   const set = "urn:li:versionSet:(v1,dataset)";
   const link = (linkedEntity: string, version: string) =>
