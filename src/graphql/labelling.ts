@@ -6,7 +6,9 @@ import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import type { Maybe } from "./maybe.ts";
+import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import { descriptionAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 import {
@@ -17,11 +19,6 @@ import {
   urnOf,
   write,
 } from "./writing.ts";
-
-interface Resource {
-  readonly resourceUrn: string;
-  readonly subResource?: Maybe<string>;
-}
 
 interface Resources {
   readonly resources: readonly Maybe<Resource>[];
@@ -72,6 +69,7 @@ async function label(
   const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(resources, viewer);
   if (op === "add") await refuseMissing(labels, viewer);
+  await refuseUnknownColumns(asked.resources, viewer, { edited: op === "remove" });
   const operations = labels.map((urn) => ({
     op,
     path: [kind.list, urn],
@@ -79,19 +77,6 @@ async function label(
   }));
   const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
   return write(operations.length === 0 ? [] : proposals, viewer);
-}
-
-/** Of one field, over all that it labels: each is a change of a value. */
-const operationsMax = 50_000;
-
-/** Throws `malformed` before any of them is made. */
-function refuseTooMany(labels: readonly unknown[], resources: readonly unknown[]): void {
-  const count = labels.length * resources.length;
-  if (count <= operationsMax) return;
-  const each = `${labels.length} for each of ${resources.length} entities`;
-  throw new CatalogError("malformed", `${each} are given, of at most ${operationsMax} in all`, {
-    hint: "Send them in several requests",
-  });
 }
 
 interface TagsInput extends Resource {
@@ -125,64 +110,6 @@ const manyTerms =
   (op: "add" | "remove"): Field<TermsInput & Resources> =>
   (_, { input }, viewer) =>
     label(op, terms, { labels: input.termUrns, resources: resourcesIn(input) }, viewer);
-
-interface OwnerInput {
-  readonly ownerUrn: string;
-  readonly type?: Maybe<string>;
-  readonly ownershipTypeUrn?: Maybe<string>;
-}
-
-const people = ["corpuser", "corpGroup"];
-
-/** A type that comes with the service names an older one, which is told beside it. */
-function ownerOperation(owner: OwnerInput, viewer: Viewer): PatchOperation {
-  const urn = urnOf(owner.ownerUrn, people, viewer);
-  const typeUrn = owner.ownershipTypeUrn ?? undefined;
-  const system = /:ownershipType:__system__(\w+)$/.exec(typeUrn ?? "")?.[1]?.toUpperCase();
-  const type = owner.type ?? (typeUrn === undefined ? "NONE" : (system ?? "CUSTOM"));
-  const value = { owner: urn, type, ...(typeUrn !== undefined && { typeUrn }) };
-  const path = ["owners", urn, type, ...(typeUrn === undefined ? [] : [typeUrn])];
-  return { op: "add", path, value };
-}
-
-async function own(
-  owners: readonly OwnerInput[],
-  resources: readonly Resource[],
-  viewer: Viewer,
-): Promise<true> {
-  refuseTooMany(owners, resources);
-  const operations = owners.map((owner) => ownerOperation(owner, viewer));
-  const urns = resources.map(({ resourceUrn }) => resourceUrn);
-  await refuseMissing(urns, viewer);
-  const proposals = urns.map((urn) => patchOf(urn, "ownership", operations));
-  return write(operations.length === 0 ? [] : proposals, viewer);
-}
-
-async function disown(
-  asked: { readonly urns: readonly string[]; readonly typeUrn: Maybe<string> },
-  resources: readonly Resource[],
-  viewer: Viewer,
-): Promise<true> {
-  refuseTooMany(asked.urns, resources);
-  const named = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
-  const urns = resources.map(({ resourceUrn }) => resourceUrn);
-  await refuseMissing(urns, viewer);
-  const proposals: Proposal[] = [];
-  for (const urn of urns) {
-    const { aspect } = await viewer.loader.load(urn);
-    const owners = (aspect("ownership")?.owners ?? []) as readonly Record<string, string>[];
-    const gone = owners.filter(
-      ({ owner = "", typeUrn }) =>
-        named.has(owner) && (!asked.typeUrn || asked.typeUrn === typeUrn),
-    );
-    const operations = gone.map(({ owner = "", type = "", typeUrn = "" }) => ({
-      op: "remove" as const,
-      path: ["owners", owner, type, typeUrn],
-    }));
-    if (operations.length > 0) proposals.push(patchOf(urn, "ownership", operations));
-  }
-  return write(proposals, viewer);
-}
 
 async function place(
   domainUrn: Maybe<string>,
@@ -229,6 +156,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     );
   }
   await refuseMissing([resourceUrn], viewer);
+  await refuseUnknownColumns([input], viewer);
   const type = entityTypeOf(resourceUrn);
   const [aspect, field] = subResource
     ? ["editableSchemaMetadata", "description"]
@@ -303,24 +231,26 @@ export const labelling = {
   batchAddTerms: manyTerms("add"),
   batchRemoveTerms: manyTerms("remove"),
 
-  addOwner: ((_, { input }, viewer) => own([input], [input], viewer)) as Field<
+  addOwner: ((_, { input }, viewer) => addOwners([input], [input], viewer)) as Field<
     OwnerInput & Resource
   >,
-  addOwners: ((_, { input }, viewer) => own(input.owners, [input], viewer)) as Field<
+  addOwners: ((_, { input }, viewer) => addOwners(input.owners, [input], viewer)) as Field<
     { owners: readonly OwnerInput[] } & Resource
   >,
   batchAddOwners: ((_, { input }, viewer) =>
-    own(
+    addOwners(
       input.owners.map((owner) => ({ ownershipTypeUrn: input.ownershipTypeUrn, ...owner })),
       resourcesIn(input),
       viewer,
     )) as Field<{ owners: readonly OwnerInput[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
   removeOwner: ((_, { input }, viewer) =>
-    disown({ urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn }, [input], viewer)) as Field<
-    OwnerInput & Resource
-  >,
+    removeOwners(
+      { urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn },
+      [input],
+      viewer,
+    )) as Field<OwnerInput & Resource>,
   batchRemoveOwners: ((_, { input }, viewer) =>
-    disown(
+    removeOwners(
       { urns: input.ownerUrns, typeUrn: input.ownershipTypeUrn },
       resourcesIn(input),
       viewer,

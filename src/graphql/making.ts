@@ -9,8 +9,10 @@ import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import { move } from "./moving.ts";
+import { withTypeUrns } from "./owners.ts";
 import { propertiesAspects } from "./telling-aspects.ts";
 import type { FacetFilter } from "./token-filter.ts";
+import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -41,7 +43,7 @@ async function make(
     proposals.push(proposalOf(urn, aspect, other));
   }
   if (owner !== undefined) {
-    const owners = [{ owner, type: "TECHNICAL_OWNER" }];
+    const owners = await withTypeUrns([{ owner, type: "TECHNICAL_OWNER" }], viewer);
     const lastModified = { time: viewer.now(), actor: owner };
     proposals.push(proposalOf(urn, "ownership", { owners, lastModified }));
   }
@@ -76,7 +78,11 @@ const glossary =
       ...(entityType === "glossaryTerm" && { termSource: "INTERNAL" }),
       ...(parent !== undefined && { parentNode: parent }),
     };
-    return make(entityType, { input, value }, viewer);
+    if (entityType === "glossaryNode") return make(entityType, { input, value }, viewer);
+    return viewer.moving(async () => {
+      await refuseTakenName(termNames, { name, parent }, viewer);
+      return make(entityType, { input, value }, viewer);
+    });
   };
 
 const deleting =
@@ -103,7 +109,15 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   }
   await refuseMissing([urn], viewer);
   const operation = { op: "add", path: [field], value: name } as const;
-  return write([patchOf(urn, ownValue(propertiesAspects, entityType) ?? "", [operation])], viewer);
+  const aspect = ownValue(propertiesAspects, entityType) ?? "";
+  const patch = patchOf(urn, aspect, [operation]);
+  if (entityType !== "domain") return write([patch], viewer);
+  return viewer.moving(async () => {
+    const parent = (await viewer.loader.load(urn)).aspect(aspect)?.parentDomain;
+    const named = { name, parent: typeof parent === "string" ? parent : undefined, urn };
+    await refuseTakenName(domainNames, named, viewer);
+    return write([patch], viewer);
+  });
 }
 
 interface LinkInput {
@@ -312,7 +326,10 @@ export const making = {
       created: { time: viewer.now(), actor: actorOf(viewer) },
       ...(parent !== undefined && { parentDomain: parent }),
     };
-    return make("domain", { input, value }, viewer);
+    return viewer.moving(async () => {
+      await refuseTakenName(domainNames, { name, parent }, viewer);
+      return make("domain", { input, value }, viewer);
+    });
   },
   moveDomain: (
     _: never,
@@ -361,6 +378,7 @@ export const making = {
     const roles = input.roleUrn ? [urnOf(input.roleUrn, ["dataHubRole"], viewer)] : [];
     const actors = input.actors.map((urn) => urnOf(urn, ["corpuser", "corpGroup"], viewer));
     await refuseMissing(actors, viewer);
+    await refuseMissing(roles, viewer);
     return write(
       actors.map((urn) => proposalOf(urn, "roleMembership", { roles })),
       viewer,

@@ -14,6 +14,7 @@ import { START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { Maybe } from "./maybe.ts";
 import { propertiesAspects } from "./telling-aspects.ts";
+import { domainNames, refuseTakenName } from "./unique-names.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, placeOf, refuseMissing, urnOf, write } from "./writing.ts";
 
@@ -92,6 +93,17 @@ async function takeBack(
   });
 }
 
+/** Throws `conflict` for a domain where another one below the parent has its name. */
+async function refuseTakenNameAt(
+  urn: string,
+  parent: string | undefined,
+  viewer: Viewer,
+): Promise<void> {
+  if (entityTypeOf(urn) !== "domain") return;
+  const name = (await viewer.loader.load(urn)).aspect(aspectOf(urn))?.name;
+  if (typeof name === "string") await refuseTakenName(domainNames, { name, parent, urn }, viewer);
+}
+
 /**
  * Under another parent, or under none. Throws `invalid` for a parent that is it or lies below it, and
  * `conflict` where that came to lie below it while it was moved: then it is where it was.
@@ -106,6 +118,7 @@ export async function move(urn: string, place: Place, viewer: Viewer): Promise<t
     });
   }
   return viewer.moving(async () => {
+    await refuseTakenNameAt(urn, to, viewer);
     if (to === undefined) return write([placed(urn, field, undefined)], viewer);
     if (await liesAbove(urn, to, field, viewer)) {
       throw new CatalogError("invalid", `"${urn}" cannot lie below "${to}", which lies below it`, {

@@ -206,7 +206,7 @@ describe("by GraphQL", () => {
     `batchAssignRole(input: { actors: ["${GROUP}"] })`,
     `addGroupMembers(input: { groupUrn: "${GROUP}", userUrns: ["${MINA}"] })`,
     `removeGroup(urn: "${GROUP}")`,
-    `addOwner(input: { ownerUrn: "${MINA}", ownerEntityType: CORP_USER, resourceUrn: "${GROUP}" })`,
+    `addOwner(input: { ownerUrn: "${MINA}", ownerEntityType: CORP_USER, type: TECHNICAL_OWNER, resourceUrn: "${GROUP}" })`,
     `removeOwner(input: { ownerUrn: "${ROOT}", resourceUrn: "${GROUP}" })`,
     `batchUpdateSoftDeleted(input: { urns: ["${ROOT}"], deleted: true })`,
     `createAccessToken(input: { type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x" }) { accessToken }`,

@@ -349,6 +349,16 @@ describe("labels", () => {
   });
 
   test("are put on entities and columns, and taken off", async () => {
+    await service.client.upsert(dataset, "schemaMetadata", {
+      ...{ schemaName: "orders", platform: "urn:li:dataPlatform:hive", version: 0, hash: "" },
+      platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+      fields: [
+        {
+          ...{ fieldPath: "price/net", nativeDataType: "int" },
+          type: { type: { "com.linkedin.schema.NumberType": {} } },
+        },
+      ],
+    });
     await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...resource });
     await mutate("addTags", "AddTagsInput", { tagUrns: [tag], ...column });
     await mutate("batchAddTerms", "BatchAddTermsInput", {
@@ -411,7 +421,7 @@ describe("labels", () => {
     expect(owned.dataset.ownership.owners).toMatchObject([
       {
         type: "TECHNICAL_OWNER",
-        ownershipType: null,
+        ownershipType: { urn: "urn:li:ownershipType:__system__technical_owner" },
         owner: { username: "ada", properties: { displayName: "Ada" } },
       },
       { type: "DATA_STEWARD", ownershipType: { urn: typeUrn } },
@@ -530,7 +540,7 @@ describe("labels", () => {
     ["addTag", "TagAssociationInput", { tagUrn: dataset, ...resource }, 400],
     ["addTag", "TagAssociationInput", { tagUrn: "'; drop", ...resource }, 400],
     ["addOwner", "AddOwnerInput", { ownerUrn: dataset, ...resource }, 400],
-    ["addOwner", "AddOwnerInput", { ownerUrn: ada, resourceUrn: missing }, 404],
+    ["addOwner", "AddOwnerInput", { ownerUrn: ada, type: "NONE", resourceUrn: missing }, 404],
     [
       "updateDescription",
       "DescriptionUpdateInput",
