@@ -5,6 +5,9 @@
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
+import { CatalogError } from "./core/errors.ts";
+import type { Position } from "./core/position.ts";
+import { parseStream } from "./core/stream.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { lockOrSay, rebuild } from "./offline-rebuild.ts";
@@ -13,6 +16,7 @@ import { noteParking, openParkingOf, readParking } from "./projector/parking.ts"
 import { restoreEntities } from "./projector/restore.ts";
 import { verifyAndRepair } from "./projector/verify/repair.ts";
 import type { Grade } from "./projector/verify/verification.ts";
+import type { Verified } from "./projector/verify/verified-state.ts";
 import {
   openLog,
   openViews,
@@ -56,8 +60,9 @@ export const verify: Operations["verify"] = async (config, options) => {
     return done.views;
   };
   if (!options.repair) {
-    const found = await look(names, asked);
-    return { found, left: found, records: records ?? 0, mended: 0, rebuilt: [] };
+    const { found, unread } = await lookAtEach(names, (views) => look(views, asked));
+    const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
+    return { found, left: found, unknown, records: records ?? 0, mended: 0, rebuilt: [] };
   }
   const { regrown, ...repaired } = await verifyAndRepair(names, asked, {
     look,
@@ -66,8 +71,67 @@ export const verify: Operations["verify"] = async (config, options) => {
       await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
     },
   });
-  return { ...repaired, records: records ?? 0, rebuilt: regrown } satisfies VerifiedStores;
+  const unknown = await locked(config, (log) => beyond(log, repaired.left));
+  return { ...repaired, unknown, records: records ?? 0, rebuilt: regrown } satisfies VerifiedStores;
 };
+
+type Look = (views: readonly string[]) => Promise<readonly Verified[]>;
+
+/** All views together; where one of them cannot be read, each by itself. */
+async function lookAtEach(
+  views: readonly ViewName[],
+  look: Look,
+): Promise<{ readonly found: readonly Verified[]; readonly unread: VerifiedStores["unknown"] }> {
+  try {
+    return { found: await look(views), unread: [] };
+  } catch (error) {
+    if (!isUnavailable(error) || views.length === 1) throw error;
+  }
+  const found: Verified[] = [];
+  const unread: VerifiedStores["unknown"][number][] = [];
+  for (const view of views) {
+    try {
+      found.push(...(await look([view])));
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      unread.push({ view, reason: error.text });
+    }
+  }
+  return { found, unread };
+}
+
+const isUnavailable = (error: unknown): error is CatalogError =>
+  error instanceof CatalogError && error.code === "unavailable";
+
+/** Views that lack changes of the log: no projector runs that would bring them on. */
+async function beyond(
+  log: Pick<ChangeLog, "readAll" | "head">,
+  found: readonly Verified[],
+): Promise<VerifiedStores["unknown"]> {
+  const head = await log.head();
+  const unknown: VerifiedStores["unknown"][number][] = [];
+  for (const { view, position } of found) {
+    if (!(await hasChangesAfter(log, position))) continue;
+    const reason = `what the log has after position ${position}, up to ${head}, is not in the view yet: start the service; if the view stays there, rebuild it`;
+    unknown.push({ view, reason });
+  }
+  return unknown;
+}
+
+const PAGE_MAX = 500;
+
+async function hasChangesAfter(
+  log: Pick<ChangeLog, "readAll">,
+  position: Position,
+): Promise<boolean> {
+  for (let at = position; ; ) {
+    const page = await log.readAll(at, { limit: PAGE_MAX });
+    if (page.some(({ stream }) => parseStream(stream) !== undefined)) return true;
+    const last = page.at(-1);
+    if (last === undefined) return false;
+    at = last.position;
+  }
+}
 
 function viewsOf(asked: readonly string[]): readonly ViewName[] {
   const unknown = asked.find((name) => !viewNames.some((view) => view === name));

@@ -60,6 +60,8 @@ export interface VerifiedStores {
   readonly found: readonly VerifiedStore[];
   /** The same after mending. */
   readonly left: readonly VerifiedStore[];
+  /** What could not be verified: views that cannot be read, and parts of the log that they lack. */
+  readonly unknown: readonly { readonly view: string; readonly reason: string }[];
   /** Of the log, that were compared. */
   readonly records: number;
   /** Entities that were made anew. */

@@ -10,6 +10,7 @@ import { createOperatorClient } from "./operator-client.ts";
 import { listParked, settleParked } from "./parked.ts";
 import { instantOf, restore, scavenge, truncate } from "./repair.ts";
 import { showStatus } from "./status.ts";
+import { unlessStuck } from "./stuck-views.ts";
 import type { Terminal } from "./terminal.ts";
 import { operatorTokenOf, tokenIn } from "./token.ts";
 
@@ -37,7 +38,7 @@ interface Common extends Flags {
 }
 
 export function addOperatorCommands(program: Command, parts: OperatorCommandsParts): void {
-  const { terminal, finish, configOf, limit } = parts;
+  const { terminal, configOf, limit } = parts;
   const command = (parent: Command, name: string, about: string): Command =>
     parts
       .settingsCommand(parent, name, { isDefault: name === "list" })
@@ -57,23 +58,30 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
     const client = createOperatorClient(server ?? parts.defaultServer(config), token);
     return { client, terminal, json };
   };
+  const finish = async (
+    options: Common,
+    work: (asked: ReturnType<typeof around>) => Promise<ExitCode>,
+  ): Promise<void> => {
+    const asked = around(options);
+    parts.finish(await unlessStuck(await work(asked), asked));
+  };
 
   command(
     program,
     "status",
     "show how a running catalog is; ends with 1 when it is not well",
-  ).action(async (options: Common) => finish(await showStatus(around(options))));
+  ).action(async (options: Common) => parts.finish(await showStatus(around(options))));
 
   const jobs = program.command("jobs").description("jobs of a running catalog");
   command(jobs, "list", "list jobs, the newest first")
     .addOption(limit("--count <jobs>", "at most so many", 20, 200))
     .action(async ({ count, ...options }: Common & { count: number }) =>
-      finish(await listJobs(count, around(options))),
+      finish(options, (asked) => listJobs(count, asked)),
     );
   const oneJob = (name: string, about: string, act: typeof showJob) =>
     command(jobs, name, about)
       .argument("<job>", "id of the job")
-      .action(async (id: string, options: Common) => finish(await act(id, around(options))));
+      .action(async (id: string, options: Common) => finish(options, (asked) => act(id, asked)));
   oneJob("show", "show a job", showJob);
   oneJob("watch", "follow a job; ends with 0 when it is done, and 1 when it is not", watchJob);
   oneJob("cancel", "cancel a job", cancelJob);
@@ -85,14 +93,14 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
     .option("--view <view>", "of this view alone")
     .addOption(limit("--count <entities>", "at most so many", 100, 200))
     .action(async ({ view, count, ...options }: Common & { view?: string; count: number }) =>
-      finish(await listParked({ view, count }, around(options))),
+      finish(options, (asked) => listParked({ view, count }, asked)),
     );
   const oneParked = (name: "retry" | "drop", about: string) =>
     command(parked, name, about)
       .argument("<view>", "the view that passes over it")
       .argument("<urn>", "the entity")
       .action(async (view: string, urn: string, options: Common) =>
-        finish(await settleParked(`${name}Parked`, { view, urn }, around(options))),
+        finish(options, (asked) => settleParked(`${name}Parked`, { view, urn }, asked)),
       );
   oneParked("retry", "make an entity anew in the view that passes over it");
   oneParked("drop", "pass over the record for ever, and make its entity anew without it");
@@ -114,7 +122,7 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
           throw new UsageError("Name an entity with --urn, or several with --urn-like");
         }
         const asked = { urn, urnLike, aspectNames: aspect, start, limit, batchSize };
-        finish(await restore(asked, { ...around(options), wait }));
+        await finish(options, (on) => restore(asked, { ...on, wait }));
       });
 
     command(program, "truncate", "delete events of a timeseries aspect that are older than a time")
@@ -130,7 +138,7 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
       .action(async (entityType: string, aspect: string, given: Common & TruncateFlags) => {
         const { before, run, wait, ...options } = given;
         const asked = { entityType, aspect, endTimeMillis: before, run };
-        finish(await truncate(asked, { ...around(options), wait }));
+        await finish(options, (on) => truncate(asked, { ...on, wait }));
       });
 
     command(program, "scavenge", "take what truncations took out of the log, too, for good")
@@ -138,7 +146,7 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
       .option("--no-wait", "print the id of the job and leave it to itself")
       .action(async (given: Common & Omit<TruncateFlags, "before">) => {
         const { run, wait, ...options } = given;
-        finish(await scavenge(run, { ...around(options), wait }));
+        await finish(options, (on) => scavenge(run, { ...on, wait }));
       });
   }
 }

@@ -38,6 +38,7 @@ import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
 import { interrupted } from "./signals.ts";
+import { unlessStuck } from "./stuck-views.ts";
 import { openTerminal } from "./terminal.ts";
 import { createToken, operatorTokenOf, type TokenOptions, tokenIn } from "./token.ts";
 import { verify, verifyGrades, verifyRunning } from "./verify.ts";
@@ -133,7 +134,8 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       const config = configOf(flags);
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        finish(await rebuildRunning(views, { client, terminal }));
+        const on = { client, terminal };
+        finish(await unlessStuck(await rebuildRunning(views, on), on));
         return;
       }
       const parts = { operations, terminal, logger: loggerOf(config), signal: interrupted() };
@@ -162,7 +164,8 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       const asked = { views, repair, grade };
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        finish(await verifyRunning(asked, { client, terminal }));
+        const on = { client, terminal };
+        finish(await unlessStuck(await verifyRunning(asked, on), on));
         return;
       }
       const parts = { operations, terminal, logger: loggerOf(config) };

@@ -55,7 +55,7 @@ export async function showStatus({
 function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatus): string {
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
-    ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "-"],
+    ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "unknown"],
     ...[view.generation ?? "-", megabytes(view.bytes), `${stateOf(view)}${rebuildOf(view)}`],
   ]);
   const heads = [

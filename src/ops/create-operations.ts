@@ -22,6 +22,7 @@ import { watchReadiness } from "./readiness.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore.ts";
 import { createScavenges } from "./scavenge.ts";
+import { findStanding } from "./standing-views.ts";
 import { createStatus, type StatusParts } from "./status.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
@@ -59,7 +60,7 @@ export interface OperationsParts {
     | undefined;
   readonly verifying: Omit<
     VerifyParts,
-    "restoration" | "regrow" | "logger" | "namespace" | "urnLimits"
+    "restoration" | "regrow" | "findStanding" | "logger" | "namespace" | "urnLimits"
   >;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
@@ -139,6 +140,7 @@ export async function openOperations(
   const verifications = createVerifications({
     ...{ ...parts.verifying, ...names, restoration, logger },
     regrow: rebuilds.regrow,
+    findStanding: async (names) => findStanding(projector, await log.head(), names),
   });
   let shared: Jobs | undefined;
   const scavenges = createScavenges({

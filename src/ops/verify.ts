@@ -14,6 +14,7 @@ import type { Verified, VerifiedState } from "../projector/verify/verified-state
 import type { Jobs, JobWork } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
+import { type StandingView, standing } from "./standing-views.ts";
 
 export interface VerifyRequest {
   /** None named: all. */
@@ -64,6 +65,8 @@ export interface VerifyParts {
   readonly restoration: Pick<Restoration, "restore">;
   /** Grows views anew from the log. Rejects `conflict` while others are rebuilt. */
   readonly regrow: (views: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Views that do not move although the log is ahead of them (standing-views.ts). */
+  readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
   /** Seconds between two incremental verifications in the background; 0: none. */
   readonly intervalSeconds: number;
   readonly namespace: string;
@@ -133,6 +136,7 @@ export function createVerifications(parts: VerifyParts) {
     try {
       if (!repair) {
         await verify(asked, grade);
+        await requireMoving(asked);
         return;
       }
       const { left } = await verifyAndRepair(asked, grade, {
@@ -151,12 +155,27 @@ export function createVerifications(parts: VerifyParts) {
         },
         signal,
       });
+      await bringOn(asked, signal);
       const found = countOf(left);
       if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
     } finally {
       under--;
     }
   };
+
+  async function requireMoving(views: readonly string[]): Promise<void> {
+    const found = await parts.findStanding(views);
+    if (found.length > 0) throw standing(found);
+  }
+
+  /** Rebuilds views that do not move. */
+  async function bringOn(views: readonly string[], signal: AbortSignal): Promise<void> {
+    const found = (await parts.findStanding(views)).map(({ view }) => view);
+    if (found.length === 0) return;
+    logger.info({ views: found }, "views that do not follow the log are rebuilt");
+    await parts.regrow(found, signal);
+    await requireMoving(found);
+  }
 
   /** Adds to `elsewhere` the views that other processes feed. */
   async function restore(

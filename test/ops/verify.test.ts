@@ -39,6 +39,7 @@ function verifications(
       },
     },
     regrow: async (views: readonly string[]) => void regrown.push(...views),
+    findStanding: async () => [],
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
     ...over,
@@ -118,4 +119,30 @@ test("in the background what was written since is looked at, told, and left as i
   expect(restored).toEqual([]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(grades).toHaveLength(4);
+});
+
+test("a verification fails for a view that does not move although the log is ahead", async () => {
+  const why = "function is not iterable";
+  const stuck = { view: "graph", position: position(65), head: position(77), why };
+  const differing = verifications(() => [], { findStanding: async () => [stuck] });
+  await expect(differing.work()).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining(
+      'the view "graph" stays at position 65, and the log ends at 77',
+    ),
+  });
+  expect(differing.regrown).toEqual(["graph"]);
+});
+
+test("a repair rebuilds a view that does not move, and succeeds when it then follows", async () => {
+  let found = [{ view: "graph", position: position(65), head: position(77), why: "" }];
+  const { work, regrown } = verifications(() => [], {
+    findStanding: async () => {
+      const now = found;
+      found = [];
+      return now;
+    },
+  });
+  await work();
+  expect(regrown).toEqual(["graph"]);
 });
