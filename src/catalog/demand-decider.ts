@@ -1,7 +1,4 @@
-/**
- * What is appended for the demands of a request, entity by entity. Synchronous: nothing comes in
- * between loading the entities and handing what was decided to the log.
- */
+/** The appends for one demand of a request, decided on the entity's state. Synchronous. */
 import type { AuditStamp, Change } from "../core/change.ts";
 import { decide, isEnd } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -46,14 +43,10 @@ export interface RequestTerms {
 export interface DemandDecider {
   /** Urns of the platforms whose datasets may come to be: they are loaded with the entities. */
   platformsOf(demands: readonly Demand[]): readonly string[];
-  /** One entry for each demand. */
-  decideAll(
-    demands: readonly Demand[],
-    entries: readonly Entry[],
-    terms: RequestTerms,
-  ): readonly Decided[] | Refused;
   /** Throws CatalogError where the demand is refused. `onNew` may refuse to create the entity. */
   decideEntity(demand: Demand, entry: Entry, terms: RequestTerms, onNew?: () => void): Decided;
+  /** The same of a request, which may not create entities of every urn that old ones have. */
+  decideRequested(demand: Demand, entry: Entry, terms: RequestTerms): Decided;
 }
 
 interface Parts {
@@ -73,21 +66,8 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     return [...new Set(platforms)];
   }
 
-  function decideAll(
-    demands: readonly Demand[],
-    entries: readonly Entry[],
-    terms: RequestTerms,
-  ): readonly Decided[] | Refused {
-    const decided: Decided[] = [];
-    for (const [i, demand] of demands.entries()) {
-      const entry = entries[i] as Entry;
-      try {
-        decided.push(decideEntity(demand, entry, terms, () => checkNew(demand)));
-      } catch (refusal) {
-        return { entry, refusal };
-      }
-    }
-    return decided;
+  function decideRequested(demand: Demand, entry: Entry, terms: RequestTerms): Decided {
+    return decideEntity(demand, entry, terms, () => checkNew(demand));
   }
 
   function checkNew({ urn, intents, events }: Demand): void {
@@ -159,7 +139,7 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     });
   }
 
-  return { platformsOf, decideAll, decideEntity };
+  return { platformsOf, decideEntity, decideRequested };
 }
 
 /** From the entries of the platforms, in their order. */

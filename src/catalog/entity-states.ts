@@ -33,10 +33,15 @@ export interface EntityStates {
   /** The same without counting as a use: who asks is looked at with each request. */
   glance(urn: string): EntityState | undefined;
   /**
+   * The entity's entry with every write decided so far, without a promise; undefined where it is not
+   * in memory or was lost.
+   */
+  find(urn: string): Entry | undefined;
+  /**
    * A decision was made: `next` is the entities' state if `appending` succeeds, which resolves with
    * each one's last position. `first` is the log's own promise, when `appending` settles later: its
    * rejection invalidates the entries before anybody can decide on them again. Must be called in the
-   * turn in which the entries were read.
+   * turn in which the entries were found.
    */
   decided(
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
@@ -299,6 +304,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
 
   return {
     load,
+    find,
     decided,
     peek: (urn) => settled(find(urn)),
     glance: (urn) => settled(pinned.get(urn) ?? kept.peek(urn)),
@@ -310,9 +316,10 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     forget(urns) {
       if (urns === "all") return kept.clear();
       for (const urn of urns) {
-        kept.delete(urn);
-        const entry = pinned.get(urn);
+        const entry = pinned.get(urn) ?? kept.peek(urn);
+        // A decision may stand on it.
         if (entry !== undefined) entry.state = undefined;
+        kept.delete(urn);
       }
     },
     doubt(urns) {

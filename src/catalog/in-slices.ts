@@ -1,21 +1,39 @@
 /**
- * Work on a long list without keeping others from theirs: after every slice of it the event loop
- * gets a turn. What must be of one piece, deciding above all, is no work for this.
+ * Work on a long list that yields to other requests: after each slice the event loop gets a turn.
+ * Work that must be atomic does not belong here.
  */
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Takes a millisecond or two of what a member of a request costs to check. */
-export const sliceMax = 200;
+/** Milliseconds of work after which the event loop gets a turn. */
+const SLICE_MS = 8;
 
-/** What the work makes of each member, in their order. Ends at the first that throws. */
+/** Resolves after a turn of the event loop where the slice is used up; undefined while it is not. */
+export type Pause = () => Promise<void> | undefined;
+
+/** Measures slices of work, the first from now. */
+export function createPause(now: () => number = () => performance.now()): Pause {
+  let end = now() + SLICE_MS;
+  return () => {
+    if (now() < end) return undefined;
+    return turn().then(() => {
+      end = now() + SLICE_MS;
+    });
+  };
+}
+
+/** The results of the work on each item, in their order. Ends at the first item that throws. */
 export async function inSlices<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => R,
+  pause: Pause = createPause(),
 ): Promise<R[]> {
-  const made: R[] = [];
+  const results: R[] = [];
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % sliceMax === 0) await turn();
-    made.push(work(item, index));
+    if (index > 0) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+    }
+    results.push(work(item, index));
   }
-  return made;
+  return results;
 }

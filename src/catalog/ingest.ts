@@ -3,8 +3,9 @@
  *
  *   address → prepare → load the entities → decide → append → acknowledged
  *
- * Between loading and deciding nothing is awaited, so that in this process no race is lost; a race
- * with another writer of the same log is decided again on the new state, a bounded number of times.
+ * Decisions stand on the newest states when they are appended (sliced-decisions.ts), so that in this
+ * process no race is lost; a race with another writer of the same log is decided again on the new
+ * state, a bounded number of times.
  * So is a refusal, once, where another writer has changed the entity since it was read.
  */
 import type { AuditStamp, Change } from "../core/change.ts";
@@ -24,18 +25,14 @@ import {
   type Written,
 } from "./catalog.ts";
 import type { DefinitionRemoval } from "./definition-removal.ts";
-import {
-  createDemandDecider,
-  type Decided,
-  delimiters,
-  type RequestTerms,
-} from "./demand-decider.ts";
+import { createDemandDecider, type Decided, type RequestTerms } from "./demand-decider.ts";
 import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
 import { readDefinitions } from "./property-definitions.ts";
 import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
+import { decideInSlices } from "./sliced-decisions.ts";
 
 /** How often a lost race is decided again before the caller is told. */
 const attemptsMax = 5;
@@ -85,7 +82,7 @@ export interface DecidedUndo {
 
 export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
-  const { platformsOf, decideAll, decideEntity } = createDemandDecider(dependencies);
+  const decider = createDemandDecider(dependencies);
   const requestAppends = createRequestAppends(dependencies);
   const keyed = new Map<string, Promise<Ingested>>();
 
@@ -170,14 +167,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const ends = new Map<StreamName, Revision>();
     const doubted = new Set<string>();
     for (let attempt = 1; ; attempt++) {
-      // One load, so that nothing is awaited between the last entity and the first decision.
-      const platforms = platformsOf(demands);
-      const urns = demands.map((demand) => demand.urn);
-      const entries = await states.load([...urns, ...platforms]);
-      const delimiterOf = delimiters(platforms, entries.slice(urns.length));
-      // An append that another request began has failed in this very turn: look again.
-      if (entries.some((entry) => entry.state === undefined)) continue;
-      const decided = decideAll(demands, entries, { stamp, key, ends, delimiterOf });
+      const lastStep = await decideInSlices(demands, { stamp, key, ends }, { states, decider });
+      const decided = lastStep();
+      // An append that another request began has just failed: load again.
+      if (decided === undefined) continue;
       if ("refusal" in decided) {
         const { entry, refusal } = decided;
         if (doubted.has(entry.urn) || !(await isOutdated(entry))) {
@@ -298,7 +291,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       return undefined;
     }
     const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
-    const decided = decideEntity(demand, entry, terms);
+    const decided = decider.decideEntity(demand, entry, terms);
     try {
       return await requestAppends.append([decided], undefined);
     } catch (error) {

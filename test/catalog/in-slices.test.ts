@@ -1,38 +1,52 @@
-/** Long lists are worked on with others in between, short ones at once. */
+/** Work on long lists yields to other requests; work on short lists does not. */
 import { expect, test } from "vitest";
-import { inSlices, sliceMax } from "../../src/catalog/in-slices.ts";
+import { createPause, inSlices } from "../../src/catalog/in-slices.ts";
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 
-test("makes the same of a long list as map does, while others have their turns", async () => {
+/** A clock that moves by a millisecond with each look. */
+function tickingClock(): () => number {
+  let time = 0;
+  return () => time++;
+}
+
+test("long work has the results of map, and others have their turns meanwhile", async () => {
   let turns = 0;
   const others = setInterval(() => turns++, 0);
-  const items = numbers(5 * sliceMax + 3);
-  const made = await inSlices(items, (item, index) => {
-    const end = performance.now() + 0.02;
-    while (performance.now() < end);
-    return item + index;
-  });
+  const items = numbers(1_000);
+  const results = await inSlices(
+    items,
+    (item, index) => {
+      const end = performance.now() + 0.02;
+      while (performance.now() < end);
+      return item + index;
+    },
+    createPause(tickingClock()),
+  );
   clearInterval(others);
-  expect(made).toEqual(items.map((item) => 2 * item));
+  expect(results).toEqual(items.map((item) => 2 * item));
   expect(turns).toBeGreaterThan(2);
 });
 
-test("takes no turn for a short one", async () => {
+test("short work takes no turn", async () => {
   let turned = false;
   setImmediate(() => {
     turned = true;
   });
-  await inSlices(numbers(sliceMax), (item) => item);
+  await inSlices(
+    numbers(1_000),
+    (item) => item,
+    createPause(() => 0),
+  );
   expect(turned).toBe(false);
 });
 
-test("ends at the first that throws", async () => {
-  const seen: number[] = [];
+test("work ends at the first item that throws", async () => {
+  const worked: number[] = [];
   const work = (item: number): void => {
-    seen.push(item);
-    if (item === sliceMax + 1) throw new Error(`no ${item}`);
+    worked.push(item);
+    if (item === 201) throw new Error(`no ${item}`);
   };
-  await expect(inSlices(numbers(1_000), work)).rejects.toThrow(`no ${sliceMax + 1}`);
-  expect(seen).toHaveLength(sliceMax + 2);
+  await expect(inSlices(numbers(1_000), work)).rejects.toThrow("no 201");
+  expect(worked).toHaveLength(202);
 });

@@ -1,0 +1,125 @@
+/**
+ * Decides the demands of a request in slices, with turns of the event loop between them, so that a
+ * large request does not block other requests. Each decision remembers the state that it stands on.
+ * The last step is synchronous: it repeats the decisions on entities whose state has changed since.
+ * The result is therefore that of one synchronous step over all demands.
+ */
+import type { EntityState } from "../core/entity-state.ts";
+import {
+  type Decided,
+  type DemandDecider,
+  delimiters,
+  type Refused,
+  type RequestTerms,
+} from "./demand-decider.ts";
+import type { Demand } from "./demands.ts";
+import type { EntityStates, Entry } from "./entity-states.ts";
+import { createPause, type Pause } from "./in-slices.ts";
+
+/** Demands whose entities are loaded together. */
+const LOADED_MAX = 200;
+/** Outdated decisions that the last step repeats; where there are more, slices repeat them first. */
+const REPEATED_MAX = 100;
+/** After so many rounds the last step repeats all that are outdated. */
+const ROUNDS_MAX = 5;
+
+interface Parts {
+  readonly states: Pick<EntityStates, "load" | "find">;
+  readonly decider: Pick<DemandDecider, "platformsOf" | "decideRequested">;
+  readonly pause?: Pause | undefined;
+}
+
+/**
+ * One decision for each demand, on the newest states; or the first refusal; undefined where an append
+ * of another request has just failed, so that entities must be loaded again. The turn that calls it
+ * must also append the decisions.
+ */
+export type LastStep = () => readonly Decided[] | Refused | undefined;
+
+/** A demand with its entity, and the decision once there is one. */
+interface Loaded {
+  readonly demand: Demand;
+  readonly terms: RequestTerms;
+  entry: Entry;
+  /** The state that the decision stands on. */
+  state?: EntityState | undefined;
+  decided?: Decided;
+}
+
+export async function decideInSlices(
+  demands: readonly Demand[],
+  terms: Omit<RequestTerms, "delimiterOf">,
+  { states, decider, pause = createPause() }: Parts,
+): Promise<LastStep> {
+  async function load(some: readonly Demand[]): Promise<readonly Loaded[]> {
+    const platforms = decider.platformsOf(some);
+    // One load, so that nothing is awaited between the last entity and the first decision.
+    const entries = await states.load([...some.map(({ urn }) => urn), ...platforms]);
+    const own = { ...terms, delimiterOf: delimiters(platforms, entries.slice(some.length)) };
+    return some.map((demand, i) => ({ demand, entry: entries[i] as Entry, terms: own }));
+  }
+
+  /** The refusal, if the demand is refused. */
+  function decide(one: Loaded): Refused | undefined {
+    const { demand, entry } = one;
+    try {
+      one.state = entry.state;
+      one.decided = decider.decideRequested(demand, entry, one.terms);
+      return undefined;
+    } catch (refusal) {
+      return { entry, refusal };
+    }
+  }
+
+  async function decideAll(some: readonly Loaded[]): Promise<Refused | undefined> {
+    for (const one of some) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+      if (one.entry.state === undefined) continue;
+      const refused = decide(one);
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  }
+
+  /** Whether there is no decision on the entity's state as it is now. */
+  function isOutdated(one: Loaded): boolean {
+    if (one.decided === undefined || one.entry.state !== one.state) return true;
+    const now = states.find(one.demand.urn);
+    // The cache may have evicted it: then it is durable, and the log checks its revision.
+    if (now === undefined || now === one.entry) return false;
+    const isDurable = one.entry.appending === undefined && now.appending === undefined;
+    if (!isDurable || now.state?.revision !== one.state?.revision) return true;
+    // Evicted and loaded again: the same state in another entry.
+    one.entry = now;
+    one.state = now.state;
+    one.decided = { ...one.decided, entry: now };
+    return false;
+  }
+
+  function decideOutdated(all: readonly Loaded[]): ReturnType<LastStep> {
+    for (const one of all.filter(isOutdated)) {
+      one.entry = states.find(one.demand.urn) ?? one.entry;
+      if (one.entry.state === undefined) return undefined;
+      const refused = decide(one);
+      if (refused !== undefined) return refused;
+    }
+    return all.map(({ decided }) => decided as Decided);
+  }
+
+  const all: Loaded[] = [];
+  for (let i = 0; i < demands.length; i += LOADED_MAX) {
+    const loaded = await load(demands.slice(i, i + LOADED_MAX));
+    const refused = await decideAll(loaded);
+    if (refused !== undefined) return () => refused;
+    all.push(...loaded);
+  }
+  for (let round = 1; round < ROUNDS_MAX; round++) {
+    const outdated = all.filter(isOutdated);
+    if (outdated.length <= REPEATED_MAX) break;
+    for (const one of outdated) one.entry = states.find(one.demand.urn) ?? one.entry;
+    const refused = await decideAll(outdated);
+    if (refused !== undefined) return () => refused;
+  }
+  return () => decideOutdated(all);
+}
