@@ -10,6 +10,8 @@ import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { admitRegistryWrite } from "./auth/registry-writes.ts";
 import { sightFields } from "./auth/sights.ts";
+import { createBodyClient } from "./bodies/body-client.ts";
+import type { BodyThreadData } from "./bodies/body-messages.ts";
 import { openBuiltIns } from "./built-ins.ts";
 import { createCatalog } from "./catalog/create-catalog.ts";
 import { removeLeftValuesLater } from "./catalog/definition-removal.ts";
@@ -19,6 +21,7 @@ import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Operations, Service } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
+import type { JsonLimits } from "./core/json-text.ts";
 import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
 import type { UrnLimits } from "./core/urn.ts";
@@ -28,7 +31,6 @@ import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
 import { growthLanes, rebuildRounds } from "./growth-plan.ts";
-import type { EntityOutline } from "./http/docs-model.ts";
 import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
@@ -36,7 +38,7 @@ import { streamLimits } from "./http/streams.ts";
 import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
-import type { Model } from "./model/model.ts";
+import { outlineOf } from "./model/outline.ts";
 import { createAuditTrail } from "./ops/audit-trail.ts";
 import { type OperationsParts, openOperations } from "./ops/create-operations.ts";
 import { staleView } from "./ops/rebuild.ts";
@@ -166,7 +168,10 @@ export async function openService(
     const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
     opened.push(() => proposals?.close());
 
+    const largeBodies = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
+    opened.push(() => largeBodies.close());
     const door = createHttpDoor({
+      largeBodies,
       ...judged,
       access,
       audit,
@@ -186,6 +191,8 @@ export async function openService(
       config: {
         bodyBytesMax: config.bodyBytesMax,
         hosts: createHostRule({ loopback: loopback(config.host), allowed: config.allowedHost }),
+        heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
+        jsonLimits: jsonLimitsOf(config),
         actorHeaderTrusted: loopback(config.host) && !required,
         urnNamespace: config.urnNamespace,
         recordPrefix: config.recordPrefix,
@@ -246,6 +253,7 @@ async function openCatalog(config: Config, below: LogAndViews, { logger, traces 
     namespace: config.urnNamespace,
     urnLimits: urnLimitsOf(config),
     aspectBytesMax: config.aspectBytesMax,
+    jsonLimits: jsonLimitsOf(config),
     cacheBytesMax: config.cacheBytes,
     sharedLog: sharedLog(config),
     lagMax: config.projectorLagMax,
@@ -363,6 +371,24 @@ const urnLimitsOf = (config: Config): UrnLimits => ({
   schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
 });
 
+const jsonLimitsOf = (config: Config): JsonLimits => ({
+  depthMax: config.bodyDepthMax,
+  membersMax: config.bodyMembersMax,
+});
+
+/** The settings that the body thread needs: others, stores say, are not copied to it. */
+const bodyConfig = (config: Config): BodyThreadData["config"] => ({
+  model: config.model,
+  modelExtension: config.modelExtension,
+  recordPrefix: config.recordPrefix,
+  urnNamespace: config.urnNamespace,
+  urnBytesMax: config.urnBytesMax,
+  schemaFieldUrnBytesMax: config.schemaFieldUrnBytesMax,
+  aspectBytesMax: config.aspectBytesMax,
+  bodyDepthMax: config.bodyDepthMax,
+  bodyMembersMax: config.bodyMembersMax,
+});
+
 /** Throws `invalid` where nobody could be told apart, and all would see, or write, everything. */
 function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
   if (config[`${what}Authorization`] === "off") return false;
@@ -406,18 +432,6 @@ async function listen(
   const shown = host === "localhost" ? host : address;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
 }
-
-/** The model as the documentation shows it. */
-const outlineOf = (model: Model): readonly EntityOutline[] =>
-  [...model.entities.values()].map(({ name, keyFields, keyAspect, aspects }) => ({
-    name,
-    key: keyFields.map((field) => field.name),
-    aspects: [keyAspect, ...aspects].map((aspect) => ({
-      name: aspect,
-      timeseries: model.aspects.get(aspect)?.timeseries === true,
-      schemaVersion: model.aspects.get(aspect)?.schemaVersion,
-    })),
-  }));
 
 const openToAll =
   "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";

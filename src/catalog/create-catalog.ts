@@ -7,6 +7,7 @@ import type { Change, PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { createInTurn } from "../core/in-turn.ts";
+import { type JsonLimits, jsonLimits } from "../core/json-text.ts";
 import type { PatchRules } from "../core/patch.ts";
 import { type Position, START } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
@@ -66,6 +67,8 @@ export interface CatalogParts {
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
+  /** Of JSON texts in proposals; the defaults when absent. */
+  readonly jsonLimits?: JsonLimits | undefined;
   readonly cacheBytesMax: number;
   /** Whether other processes write to the log, too. */
   readonly sharedLog: boolean;
@@ -173,6 +176,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     addresses,
     namespace,
     aspectBytesMax: parts.aspectBytesMax,
+    jsonLimits: parts.jsonLimits ?? jsonLimits,
     patchRules: parts.patchRules,
     onContradictedKey: parts.onContradictedKey,
   });

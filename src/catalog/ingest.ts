@@ -17,13 +17,8 @@ import { WrongRevision } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import type { Addresses } from "./address.ts";
 import { appendId, keyOf } from "./append-ids.ts";
-import {
-  type Caller,
-  type Ingested,
-  type Proposal,
-  proposalsMax,
-  type Written,
-} from "./catalog.ts";
+import type { Caller, Ingested, Proposal, Written } from "./catalog.ts";
+import { refuseTooMany } from "./checked-proposals.ts";
 import type { DefinitionRemoval } from "./definition-removal.ts";
 import { createDemandDecider, type Decided, type RequestTerms } from "./demand-decider.ts";
 import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } from "./demands.ts";
@@ -91,7 +86,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     caller: Caller,
     request: unknown = proposals,
   ): Promise<Ingested> {
-    if (proposals.length > proposalsMax) throw tooMany(proposals.length);
+    refuseTooMany(proposals.length);
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
     const demands = demandsOf(prepared);
@@ -343,8 +338,3 @@ const newsIn = (
         news && (appended === undefined || appends.some(({ stream }) => appended.has(stream))),
     )
     .map(({ entry }) => entry.urn);
-
-const tooMany = (count: number): CatalogError =>
-  new CatalogError("too_large", `the request has ${count} proposals of at most ${proposalsMax}`, {
-    hint: "Send it in several requests",
-  });

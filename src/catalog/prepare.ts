@@ -8,7 +8,7 @@ import type { GivenAspect, Intent, Settled } from "../core/decide.ts";
 import { defaultAspects } from "../core/default-aspects.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
-import { readJson } from "../core/json-text.ts";
+import { type JsonLimits, readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { HALF } from "../core/urn.ts";
@@ -24,7 +24,7 @@ import { misfitsOfUrns } from "../model/misfits.ts";
 import type { Aspect, Checked, Entity, Misfit, Model } from "../model/model.ts";
 import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
-import { NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
+import { CHECKED, NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
 import { labelled, labelOf } from "./labels.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
 
@@ -68,6 +68,8 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly namespace: string;
   readonly aspectBytesMax: number;
+  /** Of JSON texts in proposals. */
+  readonly jsonLimits: JsonLimits;
   readonly patchRules: PatchRules;
   /** A sent key aspect says something else than the urn. */
   readonly onContradictedKey: (urn: string) => void;
@@ -88,6 +90,8 @@ const STRUCTURED_PROPERTY = /^urn:[A-Za-z0-9-]+:structuredProperty:./s;
 
 export function createPreparation(dependencies: Dependencies): Preparation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
+  const parseText = (text: string, member: string) =>
+    parseJsonText(text, member, dependencies.jsonLimits);
 
   function address(proposal: Proposal, place: { index: number; count: number }): Addressed {
     const label = labelOf(proposal, place);
@@ -110,7 +114,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     if (proposal.entityKeyAspect === undefined) {
       throw new CatalogError("malformed", "the proposal has neither entityUrn nor entityKeyAspect");
     }
-    const key = parseJsonText(proposal.entityKeyAspect.value, "entityKeyAspect.value");
+    const key = parseText(proposal.entityKeyAspect.value, "entityKeyAspect.value");
     return urnOfKey(entity, key, namespace);
   }
 
@@ -163,6 +167,8 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     stamp: AuditStamp,
     definitionOf: DefinitionOf,
   ): Intent["value"] {
+    const settledBefore = checkedBefore(proposal);
+    if (settledBefore !== undefined) return settledBefore;
     const rule: WriteContext = { namespace, definitionOf };
     const told = sentValue(proposal);
     const type = { kind: "named", name: aspect.record } as const;
@@ -246,7 +252,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     }
     if (typeof aspect.value !== "string") return aspect.value;
     checkSize(aspect.value);
-    return parseJsonText(aspect.value, "aspect.value");
+    return parseText(aspect.value, "aspect.value");
   }
 
   function checkedValue(aspect: Aspect, value: unknown): CheckedValue {
@@ -300,6 +306,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
 
     needs({ aspect, proposal }) {
       if (aspect.name !== "structuredProperties" || proposal.changeType === "DELETE") return [];
+      if (checkedBefore(proposal) !== undefined) return [];
       if (proposal.changeType !== "PATCH") {
         const value = sentValue(proposal);
         return typeof value === "object" && value !== null
@@ -346,10 +353,30 @@ function* textsIn(value: unknown): Generator<string> {
 }
 
 /** Parses JSON text that a member of the proposal holds. */
-function parseJsonText(text: string, member: string): unknown {
-  const read = readJson(text);
+function parseJsonText(text: string, member: string, limits: JsonLimits): unknown {
+  const read = readJson(text, limits);
   if (read.ok) return read.value;
-  throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
+  if (read.code === "malformed") {
+    throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
+  }
+  throw new CatalogError("too_large", `${member} is too large: ${read.fault}`, {
+    hint: "Raise --body-members-max if the value must be that large",
+  });
+}
+
+/** The value of a proposal that was validated before; throws its refusal. Undefined where it was not. */
+function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | undefined {
+  if (checked === undefined || checked === "open") return undefined;
+  if (checked !== "valid") throw checked.refusal;
+  const text = String(aspect?.value);
+  let value: Settled["value"] | undefined;
+  return {
+    text,
+    get value() {
+      value ??= JSON.parse(text) as Settled["value"];
+      return value;
+    },
+  };
 }
 
 /** Only what a teller may say; the rest is the server's. */

@@ -1,5 +1,6 @@
 /** What is written, and who writes it: part of what a door may ask (catalog.ts). */
 import type { SystemMetadata } from "../core/change.ts";
+import type { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
 /** Who asks, and what they said about the request. */
@@ -28,7 +29,16 @@ export const PLACE: unique symbol = Symbol("place");
 /** Also in no proposal of a client: records of the value name themselves (model/type-names.ts). */
 export const NAMED: unique symbol = Symbol("named");
 
-/** A proposal as clients send it, its aspect value still as they wrote it. */
+/** Also in no proposal of a client: its value was validated before (checked-proposals.ts). */
+export const CHECKED: unique symbol = Symbol("checked");
+
+/**
+ * What validating a value found, apart from the entity's state. `valid`: `aspect.value` is the text to
+ * store; `open`: it is JSON text whose result depends on stored values, and is validated with them.
+ */
+export type CheckedValue = "valid" | "open" | { readonly refusal: CatalogError };
+
+/** A proposal as clients send it, its aspect value as they wrote it. */
 export interface Proposal {
   readonly entityType: string;
   readonly entityUrn?: string | undefined;
@@ -45,6 +55,7 @@ export interface Proposal {
   /** Where its sender finds it in the request; `proposals[<index>]` when absent. */
   readonly [PLACE]?: string | undefined;
   readonly [NAMED]?: true | undefined;
+  readonly [CHECKED]?: CheckedValue | undefined;
 }
 
 /** A legacy snapshot: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}}. */

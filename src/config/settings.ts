@@ -4,6 +4,7 @@
  * ANNALS_BODY_BYTES_MAX.
  */
 import { fileURLToPath } from "node:url";
+import { jsonDepthMax } from "../core/json-text.ts";
 import { eventStoreSchemes } from "../core/server-address.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import {
@@ -234,6 +235,21 @@ export const settings = {
   }),
   bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
     about: "Largest body of a request; a larger one is answered with 413",
+    commands: server,
+  }),
+  bodyMembersMax: setting(wholeNumber("members", 1_000, 100_000_000), "1000000", {
+    about:
+      "Most members of all objects and lists of a request body, or of an aspect value in it; more are answered with 413",
+    commands: server,
+  }),
+  bodyDepthMax: setting(wholeNumber("levels", 8, jsonDepthMax), "128", {
+    about:
+      "Deepest nesting of a request body, or of an aspect value in it; deeper ones are answered with 400",
+    commands: server,
+  }),
+  bodiesBytesMax: setting(bytes(2 ** 20, 2 ** 36), "64MiB", {
+    about:
+      "Most bytes of the bodies of all requests in flight; a body over 1 MiB that exceeds it is answered with 503",
     commands: server,
   }),
   aspectBytesMax: setting(bytes(2 ** 10, 16_000_000), "16000000", {

@@ -183,10 +183,14 @@ function settle({ value }: Intent, current: AspectState | undefined, draft: Draf
 const jsonOf = (aspect: AspectState | undefined): Record<string, unknown> | undefined =>
   aspect === undefined ? undefined : JSON.parse(aspect.value);
 
+/** Longer texts are compared as they are: to compare their values would block for half a second. */
+const COMPARED_CHARACTERS_MAX = 1024 * 1024;
+
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */
 function sameValue(current: AspectState, settled: Settled): boolean {
   if (current.value === settled.text) return true;
-  if (current.value.length !== settled.text.length) return false;
+  const { length } = current.value;
+  if (length !== settled.text.length || length > COMPARED_CHARACTERS_MAX) return false;
   return equal(JSON.parse(current.value), settled.value);
 }
 

@@ -1,43 +1,62 @@
 /**
- * Reading JSON text from outside. JSON.parse lets three things pass that must not: nesting that
- * exhausts the stack of whoever walks the value, members told twice (readers differ on which one
- * counts), and names that reach for prototypes. One pass over the text finds them before a value
- * is made; what else is wrong with the text is JSON.parse's to say.
+ * Reads JSON text from outside. JSON.parse accepts four things that are hazards: nesting that exhausts
+ * the stack of a recursive function, so many members that their values exhaust the memory, duplicate
+ * members (parsers differ on which one counts), and names that reach prototypes. One pass over the text
+ * finds them before JSON.parse allocates a value. JSON.parse reports all other errors of the text.
  */
 import { saidBy } from "./errors.ts";
 
-/** Deepest nesting: no aspect of the model goes beyond a tenth of it. */
+/** Deepest nesting that any limit allows; aspects of the model need a tenth of it. */
 export const jsonDepthMax = 128;
 
+export interface JsonLimits {
+  /** Levels of objects and lists; at most jsonDepthMax. */
+  readonly depthMax: number;
+  /** Members of all objects and lists of the text together. */
+  readonly membersMax: number;
+}
+
+/** A parsed member takes up to a hundred bytes. */
+export const jsonLimits: JsonLimits = { depthMax: jsonDepthMax, membersMax: 1_000_000 };
+
 export type JsonHazard =
-  | { readonly kind: "too_deep"; readonly offset: number }
+  | { readonly kind: "too_deep" | "too_many"; readonly offset: number }
   | { readonly kind: "told_twice" | "prototype"; readonly member: string; readonly offset: number };
 
 export type JsonRead =
   | { readonly ok: true; readonly value: unknown }
-  /** `fault` is a sentence without its full stop that names what is wrong and where. */
-  | { readonly ok: false; readonly fault: string };
+  /** `fault` is a sentence without its full stop: the error and its position. */
+  | { readonly ok: false; readonly code: "malformed" | "too_large"; readonly fault: string };
 
-/** Parses text that may hold anything. Never throws. */
-export function readJson(text: string): JsonRead {
-  const hazard = findHazard(text);
-  if (hazard !== undefined) return { ok: false, fault: describe(hazard) };
+/** Parses any text. Never throws. */
+export function readJson(text: string, limits: JsonLimits = jsonLimits): JsonRead {
+  const hazard = findHazard(text, limits);
+  if (hazard !== undefined) {
+    const code = hazard.kind === "too_many" ? "too_large" : "malformed";
+    return { ok: false, code, fault: describe(hazard, limits) };
+  }
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, fault: saidBy(error) };
+    return { ok: false, code: "malformed", fault: saidBy(error) };
   }
 }
 
-function describe(hazard: JsonHazard): string {
+function describe(hazard: JsonHazard, { depthMax, membersMax }: JsonLimits): string {
   const at = `at position ${hazard.offset}`;
-  if (hazard.kind === "too_deep") return `Nested deeper than ${jsonDepthMax} levels ${at}`;
+  switch (hazard.kind) {
+    case "too_deep":
+      return `Nested deeper than ${depthMax} levels ${at}`;
+    case "too_many":
+      return `Its objects and lists have more than ${membersMax} members, the first excess one ${at}`;
+  }
   const member = JSON.stringify(hazard.member.slice(0, 100));
   return hazard.kind === "told_twice"
     ? `Member ${member} is told twice in one object ${at}`
     : `Member ${member} is not allowed ${at}`;
 }
 
+const BLANK = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
@@ -49,7 +68,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Objects of up to so many members are compared by hash; larger ones get a set of their names. */
 const comparedMax = 16;
 
-// What the pass knows of each level it is in. It never yields, so one set of tables serves all.
+// State of the pass for each level of nesting. It is synchronous, so that all calls share the tables.
 const inObject = new Uint8Array(jsonDepthMax + 1);
 const ofConstructor = new Uint8Array(jsonDepthMax + 1);
 const members = new Int32Array(jsonDepthMax + 1);
@@ -57,10 +76,15 @@ const hashes = new Int32Array((jsonDepthMax + 1) * comparedMax);
 const starts = new Int32Array((jsonDepthMax + 1) * comparedMax);
 const names: (Set<string> | undefined)[] = new Array(jsonDepthMax + 1).fill(undefined);
 
-/** The first hazard of the text; undefined for text without one, be it JSON or not. */
-export function findHazard(text: string): JsonHazard | undefined {
+/** The first hazard of the text; undefined for text without one, whether it is JSON or not. */
+export function findHazard(
+  text: string,
+  { depthMax, membersMax }: JsonLimits = jsonLimits,
+): JsonHazard | undefined {
   const length = text.length;
   let depth = 0;
+  // A member is counted at the comma after it, the last of an object or list at its end.
+  let count = 0;
   let expectsName = false;
   let afterConstructor = false;
   inObject[0] = 0;
@@ -90,10 +114,11 @@ export function findHazard(text: string): JsonHazard | undefined {
       if (hazard !== undefined) return hazard;
       afterConstructor = hash === CONSTRUCTOR && nameAt(text, start) === "constructor";
     } else if (c === COMMA) {
+      if (++count > membersMax) return { kind: "too_many", offset: i };
       expectsName = inObject[depth] === 1;
       afterConstructor = false;
     } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-      if (depth === jsonDepthMax) return { kind: "too_deep", offset: i };
+      if (depth === depthMax) return { kind: "too_deep", offset: i };
       depth++;
       const object = c === OPEN_OBJECT;
       inObject[depth] = object ? 1 : 0;
@@ -103,12 +128,21 @@ export function findHazard(text: string): JsonHazard | undefined {
       expectsName = object;
       afterConstructor = false;
     } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) {
+      if (!isEmptyBefore(text, i) && ++count > membersMax) return { kind: "too_many", offset: i };
       if (depth > 0) depth--;
       expectsName = false;
       afterConstructor = false;
     }
   }
   return undefined;
+}
+
+/** Whether only blanks lie between the bracket that closes there and the one that opens. */
+function isEmptyBefore(text: string, close: number): boolean {
+  let i = close - 1;
+  while (i >= 0 && text.charCodeAt(i) <= BLANK) i--;
+  const c = text.charCodeAt(i);
+  return c === OPEN_OBJECT || c === OPEN_ARRAY;
 }
 
 /** Index of the quote that ends the string; the text's length if none does. */

@@ -1,11 +1,12 @@
 /**
- * Schemas of bodies → what checks bodies, compiled when the first body comes: most endpoints are
- * never asked in the life of a process, and compiled code is large. Bodies are taken as they are:
- * nothing is coerced, dropped or filled in.
+ * Validators of bodies, compiled from their schemas when the first body arrives: most endpoints are
+ * never called in the life of a process, and compiled code is large. Bodies stay unchanged: nothing is
+ * coerced, dropped or filled in. Bodies that another thread has read were validated there.
  */
 import { Ajv, type ValidateFunction } from "ajv";
 import type { FastifySchemaCompiler, FastifyServerOptions } from "fastify";
 import type { Schema } from "./endpoint.ts";
+import { ReadBodyHolder } from "./large-bodies.ts";
 
 const unused = (): never => {
   throw new Error("the framework compiles no schema by itself");
@@ -32,6 +33,7 @@ export function createLateBodyCompiler(): FastifySchemaCompiler<Schema> {
   return ({ schema }) => {
     let compiled: ValidateFunction | undefined;
     const check = (body: unknown): boolean => {
+      if (body instanceof ReadBodyHolder) return true;
       compiled ??= compile(schema);
       const fits = compiled(body) === true;
       check.errors = compiled.errors;

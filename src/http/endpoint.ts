@@ -4,7 +4,7 @@
  * rows; nothing about an endpoint is said elsewhere.
  */
 import type { AuditNote } from "../auth/audit.ts";
-import type { Caller, Catalog, ReadView } from "../catalog/catalog.ts";
+import type { Caller, Catalog, Proposal, ReadView, SnapshotProposal } from "../catalog/catalog.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { TopicPlaces } from "../feed/topic-places.ts";
@@ -46,8 +46,10 @@ export interface Ask {
   readonly path: Readonly<Record<string, string>>;
   /** Query parameters and headers as the row declares them; absent ones are absent. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The body, which fits the row's schema. */
+  /** The body, which fits the row's schema; undefined where `proposals` are in its place. */
   readonly body: unknown;
+  /** Of a large body, for rows that have `proposals`: what those return, values validated. */
+  readonly proposals?: readonly Proposal[] | undefined;
   readonly caller: Caller;
   /** Conditional headers of a request to a row that is `conditional`, by their names. */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
@@ -171,6 +173,11 @@ export interface Endpoint {
   readonly changes?: (body: unknown) => boolean;
   /** It takes conditional headers, or refuses them itself; other rows that write refuse them. */
   readonly conditional?: boolean;
+  /**
+   * The proposals in its body, for endpoints that write aspects; `expand` makes proposals of snapshots.
+   * Another thread calls it for large bodies (large-bodies.ts): it depends on nothing but its arguments.
+   */
+  readonly proposals?: (ask: Ask, expand: ExpandSnapshots) => readonly Proposal[];
   /** Largest body, where that is less than the configured one. */
   readonly bodyBytesMax?: number;
   /** Its not_found is an absence, not a fault. */
@@ -187,6 +194,11 @@ export interface Resource {
   readonly implementation: string;
   readonly about: string;
 }
+
+/** Names a row of the route table, in every thread alike. */
+export const endpointId = ({ method, path, name }: Endpoint): string => `${method} ${path} ${name}`;
+
+export type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
 
 /** The reply of an action: its result under `value`. */
 export const valueReply = (schema: Schema): Schema => ({

@@ -1,15 +1,16 @@
 /**
- * Bounds the bytes of request bodies that are held at once, over all connections: what has come of
- * a body counts until its request is answered. A large body that finds no room is refused before it
- * is read to its end; small ones always find some, so that the service stays in use meanwhile.
+ * Bounds the bytes of the request bodies in flight, over all connections: the received part of a body
+ * counts until its response ends. A large body that exceeds the limit is refused before it is read to
+ * its end. Small bodies have a reserve of their own, so that large ones do not block them.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 
 /** A parsed body takes some times the memory of its text. */
-export const heldBytesMax = 256 * 1024 * 1024;
-/** Bodies up to this size are taken in any case. */
+export const heldBytesMax = 64 * 1024 * 1024;
+/** Bodies up to this size may use the reserve. */
 const smallBytesMax = 1024 * 1024;
+const RESERVE_BYTES = 32 * 1024 * 1024;
 
 export interface HeldBodies {
   /** Counts a body; to be called before anybody reads it. */
@@ -29,7 +30,8 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
       const count = (chunk: Buffer): void => {
         own += chunk.length;
         held += chunk.length;
-        if (held <= bytesMax || own <= smallBytesMax) return;
+        const max = own <= smallBytesMax ? bytesMax + RESERVE_BYTES : bytesMax;
+        if (held <= max) return;
         const error = noRoom(held, bytesMax);
         release();
         // The reader of the body answers with it, and what is still to come is passed over.
@@ -51,6 +53,6 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
 const noRoom = (held: number, bytesMax: number): CatalogError =>
   new CatalogError(
     "unavailable",
-    `the bodies of all requests under way have ${held} bytes of at most ${bytesMax}`,
-    { hint: "Send the request again in a moment, or fewer at a time" },
+    `the bodies of all requests in flight have ${held} bytes of at most ${bytesMax}`,
+    { hint: "Send the request again in a moment, fewer at a time, or raise --bodies-bytes-max" },
   );

@@ -7,9 +7,11 @@
  * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
  */
 import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { JsonLimits } from "../core/json-text.ts";
 import type { Operations } from "../ops/operations.ts";
 import { parseTarget } from "./address.ts";
 import { auditRequests, noteAudited } from "./audited-requests.ts";
@@ -19,7 +21,14 @@ import { answerClientError, refuseExpectation } from "./client-error.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import { type EndedTokens, endWithTokens } from "./ended-tokens.ts";
-import { type Answer, type Ask, type Backing, type Endpoint, noneStale } from "./endpoint.ts";
+import {
+  type Answer,
+  type Ask,
+  type Backing,
+  type Endpoint,
+  endpointId,
+  noneStale,
+} from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { checkHost, type HostRule } from "./host-check.ts";
@@ -30,6 +39,13 @@ import {
   parseJsonBody,
   unreadableContentType,
 } from "./json-body.ts";
+import {
+  type LargeBodies,
+  type LargeBody,
+  largeBytes,
+  ReadBodyHolder,
+  transferable,
+} from "./large-bodies.ts";
 import {
   countRequests,
   type DoorMetrics,
@@ -59,8 +75,10 @@ import { watchUnfinished } from "./unfinished.ts";
 export interface HttpDoorConfig {
   /** Largest request body. */
   readonly bodyBytesMax: number;
-  /** Bytes of the bodies of all requests under way; held-bodies.ts has what is usual. */
+  /** Bytes of the bodies of all requests in flight; 64 MiB when absent. */
   readonly heldBytesMax?: number | undefined;
+  /** Of bodies that are parsed on this thread; the defaults when absent. */
+  readonly jsonLimits?: JsonLimits | undefined;
   /** True when the service is bound to loopback and asks for no tokens: the header is believed. */
   readonly actorHeaderTrusted: boolean;
   /** `li` */
@@ -91,6 +109,8 @@ export interface HttpDoorOptions {
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
+  /** Reads bodies over 256 KiB; absent: this thread reads them. */
+  readonly largeBodies?: LargeBodies | undefined;
   readonly events?: EventsOptions | undefined;
   /** How far the proposals in Kafka are read; absent: there is no Kafka. */
   readonly proposals?: Backing["proposals"] | undefined;
@@ -198,7 +218,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   if (options.audit !== undefined) auditRequests(app, options.audit);
   app.setErrorHandler(replies.fail);
   app.setValidatorCompiler(createLateBodyCompiler());
-  addBodyParsers(app);
+  addBodyParsers(app, { largeBodies: options.largeBodies, limits: config.jsonLimits });
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
   app.addHook("preParsing", (request, reply, payload, done) => {
     held.watch(request.raw, reply.raw);
@@ -262,6 +282,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
     onRequest: (request, reply, done) => {
       const noted = beginNotes(request.raw, endpoint);
       request.noted = noted;
+      noted.response = reply.raw;
       around.endedTokens?.watch(reply, noted);
       // A request without a body and without a content type never comes to a parser.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
@@ -274,15 +295,20 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
     },
     ...(prepare !== undefined && {
       preValidation: (request, _, done) =>
-        attempt(() => prepare(request.body as Record<string, unknown>), done as Done),
+        attempt(() => {
+          if (request.body instanceof ReadBodyHolder) return;
+          prepare(request.body as Record<string, unknown>);
+        }, done as Done),
     }),
     handler: (request, reply) => {
       const noted = request.noted as Noted;
       const ask = noted.ask as Ask;
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
-      const ending = () => endingOf(noted, reply);
-      const asked = { ...ask, body: request.body, path, signal: () => ending().signal };
+      const ending = () => endingOf(noted, reply.raw);
+      const sent =
+        request.body instanceof ReadBodyHolder ? request.body.read : { body: request.body };
+      const asked = { ...ask, ...sent, path, signal: () => ending().signal };
       const backing =
         catalogFor === undefined
           ? around.backing
@@ -312,23 +338,27 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
 }
 
 /** What aborts the work of a response that its client or its token has left. */
-function endingOf(noted: Noted, { raw }: FastifyReply): AbortController {
+function endingOf(noted: Noted, response: ServerResponse): AbortController {
   if (noted.ending === undefined) {
     const ending = new AbortController();
-    raw.once("close", () => ending.abort());
+    response.once("close", () => ending.abort());
     noted.ending = ending;
   }
   return noted.ending;
 }
 
-function addBodyParsers(app: FastifyInstance): void {
+function addBodyParsers(app: FastifyInstance, { largeBodies, limits }: BodyReading): void {
   app.removeAllContentTypeParsers();
   const parser = { parseAs: "buffer" } as const;
-  const read = (request: FastifyRequest, body: Buffer, done: Done): void =>
-    attempt(
-      () => (request.is404 ? undefined : parseJsonBody(body, request.headers, formOf(request))),
-      done,
-    );
+  const read = (request: FastifyRequest, body: Buffer, done: Done): void => {
+    if (largeBodies !== undefined && body.length > largeBytes && !request.is404) {
+      const reading = largeBodies.read(largeBodyOf(request, body));
+      reading.then((one) => done(null, new ReadBodyHolder(one)), done);
+      return;
+    }
+    const parse = () => parseJsonBody(body, request.headers, formOf(request), limits);
+    attempt(() => (request.is404 ? undefined : parse()), done);
+  };
   app.addContentTypeParser<Buffer>("application/json", parser, read);
   app.addContentTypeParser<Buffer>(jsonContentTypes, parser, read);
   // What is left: no content type at all, and those that are not read.
@@ -337,6 +367,24 @@ function addBodyParsers(app: FastifyInstance): void {
     if (type === undefined || request.is404) read(request, body, done);
     else done(unreadableContentType(type));
   });
+}
+
+interface BodyReading {
+  readonly largeBodies: LargeBodies | undefined;
+  readonly limits: JsonLimits | undefined;
+}
+
+function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
+  const { endpoint, ask, response } = request.noted as Noted;
+  const { key, path, parameters } = ask as Ask;
+  const { kind } = endpoint as Endpoint;
+  return {
+    endpoint: endpointId(endpoint as Endpoint),
+    body: transferable(body),
+    contentEncoding: request.headers["content-encoding"],
+    ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
+    signal: endingOf(request.noted as Noted, response as ServerResponse).signal,
+  };
 }
 
 const formOf = ({ noted }: FastifyRequest): BodyForm =>

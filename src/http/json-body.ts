@@ -1,11 +1,11 @@
 /**
- * Request bodies: JSON in UTF-8, whatever well-meaning clients call it (`curl -d` says it is a
- * form, some say nothing). No body is the empty object.
+ * Request bodies: JSON in UTF-8, also under other content types (`curl -d` sends that of a form, some
+ * clients send none). An empty body is the empty object.
  */
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
-import { readJson } from "../core/json-text.ts";
+import { type JsonLimits, jsonLimits, readJson } from "../core/json-text.ts";
 
 /** Content types that are read as JSON; one pattern, as fastify takes them. */
 export const jsonContentTypes =
@@ -14,11 +14,12 @@ export const jsonContentTypes =
 /** What the endpoint takes; `any`: it does not look at its body. */
 export type BodyForm = "object" | "array" | "any";
 
-/** Throws `malformed` with what is wrong and where. */
+/** Throws `malformed`, or `too_large` for too many members, with the error and its position. */
 export function parseJsonBody(
   body: Buffer,
-  headers: IncomingHttpHeaders,
+  headers: Pick<IncomingHttpHeaders, "content-encoding">,
   form: BodyForm = "object",
+  limits: JsonLimits = jsonLimits,
 ): unknown {
   if (body.length === 0) return form === "array" ? [] : {};
   const encoding = headers["content-encoding"];
@@ -27,7 +28,8 @@ export function parseJsonBody(
   }
   if (!isUtf8(body)) throw refused("The body is not UTF-8");
   const start = startsWithMark(body) ? 3 : 0;
-  const read = readJson(body.toString("utf8", start));
+  const read = readJson(body.toString("utf8", start), limits);
+  if (!read.ok && read.code === "too_large") throw tooManyMembers(read.fault);
   if (!read.ok) throw refused(read.fault);
   const { value } = read;
   if (form === "any" || (form === "array" && Array.isArray(value))) return value;
@@ -49,6 +51,11 @@ export function unreadableContentType(contentType: string | undefined): CatalogE
 /** The byte order mark that some editors and shells put first. */
 const startsWithMark = (body: Buffer): boolean =>
   body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+
+const tooManyMembers = (fault: string): CatalogError =>
+  new CatalogError("too_large", `the request body is too large: ${fault}`, {
+    hint: "Send it in several requests, or raise --body-members-max",
+  });
 
 const refused = (hint: string): CatalogError =>
   new CatalogError("malformed", "Cannot parse request entity", { hint });

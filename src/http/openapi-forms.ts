@@ -205,7 +205,10 @@ export async function written(
   for (const { entityType = "", entityUrn = "", aspectName = "", aspect } of proposals) {
     named.set(entityUrn, (named.get(entityUrn) ?? new Set()).add(aspectName));
     if (!names.isTimeseries(entityType, aspectName)) continue;
-    const event = { name: aspectName, value: JSON.stringify(aspect?.value ?? {}) };
+    const value = aspect?.value ?? {};
+    // Values of large bodies are texts.
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const event = { name: aspectName, value: text };
     events.set(entityUrn, (events.get(entityUrn) ?? new Map()).set(aspectName, event));
   }
   const urns = [...named.keys()];

@@ -2,7 +2,7 @@
  * What a request says before its body is read: protocol, caller, key and parameters. It is noted
  * on the request, so that an answer given at any later point knows how to speak.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { takesJson } from "./accept.ts";
@@ -34,6 +34,8 @@ export interface Noted {
   failure?: CatalogError;
   /** Its answer has no end of its own. */
   streamed?: boolean;
+  /** The response, where an endpoint takes the request. */
+  response?: ServerResponse;
   /** Aborts a stream or a wait of the response; absent until its endpoint asks for the signal. */
   ending?: AbortController;
 }

@@ -48,6 +48,56 @@ describe("readJson", () => {
   });
 });
 
+describe("the limit on members", () => {
+  test.each([
+    ["[]", 0],
+    ["{ }", 0],
+    ["[\n]", 0],
+    ["1", 0],
+    ["[1]", 1],
+    ["[1,2,3]", 3],
+    ["[{},{},{}]", 3],
+    ['{"a":1}', 1],
+    ['{"a":[1,2],"b":{"c":"x,y"}}', 5],
+    ['[[[]], ["[,]"] ]', 4],
+  ])("%s has %i members", (text, count) => {
+    const limits = (membersMax: number) => ({ depthMax: 10, membersMax });
+    expect(readJson(text, limits(count)).ok).toBe(true);
+    if (count === 0) return;
+    expect(readJson(text, limits(count - 1))).toEqual({
+      ok: false,
+      code: "too_large",
+      fault: expect.stringContaining(`more than ${count - 1} members`),
+    });
+  });
+
+  test("counts the members of any value", () => {
+    const members = (value: unknown): number =>
+      typeof value === "object" && value !== null
+        ? Object.values(value).reduce((sum: number, one) => sum + 1 + members(one), 0)
+        : 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const text = JSON.stringify(value, null, 1);
+        fc.pre(!text.includes("__proto__") && !text.includes("prototype"));
+        const count = members(value);
+        expect(readJson(text, { depthMax: 128, membersMax: count }).ok).toBe(true);
+        if (count > 0) {
+          expect(readJson(text, { depthMax: 128, membersMax: count - 1 }).ok).toBe(false);
+        }
+      }),
+    );
+  });
+
+  test("a smaller depth than the usual one can be set", () => {
+    expect(readJson("[[[]]]", { depthMax: 2, membersMax: 10 })).toEqual({
+      ok: false,
+      code: "malformed",
+      fault: "Nested deeper than 2 levels at position 2",
+    });
+  });
+});
+
 describe("members told twice", () => {
   test.each([
     ['{"a":1,"a":2}', "a", 7],

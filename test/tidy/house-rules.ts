@@ -86,6 +86,17 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "avsc",
   ],
 
+  // Reads large request bodies in a thread of its own: what doors and catalog do with them, put together.
+  "src/bodies/": [
+    "src/core/",
+    "src/catalog/",
+    "src/model/",
+    "src/http/",
+    "type src/config/config.ts",
+    "node:",
+    "type ajv",
+  ],
+
   // Doors.
   "src/http/": [
     "src/core/",

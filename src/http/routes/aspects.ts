@@ -40,9 +40,10 @@ const ingestProposal: Endpoint = {
     reply: { value: "success" },
   },
   errors: [...writeErrors, nothingToDelete],
+  proposals: ({ body }) => [(body as { proposal: Proposal }).proposal],
   async handle(ask, { catalog }) {
-    const { proposal } = ask.body as { proposal: Proposal };
-    const conditioned = [withConditions(proposal, ask.conditions)];
+    const [proposal] = ask.proposals ?? [(ask.body as { proposal: Proposal }).proposal];
+    const conditioned = [withConditions(proposal as Proposal, ask.conditions)];
     const written = await catalog.ingest(conditioned, ask.caller);
     await untilFound(conditioned, written, catalog);
     return success(written);
@@ -86,8 +87,9 @@ const ingestProposalBatch: Endpoint = {
     reply: { value: "success" },
   },
   errors: [...writeErrors, nothingToDelete],
+  proposals: ({ body }) => (body as { proposals: readonly Proposal[] }).proposals,
   async handle(ask, { catalog }) {
-    const { proposals } = ask.body as { proposals: readonly Proposal[] };
+    const proposals = ask.proposals ?? (ask.body as { proposals: readonly Proposal[] }).proposals;
     const { conditions } = ask;
     const conditioned =
       conditions === undefined

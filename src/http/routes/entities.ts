@@ -70,14 +70,13 @@ const ingest: Endpoint = {
   writes: true,
   example: { path: "/entities?action=ingest", body: { entity: ordersSnapshot } },
   errors: writeErrors,
-  async handle(ask, { catalog }) {
-    const { entity, systemMetadata } = ask.body as {
-      entity: SnapshotProposal;
-      systemMetadata?: SnapshotProposal["systemMetadata"];
-    };
-    const snapshot = { value: entity.value, systemMetadata };
-    return written(await catalog.ingestSnapshots([snapshot], ask.caller));
-  },
+  proposals: ({ body }, expand) => expand(snapshotOf(body)),
+  handle: async (ask, { catalog }) =>
+    written(
+      ask.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotOf(ask.body), ask.caller)
+        : await catalog.ingest(ask.proposals, ask.caller),
+    ),
 };
 
 const batchIngest: Endpoint = {
@@ -108,25 +107,41 @@ const batchIngest: Endpoint = {
     ...writeErrors,
     { code: "mismatched", when: "system metadata is given for more or fewer entities" },
   ],
-  async handle(ask, { catalog }) {
-    const { entities, systemMetadata } = ask.body as {
-      entities: readonly SnapshotProposal[];
-      systemMetadata?: readonly SnapshotProposal["systemMetadata"][];
-    };
-    if (systemMetadata !== undefined && systemMetadata.length !== entities.length) {
-      throw new CatalogError(
-        "mismatched",
-        `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
-        { hint: "Give one for each entity, in their order, or none at all" },
-      );
-    }
-    const snapshots = entities.map((entity, i) => ({
-      value: entity.value,
-      systemMetadata: systemMetadata?.[i],
-    }));
-    return written(await catalog.ingestSnapshots(snapshots, ask.caller));
-  },
+  proposals: ({ body }, expand) => expand(snapshotsOf(body)),
+  handle: async (ask, { catalog }) =>
+    written(
+      ask.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotsOf(ask.body), ask.caller)
+        : await catalog.ingest(ask.proposals, ask.caller),
+    ),
 };
+
+function snapshotOf(body: unknown): readonly SnapshotProposal[] {
+  const { entity, systemMetadata } = body as {
+    entity: SnapshotProposal;
+    systemMetadata?: SnapshotProposal["systemMetadata"];
+  };
+  return [{ value: entity.value, systemMetadata }];
+}
+
+/** Throws `mismatched`. */
+function snapshotsOf(body: unknown): readonly SnapshotProposal[] {
+  const { entities, systemMetadata } = body as {
+    entities: readonly SnapshotProposal[];
+    systemMetadata?: readonly SnapshotProposal["systemMetadata"][];
+  };
+  if (systemMetadata !== undefined && systemMetadata.length !== entities.length) {
+    throw new CatalogError(
+      "mismatched",
+      `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
+      { hint: "Give one for each entity, in their order, or none at all" },
+    );
+  }
+  return entities.map((entity, i) => ({
+    value: entity.value,
+    systemMetadata: systemMetadata?.[i],
+  }));
+}
 
 const includeSoftDelete: Schema = {
   type: "boolean",

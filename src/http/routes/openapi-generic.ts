@@ -1,5 +1,6 @@
 /** OpenAPI doors: entities of several types in one request. */
-import type { JsonObject } from "../../core/json.ts";
+import { PLACE, type Proposal } from "../../catalog/catalog.ts";
+import { type JsonObject, jsonObject } from "../../core/json.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import { entitiesText, type ModelNames, proposalsIn, written } from "../openapi-forms.ts";
@@ -8,6 +9,10 @@ import { findMembers, type Member } from "./openapi-entities.ts";
 import { write } from "./openapi-writes.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
+
+/** The name of the list that a proposal stands in, as the request has it. */
+const nameIn = ({ entityType, [PLACE]: place = entityType }: Proposal): string =>
+  place.split("[", 1)[0] ?? entityType;
 
 const row = { kind: "page", group: "OpenAPI" } as const;
 const sampleList = [{ urn: orders, status: { value: { removed: false } } }];
@@ -29,21 +34,23 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/v3/entity/generic";
   const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
 
+  const listed = ({ body }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
+    Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
+      ([name, list]) => {
+        const entityType = names.known(name, "invalid");
+        return proposalsIn(list, { entityType, changeType, place: name }, names);
+      },
+    );
+
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
     const { async = true, systemMetadata = false } = ask.parameters as Asked;
-    const lists = Object.entries(ask.body as Readonly<Record<string, readonly JsonObject[]>>);
-    const proposals = lists.map(([name, list]) =>
-      proposalsIn(
-        list,
-        { entityType: names.known(name, "invalid"), changeType, place: name },
-        names,
-      ),
-    );
-    const answer = await write(proposals.flat(), ask, backing);
+    const proposals = ask.proposals ?? listed(ask, changeType);
+    const answer = await write(proposals, ask, backing);
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
     const members: string[] = [];
-    for (const [i, [name]] of lists.entries()) {
-      const found = await written(proposals[i] ?? [], backing.catalog, names);
+    const byName = Map.groupBy(proposals, nameIn);
+    for (const name of jsonObject(ask.body) ? Object.keys(ask.body) : byName.keys()) {
+      const found = await written(byName.get(name) ?? [], backing.catalog, names);
       const text = entitiesText(found, { version: "v3", systemMetadata });
       members.push(`${JSON.stringify(name)}:${text}`);
     }
@@ -64,6 +71,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       body: byType(forms.entitiesIn),
       reply,
       example: { ...example, body: { dataset: sampleList } },
+      proposals: (ask) => listed(ask, "UPSERT"),
       handle: (ask, backing) => many(ask, backing, "UPSERT"),
     },
     {
@@ -86,6 +94,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
           ],
         },
       },
+      proposals: (ask) => listed(ask, "PATCH"),
       handle: (ask, backing) => many(ask, backing, "PATCH"),
     },
     {

@@ -199,8 +199,9 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         ],
         reply: [orders],
       },
+      proposals: ({ body }) => (body as readonly unknown[]).map(proposalIn),
       async handle(ask, backing) {
-        const proposals = (ask.body as readonly unknown[]).map(proposalIn);
+        const proposals = ask.proposals ?? (ask.body as readonly unknown[]).map(proposalIn);
         return writtenUrns(await write(proposals, ask, backing));
       },
     },
@@ -260,6 +261,11 @@ interface FirstVersion {
   readonly createEntityIfNotExists?: boolean | null;
 }
 
+function placed(proposals: readonly Proposal[]): readonly Proposal[] {
+  eachOf(proposals, openSystemMetadata);
+  return proposals.map((proposal, i) => ({ ...proposal, [PLACE]: `[${i}]` }));
+}
+
 /** Proposals as /aspects takes them, in a list. */
 const platformRoute = (path: string, name: string): Endpoint => ({
   ...row,
@@ -276,12 +282,11 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
   example: { path, body: [ordersProposal], reply: [orders] },
-  async handle(ask, backing) {
-    const told = ask.body as readonly Proposal[];
-    eachOf(told, openSystemMetadata);
-    const placed = told.map((proposal, i) => ({ ...proposal, [PLACE]: `[${i}]` }));
-    return writtenUrns(await write(placed, ask, backing));
-  },
+  proposals: ({ body }) => placed(body as readonly Proposal[]),
+  handle: async (ask, backing) =>
+    writtenUrns(
+      await write(ask.proposals ?? placed(ask.body as readonly Proposal[]), ask, backing),
+    ),
 });
 
 export const legacyRoutes = (names: ModelNames): readonly Endpoint[] => [

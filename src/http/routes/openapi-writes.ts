@@ -1,7 +1,6 @@
 /** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
 import type { Ingested, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { jsonObject } from "../../core/json.ts";
 import { withConditions } from "../conditions.ts";
 import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
 import {
@@ -49,11 +48,14 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   const sample = `${base}/dataset/${ordersKey}`;
   const patch = [{ op: "add", path: "/removed", value: false }];
 
+  function listed({ body, path }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
+    const entityType = names.known(path.entity ?? "", "invalid");
+    return proposalsIn(body as readonly Schema[], { entityType, changeType }, names);
+  }
+
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
-    const entityType = names.known(ask.path.entity ?? "", "invalid");
     const { systemMetadata = false, async = true } = ask.parameters as Asked;
-    const body = ask.body as readonly Schema[];
-    const proposals = proposalsIn(body, { entityType, changeType }, names);
+    const proposals = ask.proposals ?? listed(ask, changeType);
     const answer = await write(proposals, ask, backing);
     if (async && changeType === "PATCH") return { ...answer, status: 202 };
     const json = entitiesText(await written(proposals, backing.catalog, names), {
@@ -63,18 +65,31 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
+  function single(ask: Ask, changeType: Proposal["changeType"]): Proposal {
+    const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+    return proposalOf(ask.body, { urn, entityType, changeType, aspectName, place: "" });
+  }
+
+  function kindOf(ask: Ask): Proposal["changeType"] {
+    const asked = ask.parameters as Asked;
+    const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
+    const { entityType, aspect } = placeOf(ask, names);
+    if (createIfEntityNotExists) return "CREATE_ENTITY";
+    return createIfNotExists && !names.isTimeseries(entityType, aspect) ? "CREATE" : "UPSERT";
+  }
+
   async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
     const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
     const { systemMetadata = false, async = false } = ask.parameters as Asked;
-    const place = "";
-    const told = proposalOf(ask.body, { urn, entityType, changeType, aspectName, place });
+    const told = ask.proposals?.[0] ?? single(ask, changeType);
     const answer = await write([told], ask, backing);
     const found = names.isTimeseries(entityType, aspectName)
       ? undefined
       : await backing.catalog.findAspect(urn, aspectName, 0);
-    const value = jsonObject(ask.body) ? ask.body.value : {};
-    const json =
-      found === undefined ? JSON.stringify({ value }) : aspectText(found, systemMetadata);
+    const value = told.aspect?.value;
+    // Values of large bodies are texts.
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const json = found === undefined ? `{"value":${text}}` : aspectText(found, systemMetadata);
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
@@ -111,6 +126,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         body: [{ urn: orders, ...removed }],
         reply: [sampleEntity[version]],
       },
+      proposals: (ask) => listed(ask, "UPSERT"),
       handle: (ask, backing) => many(ask, backing, "UPSERT"),
     },
     {
@@ -128,6 +144,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         body: [{ urn: orders, status: { value: { patch } } }],
         reply: [sampleEntity[version]],
       },
+      proposals: (ask) => listed(ask, "PATCH"),
       handle: (ask, backing) => many(ask, backing, "PATCH"),
     },
     {
@@ -214,17 +231,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         body: { value: { owners: [] } },
         reply: { value: { owners: [] } },
       },
-      handle(ask, backing) {
-        const asked = ask.parameters as Asked;
-        const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
-        const { entityType, aspect } = placeOf(ask, names);
-        const kind = createIfEntityNotExists
-          ? "CREATE_ENTITY"
-          : createIfNotExists && !names.isTimeseries(entityType, aspect)
-            ? "CREATE"
-            : "UPSERT";
-        return one(ask, backing, kind);
-      },
+      proposals: (ask) => [single(ask, kindOf(ask))],
+      handle: (ask, backing) => one(ask, backing, kindOf(ask)),
     },
     {
       ...ofAspect,

@@ -61,9 +61,11 @@ const batchIngest: Endpoint = {
   writes: true,
   example: { path: "/usageStats?action=batchIngest", body: { buckets: [bucket] } },
   errors: writeErrors,
+  proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),
   async handle(ask, { catalog }) {
-    const { buckets } = ask.body as { buckets: readonly UsageBucket[] };
-    const { position } = await catalog.ingest(usageProposals(buckets), ask.caller);
+    const { buckets } = (ask.body ?? {}) as { buckets: readonly UsageBucket[] };
+    const proposals = ask.proposals ?? usageProposals(buckets);
+    const { position } = await catalog.ingest(proposals, ask.caller);
     return { position };
   },
 };

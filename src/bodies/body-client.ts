@@ -1,0 +1,189 @@
+/**
+ * The main thread's side of the body thread. Bodies are read in the order in which they arrived, one at
+ * a time. A body counts as expanded from then until its response ends; the next one is read when both
+ * fit into the limit, so that the memory of parsed bodies and their copies on the way to the log is
+ * bounded. The thread starts with the first large body. It ends when it has been idle for a while, or
+ * has read a very large body.
+ *
+ *   idle → reading    a body is posted
+ *   reading → idle    the thread has answered
+ *   reading → none    the thread has ended, out of memory say: the body it read is refused
+ */
+import { Worker } from "node:worker_threads";
+import { CatalogError } from "../core/errors.ts";
+import { errorOf } from "../core/told-error.ts";
+import type { LargeBodies, LargeBody } from "../http/large-bodies.ts";
+import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
+import { unpackProposals } from "./packed-proposals.ts";
+
+export interface BodyClient extends LargeBodies {
+  /** Ends the thread; bodies that wait are refused. */
+  close(): Promise<void>;
+}
+
+export interface BodyClientOptions extends BodyThreadData {
+  /** Bytes of the bodies that are expanded at a time; a larger one is expanded alone. */
+  readonly expandedBytesMax?: number | undefined;
+  /** Milliseconds that a body waits for its turn before it is refused. */
+  readonly waitMsMax?: number | undefined;
+  /** Milliseconds after which an idle thread ends. */
+  readonly idleMsMax?: number | undefined;
+}
+
+/** Enough for a body of 64 MiB: its text, the texts of its values, and one value parsed. */
+const HEAP_MEGABYTES_MAX = 320;
+
+/** A thread that has read a larger body ends. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+
+interface Waiting {
+  readonly large: LargeBody;
+  readonly bytes: number;
+  readonly answer: PromiseWithResolvers<FromBodyThread>;
+}
+
+export function createBodyClient({
+  expandedBytesMax = 64 * 1024 * 1024,
+  waitMsMax = 60_000,
+  idleMsMax = 30_000,
+  ...data
+}: BodyClientOptions): BodyClient {
+  const waiting: Waiting[] = [];
+  let reading: Waiting | undefined;
+  let expanded = 0;
+  let thread: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function start(): Worker {
+    const worker = new Worker(new URL("body-thread.ts", import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
+      workerData: data satisfies BodyThreadData,
+      name: "body reader",
+    });
+    let failure: unknown;
+    worker.on("message", (answer: FromBodyThread) => {
+      const read = reading;
+      reading = undefined;
+      // An ended thread gives the memory of its heap back.
+      if ((read?.bytes ?? 0) > KEPT_BYTES_MAX) void end();
+      read?.answer.resolve(answer);
+      next();
+    });
+    worker.on("error", (error) => {
+      failure = error;
+    });
+    worker.on("exit", () => {
+      if (thread !== worker) return;
+      thread = undefined;
+      reading?.answer.reject(closed ? closing() : ended(failure));
+      reading = undefined;
+      next();
+    });
+    return worker;
+  }
+
+  function next(): void {
+    clearTimeout(idle);
+    const [first] = waiting;
+    if (reading !== undefined) return;
+    if (first === undefined) {
+      idle = setTimeout(end, idleMsMax).unref();
+      return;
+    }
+    if (expanded > 0 && expanded + first.bytes > expandedBytesMax) return;
+    waiting.shift();
+    reading = first;
+    expand(first);
+    thread ??= start();
+    const { body, ...large } = first.large;
+    const { signal: _, ...message } = large;
+    thread.postMessage({ ...message, body } satisfies ToBodyThread, [body.buffer]);
+  }
+
+  /** Counts the body until it is read and its response has ended. */
+  function expand({ large, bytes, answer }: Waiting): void {
+    expanded += bytes;
+    const isRead = answer.promise.catch(() => {});
+    void Promise.all([isRead, aborted(large.signal)]).then(() => {
+      expanded -= bytes;
+      next();
+    });
+  }
+
+  function end(): Promise<unknown> | undefined {
+    const last = thread;
+    thread = undefined;
+    return last?.terminate();
+  }
+
+  function leave(one: Waiting, error: CatalogError): void {
+    const at = waiting.indexOf(one);
+    if (at < 0) return;
+    waiting.splice(at, 1);
+    one.answer.reject(error);
+  }
+
+  return {
+    async read(large) {
+      if (closed) throw closing();
+      const one = {
+        large,
+        bytes: large.body.length,
+        answer: Promise.withResolvers<FromBodyThread>(),
+      };
+      const late = setTimeout(() => leave(one, busy(waitMsMax)), waitMsMax);
+      void aborted(large.signal).then(() => leave(one, abandoned()));
+      waiting.push(one);
+      next();
+      try {
+        const answer = await one.answer.promise;
+        if ("refusal" in answer) throw errorOf(answer.refusal);
+        if ("body" in answer) return { body: answer.body };
+        return { body: undefined, proposals: await unpackProposals(answer.proposals) };
+      } finally {
+        clearTimeout(late);
+      }
+    },
+
+    async close() {
+      closed = true;
+      clearTimeout(idle);
+      for (const one of waiting.splice(0)) one.answer.reject(closing());
+      reading?.answer.reject(closing());
+      reading = undefined;
+      await end();
+    },
+  };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** Why the thread ended while it read a body. */
+function ended(failure: unknown): unknown {
+  const { code } = Object(failure) as { readonly code?: unknown };
+  if (code !== "ERR_WORKER_OUT_OF_MEMORY") {
+    return failure ?? new Error("the thread that reads request bodies has ended");
+  }
+  return new CatalogError("too_large", "the request body takes too much memory when it is parsed", {
+    hint: "Send it in several requests",
+    cause: failure,
+  });
+}
+
+const busy = (ms: number): CatalogError =>
+  new CatalogError("unavailable", `other large request bodies are read for ${ms} ms already`, {
+    hint: "Send the request again later, or in several requests of at most 1 MiB",
+  });
+
+const abandoned = (): CatalogError =>
+  new CatalogError("unavailable", "the connection closed before the request body was read");
+
+const closing = (): CatalogError =>
+  new CatalogError("unavailable", "the service is stopping", {
+    hint: "Send the request again when it runs",
+  });

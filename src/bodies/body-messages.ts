@@ -1,0 +1,38 @@
+/** The protocol of the body thread: one request at a time, one response to each. */
+import type { Config } from "../config/config.ts";
+import type { PatchRules } from "../core/patch.ts";
+import type { ToldError } from "../core/told-error.ts";
+import type { Ask } from "../http/endpoint.ts";
+import type { PackedProposals } from "./packed-proposals.ts";
+
+export interface BodyThreadData {
+  readonly config: Pick<
+    Config,
+    | "model"
+    | "modelExtension"
+    | "recordPrefix"
+    | "urnNamespace"
+    | "urnBytesMax"
+    | "schemaFieldUrnBytesMax"
+    | "aspectBytesMax"
+    | "bodyDepthMax"
+    | "bodyMembersMax"
+  >;
+  readonly patchRules: PatchRules;
+}
+
+export interface ToBodyThread {
+  /** endpointId of the row. */
+  readonly endpoint: string;
+  /** Transferred. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly contentEncoding: string | undefined;
+  /** The request without its body. */
+  readonly ask: Pick<Ask, "key" | "path" | "parameters">;
+}
+
+export type FromBodyThread =
+  | { readonly refusal: ToldError }
+  /** Of an endpoint that writes aspects. The buffers are transferred. */
+  | { readonly proposals: PackedProposals }
+  | { readonly body: unknown };

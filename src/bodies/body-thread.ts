@@ -1,0 +1,103 @@
+/**
+ * The body thread: parses and validates one large request body at a time, so that neither blocks the
+ * main thread. Of an endpoint that writes aspects it returns the proposals with validated values.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import type { ValidateFunction } from "ajv";
+import { createAddresses } from "../catalog/address.ts";
+import { checkProposals, refuseTooMany } from "../catalog/checked-proposals.ts";
+import { createPreparation } from "../catalog/prepare.ts";
+import { proposalsOf } from "../catalog/snapshots.ts";
+import { assert } from "../core/errors.ts";
+import { toldError } from "../core/told-error.ts";
+import { createBodyCompiler } from "../http/body-schemas.ts";
+import { type Endpoint, endpointId } from "../http/endpoint.ts";
+import { parseJsonBody } from "../http/json-body.ts";
+import { misfitOf } from "../http/misfit-message.ts";
+import { createRouteTable } from "../http/route-table.ts";
+import { loadModel } from "../model/load-model.ts";
+import { outlineOf } from "../model/outline.ts";
+import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
+import { packProposals } from "./packed-proposals.ts";
+
+/**
+ * Most members of a body that the main thread gets as a value: to clone more would block it. Bodies with
+ * aspects do not count, as those are decoded in slices.
+ */
+const CLONED_MEMBERS_MAX = 100_000;
+
+assert(parentPort !== null, "bodies are read in a thread");
+const port = parentPort;
+const { config, patchRules } = workerData as BodyThreadData;
+
+const namespace = config.urnNamespace;
+const model = loadModel({
+  directories: [config.model, ...config.modelExtension],
+  prefix: config.recordPrefix,
+  namespace,
+});
+const limits = { depthMax: config.bodyDepthMax, membersMax: config.bodyMembersMax };
+const clonedLimits = { ...limits, membersMax: Math.min(limits.membersMax, CLONED_MEMBERS_MAX) };
+const preparation = createPreparation({
+  model,
+  addresses: createAddresses(model, {
+    namespace,
+    limits: {
+      bytesMax: config.urnBytesMax,
+      schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
+    },
+  }),
+  namespace,
+  aspectBytesMax: config.aspectBytesMax,
+  jsonLimits: limits,
+  patchRules,
+  onContradictedKey: () => {},
+});
+const { endpoints } = createRouteTable({
+  version: "",
+  modelFingerprint: model.fingerprint,
+  openApi: () => "",
+  docs: () => ({}),
+  entities: outlineOf(model),
+});
+const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint]));
+const compile = createBodyCompiler();
+const validators = new Map<Endpoint, ValidateFunction>();
+
+function read({ endpoint: id, body: bytes, contentEncoding, ask }: ToBodyThread): FromBodyThread {
+  const endpoint = rows.get(id);
+  assert(endpoint !== undefined, `the route table has ${id}`);
+  const { body: schema, proposals: proposalsIn } = endpoint;
+  const body = parseJsonBody(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    { "content-encoding": contentEncoding },
+    schema?.type ?? "any",
+    proposalsIn === undefined ? clonedLimits : limits,
+  );
+  endpoint.prepare?.(body as Record<string, unknown>);
+  if (schema !== undefined) {
+    const validate = validators.get(endpoint) ?? compile(schema);
+    validators.set(endpoint, validate);
+    const [finding] = validate(body) ? [] : (validate.errors ?? []);
+    if (finding !== undefined) throw misfitOf(endpoint.name, finding);
+  }
+  if (proposalsIn === undefined) return { body };
+  const proposals = proposalsIn(
+    { ...ask, body, caller: {}, dialect: "interface", host: undefined },
+    (snapshots) => proposalsOf(model, snapshots),
+  );
+  refuseTooMany(proposals.length);
+  return { proposals: packProposals(checkProposals(proposals, preparation)) };
+}
+
+port.on("message", (message: ToBodyThread) => {
+  let answer: FromBodyThread;
+  try {
+    answer = read(message);
+  } catch (error) {
+    answer = { refusal: toldError(error) };
+  }
+  const transferred =
+    "proposals" in answer ? [answer.proposals.bytes.buffer, answer.proposals.lengths.buffer] : [];
+  port.postMessage(answer, transferred);
+});

@@ -1,0 +1,78 @@
+/** Many large bodies at once: the service refuses what exceeds its limits and keeps within 1 GiB. */
+import { existsSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { createClient } from "../support/client.ts";
+import { startService } from "../support/service-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const MIB = 1024 * 1024;
+const bodyBytesMax = 64 * MIB;
+const senders = 50;
+const patience = 600_000;
+
+/** The most memory that the process has had, in bytes. */
+function peakMemoryOf(pid: number): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** Over a connection of its own; the status, or why there is none. */
+async function send(address: string, body: Buffer): Promise<number | string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
+  const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+  const url = `${address}/aspects?action=ingestProposalBatch`;
+  request(url, { method: "POST", headers, agent: false }, async (response) => {
+    await text(response);
+    resolve(response.statusCode);
+  })
+    .on("error", (error) => resolve(error.message))
+    .end(body);
+  return promise;
+}
+
+/** As many members as fit into the largest body. */
+const hostile = (): Buffer => Buffer.from(`{"a":[${"{},".repeat((bodyBytesMax - 10) / 3)}{}]}`);
+
+/** Values near the largest one, of more than half a million custom properties each. */
+function legal(): Buffer {
+  const properties = Array.from({ length: 560_000 }, (_, n) => `"property_${n}":"${n}"`);
+  const value = `{"customProperties":{${properties.join(",")}}}`;
+  const proposals = [1, 2, 3].map((n) => ({
+    entityType: "dataset",
+    entityUrn: `urn:li:dataset:(urn:li:dataPlatform:hive,large${n},PROD)`,
+    changeType: "UPSERT",
+    aspectName: "datasetProperties",
+    aspect: { value, contentType: "application/json" },
+  }));
+  const body = JSON.stringify({ proposals });
+  return Buffer.from(body.padEnd(bodyBytesMax, " "));
+}
+
+test.for([
+  ["bodies of 22 million members", hostile, [413, 503]],
+  ["bodies of legal values", legal, [200, 503]],
+] as const)(
+  `${senders} concurrent %s leave the service within 1 GiB`,
+  {
+    timeout: patience,
+  },
+  async ([, make, statuses], { skip }) => {
+    if (!existsSync("/proc/self/status")) return skip("no /proc has the memory of processes here");
+    using directory = temporaryDirectory("annals-large-bodies");
+    const service = await startService(directory.path, { asInstalled: true });
+    const body = make();
+    expect(body.length).toBeLessThanOrEqual(bodyBytesMax);
+    const answers = await Promise.all(
+      Array.from({ length: senders }, () => send(service.address, body)),
+    );
+    expect(new Set(answers)).toEqual(new Set(statuses));
+    expect(peakMemoryOf(service.pid)).toBeLessThan(1024 * MIB);
+    const { status } = await createClient(service.address).upsert("urn:li:tag:after", "status", {
+      removed: false,
+    });
+    expect(status).toBe(200);
+    expect(await service.stop()).toBe(0);
+  },
+);
