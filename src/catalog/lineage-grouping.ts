@@ -1,6 +1,6 @@
 /**
- * Grouping what lineage came to: instead of an entity the one that it belongs to is found, a
- * dataset for its columns. What an entity belongs to, its urn says: it is a part of its key.
+ * Grouping of lineage results: an entity is found as the one that its urn contains, a column as its
+ * dataset. The paths of a group are those of its members, so they end at the columns.
  */
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf, nestedUrn } from "../core/urn.ts";
@@ -8,21 +8,44 @@ import type { Reached } from "./lineage.ts";
 import type { SearchFields } from "./search-fields.ts";
 import type { GroupingCriterion, GroupingSpec } from "./search-requests.ts";
 
-/** `start` is not found in the place of anything. */
-export type Grouping = (start: string, reached: readonly Reached[]) => readonly Reached[];
+/** One entity for several reached ones: at the distance of the nearest. */
+export interface Grouped extends Reached {
+  /** The reached entities that it stands for, nearest first; absent: itself. */
+  readonly members?: readonly Reached[] | undefined;
+}
 
-/** Throws `invalid` for an entity type that there is none of. */
+/** The start is never found in the place of a member. */
+export type Grouping = (start: string, reached: readonly Reached[]) => readonly Grouped[];
+
+const COLUMN = "schemaField";
+const DATASET = "dataset";
+
+/** DataHub's default: columns are found as their datasets. A model may lack either. */
+const defaultsFor = (fields: Pick<SearchFields, "entityType">): readonly GroupingCriterion[] =>
+  fields.entityType(COLUMN) === undefined || fields.entityType(DATASET) === undefined
+    ? []
+    : [{ baseEntityType: COLUMN, groupingEntityType: DATASET }];
+
+/** What a request groups by itself: a search columns unless it says otherwise, a scroll always. */
+export type GroupingForm = "search" | "scroll";
+
+/** Throws `invalid` for an unknown entity type. */
 export function groupingOf(
-  spec: GroupingSpec | undefined | null,
+  spec: GroupingSpec | undefined,
   fields: Pick<SearchFields, "entityType" | "entityTypes">,
+  form: GroupingForm,
 ): Grouping {
-  const told = (spec?.groupingCriteria ?? []).map((one) => readCriterion(one, fields));
+  const hasDefault = form === "scroll" || spec === undefined;
+  const asked = spec?.groupingCriteria ?? [];
+  const all = [...(hasDefault ? defaultsFor(fields) : []), ...asked].map((one) =>
+    readCriterion(one, fields),
+  );
   // Each counts once: of all that is reached, all that are left are asked.
-  const distinct = new Map(told.map((one) => [`${one.base} ${one.group}`, one]));
+  const distinct = new Map(all.map((one) => [`${one.base} ${one.group}`, one]));
   const criteria = [...distinct.values()];
   if (criteria.length === 0) return (_start, reached) => reached;
 
-  /** By the first criterion that says something of it. */
+  /** By the first criterion that applies to it. */
   function groupOf(urn: string): string {
     const type = entityTypeOf(urn);
     for (const { base, group } of criteria) {
@@ -34,15 +57,22 @@ export function groupingOf(
   }
 
   return (start, reached) => {
-    const groups = new Map<string, Reached>();
+    const members = new Map<string, Reached[]>();
     for (const one of reached) {
       const urn = groupOf(one.urn);
-      // The nearest stands for all.
-      if (urn !== start && !groups.has(urn))
-        groups.set(urn, urn === one.urn ? one : { ...one, urn });
+      if (urn === start) continue;
+      const known = members.get(urn);
+      if (known === undefined) members.set(urn, [one]);
+      else known.push(one);
     }
-    return [...groups.values()];
+    // A map keeps the order of discovery: by the nearest member.
+    return Array.from(members, ([urn, all]) => groupedAs(urn, all));
   };
+}
+
+function groupedAs(urn: string, members: readonly Reached[]): Grouped {
+  const nearest = members[0] as Reached;
+  return urn === nearest.urn && members.length === 1 ? nearest : { ...nearest, urn, members };
 }
 
 function readCriterion(

@@ -14,7 +14,7 @@ import type { Condition, Cursor, Scope, SearchAnswer, SearchDocument } from "../
 import { bareColumns } from "./bare-columns.ts";
 import { joinedSearch } from "./joined-search.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
-import { groupingOf } from "./lineage-grouping.ts";
+import { type Grouped, type GroupingForm, groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import {
@@ -64,9 +64,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   const { reader } = tools;
   const inTurn = createInTurn(explorationsMax);
 
-  async function explore(request: LineageSearchRequest): Promise<Exploration> {
+  async function explore(request: LineageSearchRequest, form: GroupingForm): Promise<Exploration> {
     const times = timesOf(request);
-    const grouped = groupingOf(request.flags?.groupingSpec, tools.fields);
+    const grouped = groupingOf(request.flags?.groupingSpec, tools.fields, form);
     const urn = withNamespace(request.urn, dependencies.namespace);
     parseUrn(urn, dependencies.urnLimits);
     const direction = oneOf("direction", request.direction, lineageDirections);
@@ -169,7 +169,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   ): Promise<LineagePage> {
     const from = startOf(page.start);
     const pageSize = countOf(page.count);
-    const exploration = await explore(request);
+    const exploration = await explore(request, "search");
     const { plan, among } = exploration;
     const byDistance = nearestFirst(plan);
     const answer = await joined(exploration).search({
@@ -199,7 +199,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     request: LineageSearchRequest,
     asked: ScrollRequest,
   ): Promise<LineageScrollPage> {
-    const exploration = await explore(request);
+    const exploration = await explore(request, "scroll");
     const { plan, among } = exploration;
     const scope = within(plan, among);
     if (!nearestFirst(plan)) {
@@ -260,7 +260,7 @@ interface Exploration {
   /** The start. */
   readonly urn: string;
   readonly plan: SearchPlan;
-  readonly among: readonly Reached[];
+  readonly among: readonly Grouped[];
   /** Those that are found without a document (bare-columns.ts). */
   readonly bare: ReadonlyMap<string, SearchDocument>;
   readonly partial: boolean;
@@ -290,15 +290,21 @@ function withPaths({ urn, among, partial }: Exploration, hits: readonly SearchHi
   const reached = new Map(
     among.filter((one) => wanted.has(one.urn)).map((one) => [one.urn, one] as const),
   );
-  const ways = hits.flatMap((hit) => reached.get(hit.urn) ?? []);
+  const waysOf = (hit: SearchHit): readonly Reached[] => {
+    const way = reached.get(hit.urn);
+    return way === undefined ? [] : (way.members ?? [way]);
+  };
+  const ways = hits.flatMap(waysOf);
   const paths = pathsOf(urn, ways);
-  const found = hits.map((hit, i): LineageHit => {
-    const path = paths[i];
+  let next = 0;
+  const found = hits.map((hit): LineageHit => {
+    const first = next;
+    next += waysOf(hit).length;
     const way = reached.get(hit.urn);
     return {
       ...hit,
       degree: way?.degree ?? 0,
-      paths: path === undefined ? [] : [path],
+      paths: paths.slice(first, next),
       explored: way?.explored ?? false,
       truncatedChildren: way?.truncatedChildren ?? false,
     };

@@ -26,7 +26,7 @@ export interface SearchFlags {
   readonly filterNonLatestVersions?: boolean | undefined;
   /** Each hit tells how its score came to be. */
   readonly explain?: boolean | undefined;
-  /** Of lineage: what is found in the place of what belongs to it (lineage-grouping.ts). */
+  /** Of lineage (lineage-grouping.ts); absent, and in scrolls always: columns as their datasets. */
   readonly groupingSpec?: GroupingSpec | undefined;
   /** The part of all hits that is asked for. */
   readonly sliceOptions?: SliceOptions | undefined;

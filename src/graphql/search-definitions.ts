@@ -158,7 +158,7 @@ input SearchFlags {
   includeHiddenLifecycleStages: Boolean
   filterNonLatestVersions: Boolean
   customHighlightingFields: [String!]
-  "Of lineage: entities in the place of what belongs to them."
+  "Of lineage: when absent, and in scrolls always, columns are found as their datasets."
   groupingSpec: GroupingSpec
 }
 

@@ -33,7 +33,7 @@ export const searchFlags: Schema = {
     groupingSpec: {
       type: "object",
       description:
-        "Of lineage: entities of a type are found as the one that their urns are made with, columns as their dataset. Other searches group nothing",
+        "Of lineage: entities of a type are found as the one that their urns contain. When absent, and in scrolls always, columns are found as their datasets. Other searches group nothing",
       properties: {
         groupingCriteria: listOf({
           type: "object",

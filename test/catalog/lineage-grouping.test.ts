@@ -6,7 +6,8 @@ import { groupingOf } from "../../src/catalog/lineage-grouping.ts";
 type Fields = Parameters<typeof groupingOf>[1];
 const fields = { entityType: (name: string) => name } as unknown as Fields;
 const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,t${n},PROD)`;
-const column = (n: number) => `urn:li:schemaField:(${dataset(n)},c)`;
+const column = (n: number, path = "c") => `urn:li:schemaField:(${dataset(n)},${path})`;
+const START = column(9);
 const reached = (urns: readonly string[]) => urns.map((urn) => ({ urn }) as Reached);
 
 test("criteria that are given again and again cost what they cost once", () => {
@@ -14,8 +15,43 @@ test("criteria that are given again and again cost what they cost once", () => {
   const charts = { baseEntityType: "chart", groupingEntityType: "dashboard" };
   const columns = { baseEntityType: "schemaField", groupingEntityType: "dataset" };
   const groupingCriteria = [...Array.from({ length: 200_000 }, () => charts), columns];
-  const found = groupingOf({ groupingCriteria }, fields)("urn:li:dataset:start", reached(urns));
+  const found = groupingOf(
+    { groupingCriteria },
+    fields,
+    "search",
+  )("urn:li:dataset:start", reached(urns));
   expect(found.map(({ urn }) => urn)).toEqual(
     Array.from({ length: 10_000 }, (_, n) => dataset(2 * n)),
   );
+});
+
+test("a search groups columns under their datasets unless the request groups otherwise", () => {
+  const all = reached([column(1, "a"), column(2), column(1, "b")]);
+  const found = (spec: Parameters<typeof groupingOf>[0], form: "search" | "scroll") =>
+    groupingOf(
+      spec,
+      fields,
+      form,
+    )(START, all).map(({ urn, members }) => [urn, members?.map((one) => one.urn)]);
+  const grouped = [
+    [dataset(1), [column(1, "a"), column(1, "b")]],
+    [dataset(2), [column(2)]],
+  ];
+  const columns = all.map(({ urn }) => [urn, undefined]);
+  const asColumns = {
+    groupingCriteria: [{ baseEntityType: "schemaField", groupingEntityType: "schemaField" }],
+  };
+  expect(found(undefined, "search")).toEqual(grouped);
+  expect(found(asColumns, "search")).toEqual(columns);
+  expect(found({ groupingCriteria: [] }, "search")).toEqual(columns);
+  // A scroll groups them always.
+  for (const spec of [undefined, asColumns, { groupingCriteria: [] }]) {
+    expect(found(spec, "scroll")).toEqual(grouped);
+  }
+});
+
+test("a model without columns or datasets has no default grouping", () => {
+  const none = { entityType: () => undefined, entityTypes: () => [] } as unknown as Fields;
+  const all = reached([column(1), column(2)]);
+  expect(groupingOf(undefined, none, "scroll")(START, all)).toEqual(all);
 });

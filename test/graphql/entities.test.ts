@@ -859,7 +859,7 @@ test("what clients ask of the service itself", async () => {
   });
 });
 
-test("lineage of columns, of which nobody has told as entities", async () => {
+test("column lineage has the datasets, and as columns those without aspects, too", async () => {
   const column = (of: string, name: string) => `urn:li:schemaField:(${of},${name})`;
   const further = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.report,PROD)";
   const lineage = (from: string, to: string) => ({
@@ -886,22 +886,41 @@ test("lineage of columns, of which nobody has told as entities", async () => {
       },
     ],
   };
-  const query = `query($input: ScrollAcrossLineageInput!) { scrollAcrossLineage(input: $input) {
-    nextScrollId total searchResults { degree entity { urn type } paths { path { urn } } } facets { field aggregations { value count } } } }`;
-  const { scrollAcrossLineage: first } = await data(query, { input });
-  const { scrollAcrossLineage: second } = await data(query, {
-    input: { ...input, scrollId: first.nextScrollId },
-  });
+  const result = `total searchResults { degree entity { urn type } paths { path { urn } } }
+    facets { field aggregations { value count } }`;
+  const scroll = `query($input: ScrollAcrossLineageInput!) {
+    scrollAcrossLineage(input: $input) { nextScrollId ${result} } }`;
+  const { scrollAcrossLineage: first } = await data(scroll, { input });
+  const next = { ...input, scrollId: first.nextScrollId };
+  const { scrollAcrossLineage: second } = await data(scroll, { input: next });
   expect([first.total, second.total]).toEqual([2, 2]);
-  expect([...first.searchResults, ...second.searchResults]).toMatchObject([
-    { degree: 1, entity: { urn: column(derived, "net"), type: "SCHEMA_FIELD" } },
-    { degree: 2, entity: { urn: column(further, "net") }, paths: [{ path: [{}, {}, {}] }] },
+  const path = (...of: readonly string[]) => ({
+    path: of.map((one) => ({ urn: column(one, "net") })),
+  });
+  expect([...first.searchResults, ...second.searchResults]).toEqual([
+    {
+      ...{ degree: 1, entity: { urn: derived, type: "DATASET" } },
+      paths: [path(dataset, derived)],
+    },
+    {
+      ...{ degree: 2, entity: { urn: further, type: "DATASET" } },
+      paths: [path(dataset, derived, further)],
+    },
   ]);
   const degrees = first.facets.find(({ field }: { field: string }) => field === "degree");
   expect(degrees.aggregations.map(({ count }: { count: number }) => count)).toEqual([1, 1, 0]);
-  // What is looked for in particular is looked for in documents.
-  const named = { ...input, query: "net", orFilters: [] };
-  expect((await data(query, { input: named })).scrollAcrossLineage.total).toBe(0);
+
+  const search = `query($input: SearchAcrossLineageInput!) {
+    searchAcrossLineage(input: $input) { ${result} } }`;
+  const searched = async (more: object) =>
+    (await data(search, { input: { ...input, count: 10, ...more } })).searchAcrossLineage;
+  const urnsOf = ({ searchResults }: { searchResults: { entity: { urn: string } }[] }) =>
+    searchResults.map(({ entity }) => entity.urn);
+  expect(urnsOf(await searched({}))).toEqual([column(derived, "net"), column(further, "net")]);
+  expect(urnsOf(await searched({ searchFlags: {} }))).toEqual([derived, further]);
+  expect(urnsOf(await searched({ searchFlags: null }))).toEqual([derived, further]);
+  // A query searches documents, which these columns do not have.
+  expect((await searched({ query: "net", orFilters: [] })).total).toBe(0);
 });
 
 test("policies are listed with those that come with the service, written and deleted", async () => {
