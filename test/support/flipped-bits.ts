@@ -46,6 +46,14 @@ export function hideCells(file: string, tree: string): void {
   flipBit(file, leaf.start + CELLS_AT + (bit < 8 ? 1 : 0), bit % 8);
 }
 
+/** Flips a bit of the kind of a page: SQLite cannot read it any more. */
+export function breakPage(file: string, tree: string): void {
+  settle(file);
+  const [first] = pagesOf(file, tree);
+  if (first === undefined) throw new Error(`${tree} has no page`);
+  flipBit(file, first.start, 0);
+}
+
 /** https://sqlite.org/fileformat2.html#b_tree_pages */
 const LEAVES: ReadonlySet<number> = new Set([10, 13]);
 const CELLS_AT = 3;

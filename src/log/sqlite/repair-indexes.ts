@@ -4,13 +4,13 @@
  * pages of a table, so that SQLite could free those.
  */
 import { DatabaseSync } from "node:sqlite";
-import { type CatalogError, saidBy } from "../../core/errors.ts";
-import { ownCommand } from "../../core/own-command.ts";
+import type { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { LogDamaged } from "../change-log.ts";
 import { findDifference } from "./index-check.ts";
 import { createIndexState } from "./index-state.ts";
 import { createLogReader } from "./log-reader.ts";
+import { replaceFile } from "./replace-file.ts";
 import { BUSY_MS_MAX, isCorruption } from "./schema.ts";
 
 const PAGE_MAX = 1_000;
@@ -18,28 +18,41 @@ const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Returns how many records the log has. Throws LogDamaged `unreadable`, and changes nothing, where a row is damaged or
- * missing, or the indexes differ from the tables after all.
+ * missing. No other connection may be open.
  */
 export function repairIndexes(file: string): number {
   const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
+  let head: Position;
   try {
     database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; BEGIN IMMEDIATE");
     try {
-      const head = verifyRows(database, file);
+      head = verifyRows(database, file);
       const lost = findLostRow(database, head);
       if (lost !== undefined) {
         throw damagedRows(file, `position ${lost}: an index has the row, the table lacks it`);
       }
-      reindex(database, file);
-      if (verifyRows(database, file) !== head) throw damagedRows(file, `it ends at ${head}`);
-      database.exec("COMMIT");
-      return head;
+      if (reindex(database)) {
+        requireRows(database, file, head);
+        database.exec("COMMIT");
+        return head;
+      }
     } finally {
       if (database.isTransaction) database.exec("ROLLBACK");
     }
   } finally {
     database.close();
   }
+  replaceFile(file, (fresh) => {
+    requireRows(fresh, file, head);
+    const left = findDifference(fresh);
+    if (left !== undefined) throw damagedRows(file, left);
+  });
+  return head;
+}
+
+function requireRows(database: DatabaseSync, file: string, head: Position): void {
+  const end = verifyRows(database, file);
+  if (end !== head) throw damagedRows(file, `a copy ends at position ${end} of ${head}`);
 }
 
 /** Returns the position of the last record. Reads the tables alone. */
@@ -83,19 +96,15 @@ function findLostRow(database: DatabaseSync, head: Position): number | undefined
   }
 }
 
-function reindex(database: DatabaseSync, file: string): void {
-  let left: string | undefined;
+/** Whether the indexes could be built again in the file. */
+function reindex(database: DatabaseSync): boolean {
   try {
     database.exec("REINDEX");
-    left = findDifference(database);
+    return findDifference(database) === undefined;
   } catch (error) {
-    left = saidBy(error);
+    if (isCorruption(error)) return false;
+    throw error;
   }
-  if (left === undefined) return;
-  const what = `the indexes of the log "${file}" cannot be built again in its file: ${left}`;
-  throw new LogDamaged("unreadable", what, {
-    hint: `All rows are as they were written. Copy them into a new data directory: ${ownCommand("copy-log --to <directory>")}`,
-  });
 }
 
 const damagedRows = (file: string, why: string): CatalogError =>

@@ -39,7 +39,7 @@ export const TABLES = `
 `;
 
 /** Its one row is the log's name among all logs; a log of the first days gets it later. */
-const IDENTITY = "CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;";
+export const IDENTITY = "CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;";
 
 /** How long a connection waits for another's lock. */
 export const BUSY_MS_MAX = 10_000;

@@ -1,4 +1,5 @@
 /** Damaged indexes of the embedded log: bits flipped in their pages, while the rows are as they were written. */
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +11,7 @@ import {
   openSqliteChangeLog,
   type SqliteChangeLogOptions,
 } from "../../../src/log/sqlite/sqlite-change-log.ts";
-import { flipText, hideCells } from "../../support/flipped-bits.ts";
+import { breakPage, flipText, hideCells } from "../../support/flipped-bits.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const streams = Array.from({ length: 40 }, (_, n) => `entity-urn:li:tag:t${n}x`);
@@ -19,11 +20,13 @@ const idOf = (n: number): Uint8Array => Buffer.alloc(16, n + 1);
 
 let directory: TemporaryDirectory;
 let file: string;
+let id: string | undefined;
 
 beforeEach(async () => {
   directory = temporaryDirectory("annals-index-check");
   file = join(directory.path, "log.sqlite");
   await withLog({}, async (log) => {
+    id = log.id;
     for (const [n, stream] of streams.entries()) await append(log, stream, n);
     for (const [n, stream] of streams.entries()) await append(log, stream, n + 100);
   });
@@ -101,6 +104,7 @@ const damages = [
   ["hidden names", () => hideCells(file, NAMES)],
   ["hidden revisions", () => hideCells(file, "log_revision")],
   ["hidden ids", () => hideCells(file, "log_id")],
+  ["a page that cannot be read", () => breakPage(file, "log_revision")],
 ] as const;
 
 describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
@@ -135,7 +139,9 @@ describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
     expect(findIndexDamage(file)).toBeDefined();
     expect(repairIndexes(file)).toBe(80);
     expect(findIndexDamage(file)).toBeUndefined();
+    expect(readdirSync(directory.path).join()).not.toContain("repaired");
     await withLog({}, async (log) => {
+      expect(log.id).toBe(id);
       await log.checkIndexes?.();
       for (const [n, stream] of streams.entries()) {
         expect(await log.readStream(stream, revision(0), { limit: 5 })).toHaveLength(2);
