@@ -207,8 +207,7 @@ export async function openService(
     const address = await listen(door, config);
     if (!loopback(config.host) && !required) logger.warn({ address }, openToAll);
     opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
-    const watching = watchIndexes(below.log, logger);
-    opened.push(() => clearInterval(watching));
+    opened.push(watchIndexes(below.log, logger));
     return { address: () => address, close };
   } catch (error) {
     await close();
@@ -216,17 +215,23 @@ export async function openService(
   }
 }
 
-/** Checks the indexes of the log in the background: once the service is ready, and then every day. */
-function watchIndexes(log: ChangeLog, logger: Opening["logger"]): NodeJS.Timeout {
+/** Checks the indexes of the log in the background: once the service is ready, then every day. Returns what ends that. */
+function watchIndexes(log: ChangeLog, logger: Opening["logger"]): () => void {
+  let ended = false;
   const check = async (): Promise<void> => {
     try {
       await log.checkIndexes?.();
     } catch (err) {
-      logger.error({ err }, "the indexes of the log are not verified");
+      // Closing the log ends a check.
+      if (!ended) logger.error({ err }, "the indexes of the log are not verified");
     }
   };
   void check();
-  return setInterval(() => void check(), INDEX_CHECK_MS).unref();
+  const timer = setInterval(() => void check(), INDEX_CHECK_MS).unref();
+  return () => {
+    ended = true;
+    clearInterval(timer);
+  };
 }
 
 /** The use cases over the log and its views. */

@@ -83,7 +83,7 @@ export interface OperationsParts {
 
 const TIMESERIES = "timeseries";
 /** Milliseconds for which a check of the log's indexes is enough for a restore; the service checks once a day. */
-export const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
+const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
 
 /** Takes up the jobs that the last process left. */
 export async function openOperations(
@@ -154,7 +154,7 @@ export async function openOperations(
   const onChecked =
     (work: JobWork, maxAgeMs: number): JobWork =>
     async (run) => {
-      await log.checkIndexes?.({ maxAgeMs });
+      await untilAborted(log.checkIndexes?.({ maxAgeMs }), run.signal);
       return work(run);
     };
   const ended = countEnded();
@@ -267,6 +267,16 @@ export async function openOperations(
       await others?.close();
     },
   };
+}
+
+/** Rejects with the signal's reason as soon as that aborts. */
+function untilAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<unknown> {
+  const aborted = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });
+  return Promise.race([promise, aborted]);
 }
 
 /** How many of the newest jobs are looked through for one of another node. */

@@ -22,7 +22,7 @@ const written = {
 };
 
 export const configOf = (directory: string) =>
-  readConfig({ port: "0", data: directory, logLevel: "silent" }, {});
+  readConfig({ port: "0", data: directory, logLevel: "silent", builtInEntities: "off" }, {});
 
 export const openCatalog = (directory: string) =>
   openService(configOf(directory), { logger: createLogger("silent") });
