@@ -165,7 +165,7 @@ function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void
   const obstacle = obstacleToCreating(draft, intent, current);
   if (obstacle !== undefined) {
     if (intent.conditions.noneMatch) return;
-    throw refusal("invalid", intent, obstacle);
+    throw failedCondition(intent, obstacle);
   }
   const settled = settle(intent, current, draft);
   // The key is given with the entity: until it exists, telling the key means "let it exist".
@@ -212,14 +212,14 @@ function checkConditions(current: AspectState | undefined, intent: Intent): void
   const { versionMatch, modifiedSince, unmodifiedSince } = intent.conditions;
   const version = current?.version ?? -1;
   if (versionMatch !== undefined && versionMatch !== version) {
-    throw refusal("invalid", intent, `Expected version ${versionMatch}, actual version ${version}`);
+    throw failedCondition(intent, `Expected version ${versionMatch}, actual version ${version}`);
   }
   const time = current?.time ?? Number.NEGATIVE_INFINITY;
   if (modifiedSince !== undefined && !(time > modifiedSince)) {
-    throw refusal("invalid", intent, `not modified since ${new Date(modifiedSince).toISOString()}`);
+    throw failedCondition(intent, `not modified since ${new Date(modifiedSince).toISOString()}`);
   }
   if (unmodifiedSince !== undefined && time > unmodifiedSince) {
-    throw refusal("invalid", intent, `modified since ${new Date(unmodifiedSince).toISOString()}`);
+    throw failedCondition(intent, `modified since ${new Date(unmodifiedSince).toISOString()}`);
   }
 }
 
@@ -238,8 +238,11 @@ function obstacleToCreating(
   return undefined;
 }
 
-const refusal = (code: "invalid" | "not_found", intent: Intent, message: string): CatalogError =>
+const refusal = (code: "not_found", intent: Intent, message: string): CatalogError =>
   new CatalogError(code, `${intent.label}${message}`);
+
+const failedCondition = (intent: Intent, message: string): CatalogError =>
+  new CatalogError("invalid", `${intent.label}${message}`, { failedCondition: true });
 
 function createDraft(state: EntityState, context: DecisionContext): Draft {
   const aspects = new Map(state.aspects);

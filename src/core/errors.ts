@@ -29,6 +29,8 @@ export class CatalogError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Who was refused, for the audit trail alone. */
   readonly actor: string | undefined;
+  /** Of `invalid`: a condition of the request does not hold, such as If-Version-Match. */
+  readonly failedCondition: boolean;
 
   constructor(
     code: ErrorCode,
@@ -38,6 +40,7 @@ export class CatalogError extends Error {
       cause?: unknown;
       retryAfterSeconds?: number;
       actor?: string | undefined;
+      failedCondition?: boolean;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -45,6 +48,7 @@ export class CatalogError extends Error {
     this.hint = options.hint;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.actor = options.actor;
+    this.failedCondition = options.failedCondition ?? false;
   }
 
   /** Message and hint in one line, as doors show them. */

@@ -9,7 +9,7 @@ import { type EntityOutline, renderModel } from "./docs-model.ts";
 import { docsStyle } from "./docs-style.ts";
 import { escaped, prose } from "./docs-text.ts";
 import type { Answer, Endpoint, ErrorCase, Schema } from "./endpoint.ts";
-import { statusOf } from "./errors.ts";
+import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "./errors.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 
 /** A place in the page for the authority that its reader used. */
@@ -193,7 +193,7 @@ ${deprecated === undefined ? "" : `<p><strong>Deprecated.</strong> ${prose(depre
 ${renderParameters(endpoint)}
 <h4>Example</h4><pre class="call">${escaped(callOf(endpoint))}</pre>
 ${reply}
-${renderErrors(errors)}
+${renderErrors(errors, errorFormOf(endpoint))}
 </article>`;
 }
 
@@ -255,11 +255,11 @@ function typeOf(schema: Schema): string {
   return Array.isArray(schema.type) ? schema.type.join(" or ") : String(schema.type ?? "any");
 }
 
-function renderErrors(errors: readonly ErrorCase[]): string {
+function renderErrors(errors: readonly ErrorCase[], form: ErrorForm | undefined): string {
   if (errors.length === 0) return "";
   const rows = errors.map(
     ({ code, when }) =>
-      `<tr><td>${statusOf[code]}</td><td><code>${code}</code></td><td>${prose(when)}</td></tr>`,
+      `<tr><td>${statusesOf(code, form).join(", ")}</td><td><code>${code}</code></td><td>${prose(when)}</td></tr>`,
   );
   return `<h4>Errors</h4><table><tbody>${rows.join("")}</tbody></table>`;
 }

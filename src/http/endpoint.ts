@@ -148,8 +148,11 @@ export interface Endpoint {
   readonly status?: number;
   /** Where the documentation shows a page; among those of the service when absent. */
   readonly group?: "changes" | "schema registry" | "OpenAPI";
-  /** Errors have the form that clients of a schema registry read. */
-  readonly errorForm?: "registry";
+  /**
+   * The form of its errors: `registry` as clients of a schema registry read them, `openapi` with
+   * DataHub's statuses and `error` in the body. Absent: as its path says (errors.ts).
+   */
+  readonly errorForm?: "registry" | "openapi";
   /**
    * Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts); a
    * "watcher" needs one only where tokens are asked for.

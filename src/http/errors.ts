@@ -2,8 +2,11 @@
  * Errors as this door tells them: a status, and a body of the reference's shape with our code in
  * it. Never a stack. What is no CatalogError is a fault of ours: logged whole, told as a number.
  */
+import { STATUS_CODES } from "node:http";
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { unreadableContentType } from "./json-body.ts";
+import { REGISTRY } from "./registry-form.ts";
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   malformed: 400,
@@ -22,8 +25,32 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   unavailable: 503,
 };
 
+export type ErrorForm = NonNullable<Endpoint["errorForm"]>;
+
+/** The form of the errors of a path; undefined: that of rest.li. */
+export function errorFormAt(path: string): ErrorForm | undefined {
+  if (path.startsWith(`${REGISTRY}/`)) return "registry";
+  return path.startsWith("/openapi/") ? "openapi" : undefined;
+}
+
+export const errorFormOf = ({ errorForm, path }: Endpoint): ErrorForm | undefined =>
+  errorForm ?? errorFormAt(path);
+
+/** Statuses of an error code. DataHub's OpenAPI has 400 for content, 412 for a failed condition. */
+export function statusesOf(code: ErrorCode, form: ErrorForm | undefined): readonly number[] {
+  return form === "openapi" && code === "invalid" ? [400, 412] : [statusOf[code]];
+}
+
+/** `error` in the body of `/openapi`: DataHub's words, or those of HTTP. */
+function openApiError({ code, failedCondition }: CatalogError, status: number): string {
+  if (code === "invalid") return failedCondition ? "Precondition Error" : "Validation Error";
+  return STATUS_CODES[status] ?? "Error";
+}
+
 export interface ErrorBody {
   readonly status: number;
+  /** On `/openapi` alone. */
+  readonly error?: string;
   readonly message: string;
   /** Clients of the reference show it; it never names a class of ours. */
   readonly exceptionClass: string;
@@ -40,16 +67,23 @@ export interface Failure {
 /** What went wrong, for the outside. `missing` marks an absence that is no fault. */
 export function failureOf(
   error: CatalogError,
-  options: { readonly recordPrefix: string; readonly status?: number; readonly missing?: boolean },
+  options: {
+    readonly recordPrefix: string;
+    readonly status?: number | undefined;
+    readonly missing?: boolean | undefined;
+    readonly form?: ErrorForm | undefined;
+  },
 ): Failure {
-  const status = options.status ?? statusOf[error.code];
+  const [usual = 500, condition = usual] = statusesOf(error.code, options.form);
+  const status = options.status ?? (error.failedCondition ? condition : usual);
+  const openApi = options.form === "openapi" && { error: openApiError(error, status) };
   const exceptionClass =
     options.missing === true && error.code === "not_found"
       ? `${options.recordPrefix}.metadata.restli.NonExceptionHttpErrorResponse`
       : `${options.recordPrefix}.restli.server.RestLiServiceException`;
   return {
     status,
-    body: { status, message: error.text, exceptionClass, code: error.code },
+    body: { status, ...openApi, message: error.text, exceptionClass, code: error.code },
     retryAfter: status === 429 || status === 503 ? (error.retryAfterSeconds ?? 1) : undefined,
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
-import { statusOf } from "./errors.ts";
+import { errorFormOf, statusesOf, statusOf } from "./errors.ts";
 import { momentParameters, takesMoment } from "./moments.ts";
 import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "./registry-form.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
@@ -289,10 +289,11 @@ function parameterOf(parameter: Parameter): Schema {
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> {
   const some = endpoints.some(({ reads }) => reads !== undefined);
   const reasons = new Map<number, Set<string>>();
-  for (const { errors } of endpoints) {
-    for (const { code, when } of errors) {
-      const status = statusOf[code];
-      reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
+  for (const endpoint of endpoints) {
+    for (const { code, when } of endpoint.errors) {
+      for (const status of statusesOf(code, errorFormOf(endpoint))) {
+        reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
+      }
     }
   }
   const ofRegistry = endpoints.every(({ errorForm }) => errorForm === "registry");

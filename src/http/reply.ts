@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
-import { type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
+import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { AmbiguousRequest } from "./host-check.ts";
 import { type Access, refusalAt } from "./identify.ts";
 import { type Finding, misfitOf } from "./misfit-message.ts";
@@ -44,11 +44,12 @@ export function createReplies(
     const error = noted === undefined ? fault : refusalAt(fault, noted, access);
     if (noted !== undefined) noted.failure = error;
     const unrouted = noted?.unrouted;
-    const form = noted?.endpoint?.errorForm ?? unrouted?.errorForm;
+    const form = noted?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(noted.endpoint);
     const { status, body, retryAfter } = failureOf(error, {
       recordPrefix: config.recordPrefix,
       status: unrouted?.error === error ? unrouted.status : undefined,
       missing: noted?.endpoint?.missing,
+      form,
     });
     speak(reply, noted?.protocol);
     // The framework would close the connection on a body that is still being sent, and its sender

@@ -5,7 +5,7 @@
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
-import { REGISTRY } from "./registry-form.ts";
+import { errorFormAt } from "./errors.ts";
 import { hasKey, isPathOf, type RouteTable, resourceOf } from "./route-table.ts";
 
 export interface Unrouted {
@@ -39,7 +39,7 @@ export function explainUnrouted(
   }
   const path = shown(address.path);
   const methods = methodsAt(address, table);
-  const errorForm = address.path.startsWith(`${REGISTRY}/`) ? "registry" : undefined;
+  const errorForm = errorFormAt(address.path);
   if (methods.length === 0) {
     return {
       errorForm,

@@ -666,11 +666,11 @@ const reads: readonly Read[] = [
   ].flatMap((list) =>
     (
       [
-        ["POST", "/openapi/v3/entity/datasett", list, 422],
-        ["PATCH", "/openapi/v3/entity/datasett", list, 422],
-        ["POST", "/openapi/v2/entity/datasett", list, 422],
-        ["POST", "/openapi/v3/entity/generic", { datasett: list }, 422],
-        ["PATCH", "/openapi/v3/entity/generic", { datasett: list }, 422],
+        ["POST", "/openapi/v3/entity/datasett", list, 400],
+        ["PATCH", "/openapi/v3/entity/datasett", list, 400],
+        ["POST", "/openapi/v2/entity/datasett", list, 400],
+        ["POST", "/openapi/v3/entity/generic", { datasett: list }, 400],
+        ["PATCH", "/openapi/v3/entity/generic", { datasett: list }, 400],
         ["POST", "/openapi/v3/entity/datasett/batchGet", list, 404],
         ["POST", "/openapi/v2/entity/datasett/batchGet", list, 404],
         ["POST", "/openapi/v3/entity/generic/batchGet", { datasett: list }, 404],
@@ -765,7 +765,7 @@ describe("a request with", () => {
   test.each([
     ["/entities?action=delete&action=exists", { urn: DATASET }],
     ["/entities?action=exists&action=delete", { urn: DATASET }],
-    ["/aspects?action=ingestProposal&action=ingestProposal", propose({})],
+    ["/aspects?action=ingestProposal&action=ingestProposalBatch", propose({})],
   ])("two actions is refused: %s", async (path, body) => {
     const before = await head();
     const reply = await service.client.call("POST", path, body);

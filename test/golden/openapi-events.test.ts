@@ -165,8 +165,8 @@ describe("events of all entities of a type", () => {
   });
 
   test.each([
-    ["a versioned aspect", "/openapi/v2/timeseries/dataset/status", 422],
-    ["an unknown entity type", "/openapi/v2/timeseries/starship/operation", 422],
+    ["a versioned aspect", "/openapi/v2/timeseries/dataset/status", 400],
+    ["an unknown entity type", "/openapi/v2/timeseries/starship/operation", 400],
     ["a negative count", `${path}?count=-1`, 400],
     ["another scroll id", `${path}?scrollId=x`, 400],
     ["an odd scroll id", `${path}?scrollId=${Buffer.from("null").toString("base64url")}`, 400],

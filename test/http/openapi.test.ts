@@ -122,7 +122,7 @@ describe("the OpenAPI document", () => {
 
   test("tells the statuses of errors with their reasons", () => {
     const { responses } = document.paths["/aspects"].post;
-    const statuses = ["200", "400", "401", "403", "404", "409", "413", "422", "429", "503"];
+    const statuses = ["200", "400", "401", "403", "404", "409", "410", "413", "422", "429", "503"];
     expect(Object.keys(responses)).toEqual(statuses);
     expect(responses["422"].description).toContain("`invalid`: ");
     expect(responses["422"].content["application/json"].schema).toEqual({
