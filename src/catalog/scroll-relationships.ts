@@ -10,13 +10,17 @@ import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Criterion, Filter } from "../core/filter.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import type { GraphReader, Neighbour } from "../graph/graph.ts";
+import type { GraphReader, Neighbour, Stamps } from "../graph/graph.ts";
 import type { Model } from "../model/model.ts";
+import { holds } from "../search/evaluate.ts";
+import type { Condition, SearchDocument } from "../search/search.ts";
 import { unknownEntityType } from "./address.ts";
 import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "./catalog.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import { createSearchFields } from "./search-fields.ts";
+import { createFilterCompiler } from "./search-filter.ts";
 import type { SearchCatalog } from "./search-requests.ts";
 import { withoutSoftDeleted } from "./soft-deleted.ts";
 
@@ -33,7 +37,7 @@ interface Dependencies {
   readonly model: Model;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
-  readonly reader: Pick<GraphReader, "neighbours">;
+  readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
   readonly states: { read(urns: readonly string[]): Promise<readonly EntityState[]> };
   readonly search: Pick<SearchCatalog, "scroll" | "filter">;
   readonly steps: LineageSteps;
@@ -43,6 +47,26 @@ interface Dependencies {
 }
 
 type Pass = "OUTGOING" | "INCOMING";
+
+const edgeField = (type: string) => (name: string) => ({
+  ...{ name, type, suggested: false, queried: false },
+});
+
+/** What a filter may ask of edges, by DataHub's names. */
+const edgeFields = createSearchFields({
+  fields: {
+    edge: [
+      ...["relationshipType", "source.entityType", "destination.entityType"].map(
+        edgeField("KEYWORD"),
+      ),
+      ...["source.urn", "destination.urn", "via", "createdActor", "updatedActor"].map(
+        edgeField("URN"),
+      ),
+      ...["createdOn", "updatedOn"].map(edgeField("DATETIME")),
+    ],
+  },
+  facets: [],
+});
 
 interface Plan {
   readonly types: readonly string[];
@@ -70,12 +94,43 @@ interface Place {
   readonly told: number;
 }
 
+type EdgeFound = FoundRelationship & { readonly via: string | undefined };
+
+const valuesOf = (
+  { type, source, destination, via }: EdgeFound,
+  stamps: Stamps | undefined,
+): SearchDocument["values"] => ({
+  relationshipType: [type],
+  "source.urn": [source],
+  "source.entityType": [entityTypeOf(source)],
+  "destination.urn": [destination],
+  "destination.entityType": [entityTypeOf(destination)],
+  ...(via !== undefined && { via: [via] }),
+  ...(stamps !== undefined && {
+    createdOn: [stamps.createdOn],
+    createdActor: [stamps.createdActor],
+    updatedOn: [stamps.updatedOn],
+    updatedActor: [stamps.updatedActor],
+  }),
+});
+
 const BEGINNING: Place = { scrollId: undefined, anchor: 0, pass: 0, told: 0 };
 
 export function createRelationshipScroll(
   dependencies: Dependencies,
 ): Pick<Catalog, "scrollRelationships"> {
-  const { model, reader, states, search, steps } = dependencies;
+  const { model, reader, states, search, steps, namespace } = dependencies;
+  const filters = createFilterCompiler({ namespace, expand: async (urns) => urns });
+
+  /** The edges that fulfil the condition. */
+  async function fulfilling(
+    condition: Condition | undefined,
+    edges: readonly EdgeFound[],
+  ): Promise<readonly EdgeFound[]> {
+    if (condition === undefined || edges.length === 0) return edges;
+    const stamps = await reader.stamps(edges);
+    return edges.filter((edge, i) => holds(condition, { values: valuesOf(edge, stamps[i]) }));
+  }
 
   function planOf(query: RelationshipScroll): Plan {
     const types = query.types?.length ? query.types : dependencies.relationshipTypes;
@@ -191,6 +246,7 @@ export function createRelationshipScroll(
       // What decides which edges there are; their number may change from page to page.
       const { scrollId, count: _, ...request } = query;
       let at = scrollId ? placeIn(readScrollId(scrollId, request)) : BEGINNING;
+      const { condition } = await filters.compile(query.edges, { fields: edgeFields });
       await dependencies.caughtUp();
       const found: FoundRelationship[] = [];
       const left = (place: Place) => ({
@@ -225,12 +281,19 @@ export function createRelationshipScroll(
             neighbours.map(({ urn }) => urn),
             plan,
           );
+          const edges = neighbours.map((one) => ({
+            ...edgeOf(anchor, direction, one),
+            via: one.via,
+          }));
+          const candidates = edges.filter(
+            (edge, i) => others.has(neighbours[i]?.urn ?? "") && wanted(plan, edge, direction),
+          );
+          const shown = new Set(await fulfilling(condition, candidates));
           let { told } = at;
-          for (const neighbour of neighbours) {
+          for (const edge of edges) {
             if (found.length >= count) break;
             told++;
-            const edge = edgeOf(anchor, direction, neighbour);
-            if (others.has(neighbour.urn) && wanted(plan, edge, direction)) found.push(edge);
+            if (shown.has(edge)) found.push(edge);
           }
           const done = told >= total || neighbours.length === 0;
           at = done ? { ...at, pass: at.pass + 1, told: 0 } : { ...at, told };

@@ -61,10 +61,13 @@ interface Shown {
   readonly systemMetadata: boolean;
 }
 
-/** An aspect as it is stored, or an event as it was told, which has no version. */
-export type ShownAspect =
-  | FoundAspect
-  | (Pick<FoundAspect, "name" | "value"> & { readonly system?: undefined });
+/** An aspect as it is stored, or an event of a timeseries aspect, which has no version. */
+export type ShownAspect = FoundAspect | ShownEvent;
+
+type ShownEvent = Pick<FoundAspect, "name" | "value"> & {
+  readonly version?: undefined;
+  readonly system?: FoundAspect["system"] | undefined;
+};
 
 export interface ShownEntity {
   readonly urn: string;
@@ -73,10 +76,42 @@ export interface ShownEntity {
 
 /** `{"value": …}`, with who wrote it and where it comes from where that is asked for. */
 export function aspectText(aspect: ShownAspect, systemMetadata: boolean): string {
-  if (!systemMetadata || aspect.system === undefined) return `{"value":${aspect.value}}`;
-  const { time, actor, system } = aspect;
-  const stamp = JSON.stringify({ time, actor });
-  return `{"value":${aspect.value},"systemMetadata":${JSON.stringify(system)},"auditStamp":${stamp}}`;
+  const { value, system } = aspect;
+  if (!systemMetadata || system === undefined) return `{"value":${value}}`;
+  if (aspect.version === undefined) {
+    return `{"value":${value},"systemMetadata":${JSON.stringify(system)}}`;
+  }
+  const stamp = { time: aspect.time, actor: aspect.actor };
+  // Writes of the system carry no stamps of their own.
+  const stamped = {
+    ...(aspect.version === 1 && { aspectCreated: stamp }),
+    aspectModified: stamp,
+    ...system,
+  };
+  return `{"value":${value},"systemMetadata":${JSON.stringify(stamped)},"auditStamp":${JSON.stringify(stamp)}}`;
+}
+
+/**
+ * The latest event of a timeseries aspect; with `version` not 0, the latest at or before that time in
+ * epoch milliseconds, as DataHub reads it. Undefined: there is none.
+ */
+export async function findEvent(
+  catalog: Pick<Catalog, "getTimeseriesValues">,
+  { urn, entityType, aspect }: { urn: string; entityType: string; aspect: string },
+  version = 0,
+): Promise<ShownEvent | undefined> {
+  const endTimeMillis = version === 0 ? undefined : version;
+  const { json } = await catalog.getTimeseriesValues({
+    ...{ urn, entity: entityType, aspect, endTimeMillis, limit: 1 },
+  });
+  const { values } = JSON.parse(json).value as {
+    readonly values: readonly {
+      readonly aspect: { readonly value: string };
+      readonly systemMetadata?: FoundAspect["system"];
+    }[];
+  };
+  const [event] = values;
+  return event && { name: aspect, value: event.aspect.value, system: event.systemMetadata };
 }
 
 export function entityText({ urn, aspects }: ShownEntity, shown: Shown): string {

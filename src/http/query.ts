@@ -9,7 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import { decodeOnce } from "./percent.ts";
 
 export interface Query {
-  /** The parameter's one value. Throws `malformed` when it is given twice. */
+  /** The parameter's one value. Throws `malformed` when it is given with different values. */
   one(name: string): string | undefined;
   /** All its values; undefined when it is absent. Throws `malformed` when a `List(` is not closed. */
   list(name: string): readonly string[] | undefined;
@@ -36,13 +36,14 @@ export function parseQuery(raw: string, plusIsBlank: boolean): Query {
     one(name) {
       const at = names.indexOf(name);
       if (at < 0) return undefined;
-      if (names.includes(name, at + 1)) {
-        const times = names.filter((other) => other === name).length;
-        throw new CatalogError("malformed", `parameter "${name}" is given ${times} times`, {
+      const given = values.filter((_, i) => names[i] === name).map(decode);
+      const [value = ""] = given;
+      if (given.some((other) => other !== value)) {
+        throw new CatalogError("malformed", `parameter "${name}" is given ${given.length} times`, {
           hint: "Give it once",
         });
       }
-      return unquote(decode(values[at] ?? ""));
+      return unquote(value);
     },
     list(name) {
       const at = names.indexOf(name);

@@ -92,7 +92,10 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     const path = `${base}/dataset/${encoded(urn)}/datasetProperties`;
     expect((await call("POST", path, { value: { name: "one" } })).body.value.name).toBe("one");
     const again = await call("POST", path, { value: { name: "two" } });
-    expect([again.status, again.body.code]).toEqual([422, "invalid"]);
+    expect(again).toMatchObject({
+      status: 412,
+      body: { status: 412, code: "invalid", error: "Precondition Error" },
+    });
     const written = await call("POST", `${path}?createIfNotExists=false`, {
       value: { name: "two" },
     });
@@ -130,8 +133,8 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     ["", 400, "takes no conditions"],
     ["?aspects=status", 400, "takes no conditions"],
     ["?clear=true", 400, "takes no conditions"],
-    ["/status", 422, "Expected version 7"],
-    ["/datasetKey", 422, "Expected version 7"],
+    ["/status", 412, "Expected version 7"],
+    ["/datasetKey", 412, "Expected version 7"],
   ])("DELETE %j with a condition that fails deletes nothing", async (more, status, message) => {
     const urn = datasetOf(`${version}/kept`);
     const path = `${base}/dataset/${urn}`;
@@ -253,24 +256,27 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
   });
 
   test.each([
-    ["an unknown aspect", "dataset", [{ urn: datasetOf("x"), __proto: { value: {} } }], 422],
+    ["an unknown aspect", "dataset", [{ urn: datasetOf("x"), __proto: { value: {} } }], 400],
     [
       "an unknown entity type",
       "spaceship",
       [{ urn: "urn:li:spaceship:x", status: { value: {} } }],
-      422,
+      400,
     ],
-    ["a urn of another type", "tag", [{ urn: datasetOf("x"), status: { value: {} } }], 422],
+    ["a urn of another type", "tag", [{ urn: datasetOf("x"), status: { value: {} } }], 400],
     [
       "a value that does not fit",
       "dataset",
       [{ urn: datasetOf("x"), status: { value: { removed: "maybe" } } }],
-      422,
+      400,
     ],
   ])("a body with %s is refused, and changes nothing", async (_, type, body, status) => {
     const good = { urn: datasetOf(`${version}/all-or-none`), ...properties("x") };
     const reply = await call("POST", `${base}/${type}?async=false`, [...body, good]);
-    expect(reply.status, JSON.stringify(reply.body)).toBe(status);
+    expect(reply, JSON.stringify(reply.body)).toMatchObject({
+      status,
+      body: { status, code: "invalid", error: "Validation Error" },
+    });
     expect((await call("GET", `${base}/dataset/${encoded(good.urn)}`)).status).toBe(404);
   });
 
@@ -287,12 +293,112 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     ["GET", "/dataset?sort=noSuchField", 400],
     ["GET", "/dataset?sort=urn&sortCriteria=noSuchField", 400],
     ["GET", "/dataset?sortOrder=DOWN", 400],
-    ["GET", "/spaceship", 422],
+    ["GET", "/spaceship", 400],
+    ["GET", "/dataset?count=1&count=2", 400],
     ["PUT", "/dataset", 405],
   ])("%s %s is refused", async (method, path, status) => {
     const reply = await call(method, base + path);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);
   });
+});
+
+describe("timeseries aspects at an entity", () => {
+  const urn = datasetOf("series");
+  const path = `/openapi/v3/entity/dataset/${encoded(urn)}/datasetProfile`;
+  const profile = (timestampMillis: number) => ({ timestampMillis, rowCount: timestampMillis });
+  const rowCount = ({ body }: { readonly body: { value: { rowCount: number } } }) =>
+    body.value.rowCount;
+
+  beforeAll(async () => {
+    for (const time of [100, 200, 300]) {
+      const reply = await call("POST", path, { value: profile(time) });
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    }
+  });
+
+  test("the latest event is read, or the latest at or before a version", async () => {
+    expect(rowCount(await call("GET", path))).toBe(300);
+    expect(rowCount(await call("GET", `${path}?version=250`))).toBe(200);
+    expect(rowCount(await call("GET", `${path}?version=100`))).toBe(100);
+    expect((await call("GET", `${path}?version=99`)).status).toBe(404);
+    const { body } = await call("GET", `${path}?systemMetadata=true`);
+    expect(body.systemMetadata.lastObserved).toEqual(expect.any(Number));
+    expect((await call("HEAD", path)).status).toBe(204);
+    const none = path.replace("series", "no-series");
+    expect((await call("HEAD", none)).status).toBe(404);
+  });
+
+  test("batchGet and a read of the entity return events with other aspects", async () => {
+    const members = [
+      { urn, datasetProfile: {}, status: {} },
+      { urn, datasetProfile: { headers: { "If-Version-Match": "150" } } },
+    ];
+    const { body } = await call("POST", "/openapi/v3/entity/dataset/batchGet", members);
+    expect(body.map((one: Record<string, unknown>) => one.datasetProfile)).toMatchObject([
+      { value: { rowCount: 300 } },
+      { value: { rowCount: 100 } },
+    ]);
+    const entity = path.replace("/datasetProfile", "?aspects=datasetProfile,datasetKey");
+    expect((await call("GET", entity)).body).toMatchObject({
+      ...{ urn, datasetKey: { value: { origin: "PROD" } } },
+      datasetProfile: { value: { rowCount: 300 } },
+    });
+  });
+
+  test("DELETE removes the events with the newest timestamp", async () => {
+    await call("POST", path, { value: { ...profile(300), messageId: "again" } });
+    expect((await call("DELETE", path)).status).toBe(200);
+    expect(rowCount(await call("GET", path))).toBe(200);
+    expect((await call("DELETE", path)).status).toBe(200);
+    expect((await call("DELETE", path)).status).toBe(200);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("DELETE", path)).status).toBe(404);
+  });
+});
+
+test("an entity of any type is read and deleted by its urn alone", async () => {
+  const urn = "urn:li:tag:anyType";
+  const path = `/openapi/v3/entity/generic/${encoded(urn)}`;
+  await call("POST", "/openapi/v3/entity/tag?async=false", [
+    { urn, tagProperties: { value: { name: "any" } } },
+  ]);
+  expect((await call("GET", path)).body).toMatchObject({
+    ...{ urn, tagProperties: { value: { name: "any" } } },
+  });
+  expect((await call("HEAD", path)).status).toBe(204);
+  expect((await call("DELETE", path)).status).toBe(200);
+  expect((await call("GET", path)).status).toBe(404);
+  expect((await call("GET", "/openapi/v3/entity/generic/nonsense")).status).toBe(400);
+});
+
+test("a parameter that is repeated with the same value is accepted", async () => {
+  const { status } = await call("GET", "/openapi/v3/entity/dataset?count=1&count=1");
+  expect(status).toBe(200);
+});
+
+test("a scroll has facets, and stamps in the system metadata", async () => {
+  const urn = "urn:li:tag:scrolled";
+  const { position } = await call("POST", "/openapi/v3/entity/tag?async=false", [
+    { urn, tagProperties: { value: { name: "scrolled" } } },
+  ]);
+  await seen("/openapi/v3/entity/tag?count=0", position);
+  const scroll = (query: string) =>
+    call("POST", `/openapi/v3/entity/scroll?systemMetadata=true&${query}`, {
+      ...{ entities: ["tag"], aspects: ["tagProperties"] },
+      filter: { and: [{ criteria: [{ field: "urn", values: [urn] }] }] },
+    });
+  const stamp = { time: expect.any(Number), actor: expect.stringMatching(/^urn:li:corpuser:/) };
+  const { body } = await scroll("skipAggregation=false");
+  expect(body.entities).toMatchObject([
+    {
+      tagProperties: {
+        ...{ value: { name: "scrolled" }, auditStamp: stamp },
+        systemMetadata: { aspectCreated: stamp, aspectModified: stamp },
+      },
+    },
+  ]);
+  expect(body.facets).toContainEqual(expect.objectContaining({ name: "_entityType" }));
+  expect((await scroll("")).body.facets).toEqual([]);
 });
 
 test("entities of several types are written and read in one request", async () => {
@@ -469,6 +575,35 @@ describe("edges", () => {
     expect(ends(await scroll(own, { destinationFilter: named }))).toEqual([[c, b]]);
   });
 
+  test("whose own fields fulfil a filter", async () => {
+    const scroll = (...criteria: readonly object[]) =>
+      pages(
+        "/openapi/v3/relationship/scroll?count=1&relationshipTypes=DownstreamOf&relationshipTypes=OwnedBy",
+        { edgeFilter: { and: [{ criteria }] } },
+        edges,
+      );
+    const is = (field: string, ...values: readonly string[]) => ({
+      ...{ field, values, condition: "EQUAL" },
+    });
+    expect(ends(await scroll(is("relationshipType", "DownstreamOf"), is("source.urn", b)))).toEqual(
+      [[b, a]],
+    );
+    expect(ends(await scroll(is("destination.entityType", "corpuser")))).toEqual(
+      expect.arrayContaining([
+        [a, owner],
+        [b, owner],
+      ]),
+    );
+    const since = { field: "createdOn", values: ["1"], condition: "GREATER_THAN" };
+    const own = [is("destination.urn", a), since];
+    expect(ends(await scroll(...own))).toEqual([
+      [b, a],
+      [c, a],
+    ]);
+    const future = { ...since, values: [String(Date.now() + 3_600_000)] };
+    expect(await scroll(is("destination.urn", a), future)).toEqual([]);
+  });
+
   test("of one entity", async () => {
     const path = `/openapi/v3/relationship/dataset/${encoded(a)}`;
     const incoming = await call("GET", `${path}?direction=INCOMING&relationshipType=DownstreamOf`);
@@ -515,11 +650,11 @@ describe("edges", () => {
     ["/openapi/v3/relationship/scroll?direction=SIDEWAYS", {}, 400],
     ["/openapi/v3/relationship/scroll?count=0", {}, 400],
     ["/openapi/v3/relationship/scroll?scrollId=x", {}, 400],
-    ["/openapi/v3/relationship/scroll?sourceTypes=spaceship", {}, 422],
+    ["/openapi/v3/relationship/scroll?sourceTypes=spaceship", {}, 400],
     [
       "/openapi/v3/relationship/scroll",
-      { edgeFilter: { and: [{ criteria: [{ field: "x" }] }] } },
-      422,
+      { edgeFilter: { and: [{ criteria: [{ field: "x", values: ["y"] }] }] } },
+      400,
     ],
     [
       "/openapi/v3/relationship/scroll",

@@ -2,7 +2,6 @@
  * /openapi/v3/entity and /openapi/v2/entity: entities and aspects, read one by one or several at
  * once.
  */
-import type { FoundEntity } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../core/json.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";
@@ -12,8 +11,10 @@ import {
   aspectText,
   entitiesText,
   entityText,
+  findEvent,
   type ModelNames,
   namedAspects,
+  type ShownEntity,
   unfit,
   type Version,
 } from "../openapi-forms.ts";
@@ -44,7 +45,17 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     errors: [...forms.notThere, ...momentErrors],
   } as const;
   const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
-  const ofAspect = { ...row, path: `${base}/{entity}/{urn}/{aspect}` } as const;
+  const ofAspect = {
+    ...row,
+    path: `${base}/{entity}/{urn}/{aspect}`,
+    reads: ["entities", "timeseries"],
+  } as const;
+
+  /** The aspect in a version, or an event of a timeseries aspect. */
+  const findShown = (catalog: Backing["catalog"], place: Place, version: number) =>
+    names.isTimeseries(place.entityType, place.aspect)
+      ? findEvent(catalog, place, version)
+      : catalog.findAspect(place.urn, place.aspect, version);
   const sample = `${base}/dataset/${ordersKey}`;
 
   return [
@@ -78,9 +89,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       async handle(ask, { catalog }) {
         const { urn, entityType } = placeOf(ask, names);
         const asked = ask.parameters as Asked;
-        const aspects = namedAspects(names, entityType, asked);
-        const [found] = await catalog.findEntities([urn], aspects);
-        if (found?.exists !== true) throw noEntity(urn);
+        const aspects = namedAspects(names, entityType, asked) ?? [];
+        const member = { ...Object.fromEntries(aspects.map((name) => [name, {}])), urn };
+        const [found] = await findMembers([member], { entityType, names, catalog });
+        if (found === undefined) throw noEntity(urn);
         const { systemMetadata = false } = asked;
         return { json: entityText(found, { version, systemMetadata }) };
       },
@@ -97,9 +109,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       status: 204,
       example: { path: `${sample}/ownership` },
       async handle(ask, { catalog }) {
-        const { urn, aspect } = placeOf(ask, names);
+        const place = placeOf(ask, names);
+        const { urn, aspect } = place;
         const { includeSoftDelete = false } = ask.parameters as Asked;
-        const there = await catalog.findAspect(urn, aspect, 0);
+        const there = await findShown(catalog, place, 0);
         if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
           throw noAspect(urn, aspect);
         }
@@ -117,7 +130,8 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
           name: "version",
           in: "query",
           type: "long",
-          about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
+          about:
+            "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest. Of a timeseries aspect: the latest event at or before that time, in epoch milliseconds",
         },
         ...momentParameters,
       ],
@@ -128,9 +142,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         reply: { value: { owners: [{ owner: "urn:li:corpuser:mira", type: "DATAOWNER" }] } },
       },
       async handle(ask, { catalog }) {
-        const { urn, aspect } = placeOf(ask, names);
+        const place = placeOf(ask, names);
+        const { urn, aspect } = place;
         const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
-        const found = await catalog.findAspect(urn, aspect, number);
+        const found = await findShown(catalog, place, number);
         if (found === undefined) throw noAspect(urn, aspect, number);
         return { json: aspectText(found, systemMetadata) };
       },
@@ -142,7 +157,8 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       name: `batchGetEntities${suffix}`,
       summary: "Read several entities",
       about:
-        'Each member names its urn, and as further members (`{}`) the aspects that it asks for: all without any. With `headers: {"If-Version-Match": "3"}` in it, that value of the aspect. Entities that are not there are left out.',
+        'Each member names its urn, and as further members (`{}`) the aspects that it asks for: all versioned ones without any. With `headers: {"If-Version-Match": "3"}` in it, that value of the aspect; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are left out.',
+      reads: ["entities", "timeseries"],
       parameters: [forms.entity, forms.systemMetadata, ...momentParameters],
       body: forms.entitiesAsked,
       reply: forms.listOf(forms.entityOut[version]),
@@ -176,7 +192,7 @@ export type Member = Readonly<Record<string, unknown>> & { readonly urn: string 
 export async function findMembers(
   members: readonly Member[],
   around: { readonly entityType: string; readonly names: ModelNames } & Pick<Backing, "catalog">,
-): Promise<readonly FoundEntity[]> {
+): Promise<readonly ShownEntity[]> {
   const { entityType, names, catalog } = around;
   for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
   const named = members.map((member) =>
@@ -197,7 +213,10 @@ export async function findMembers(
     if (asked.length === 0 || !entity.exists) return entity;
     const aspects = await Promise.all(
       asked.map(async ({ name, version }) => {
-        // What was written once is version n for ever, also when it has no value now.
+        if (names.isTimeseries(entityType, name)) {
+          return findEvent(catalog, { urn: entity.urn, entityType, aspect: name }, version);
+        }
+        // A value that was written once is version n for ever, also when the aspect was deleted.
         return version === 0
           ? entity.aspects.find((aspect) => aspect.name === name)
           : catalog.findAspect(entity.urn, name, version);

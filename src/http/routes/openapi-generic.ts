@@ -1,12 +1,13 @@
 /** OpenAPI doors: entities of several types in one request. */
 import { PLACE, type Proposal } from "../../catalog/catalog.ts";
 import { type JsonObject, jsonObject } from "../../core/json.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import { entitiesText, type ModelNames, proposalsIn, written } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
-import { findMembers, type Member } from "./openapi-entities.ts";
-import { write } from "./openapi-writes.ts";
+import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
+import { entityWrites, write } from "./openapi-writes.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
@@ -28,6 +29,32 @@ const byType = (items: unknown): BodySchema => ({
   additionalProperties: items,
   description: "Lists as of one type, by entity type",
 });
+
+/** The endpoint of one type, for the type that the urn names. */
+function ofUrnType(endpoint: Endpoint, name: string): Endpoint {
+  const path = endpoint.path.replace("{entity}", "generic");
+  return {
+    ...endpoint,
+    path,
+    name,
+    parameters: endpoint.parameters?.filter((parameter) => parameter.name !== "entity"),
+    example: {
+      ...endpoint.example,
+      path: endpoint.example.path.replace(/\/entity\/[^/]+\//, "/entity/generic/"),
+    },
+    handle: (ask, backing) =>
+      endpoint.handle(
+        { ...ask, path: { ...ask.path, entity: entityTypeOf(ask.path.urn ?? "") } },
+        backing,
+      ),
+  };
+}
+
+/** GET, HEAD and DELETE of /openapi/v3/entity/generic/{urn}. */
+const genericUrnRoutes = (names: ModelNames): readonly Endpoint[] =>
+  [...entityReads("v3", names), ...entityWrites("v3", names)]
+    .filter(({ path }) => path === "/openapi/v3/entity/{entity}/{urn}")
+    .map((endpoint) => ofUrnType(endpoint, endpoint.name.replace("ntity", "ntityOfAnyType")));
 
 /** /openapi/v3/entity/generic: what the doors of one type take, under the name of each. */
 export function genericRoutes(names: ModelNames): readonly Endpoint[] {
@@ -61,6 +88,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const parameters = [forms.asynchronous(true), forms.systemMetadata];
   const example = { path: `${path}?async=false`, reply: { dataset: sampleList } };
   return [
+    ...genericUrnRoutes(names),
     {
       ...change,
       method: "POST",

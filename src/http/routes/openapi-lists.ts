@@ -64,7 +64,7 @@ const finding: readonly Parameter[] = [
     name: "skipAggregation",
     in: "query",
     type: "boolean",
-    about: "Without facets; `true` when absent",
+    about: "`facets` is empty; `true` when absent",
   },
   forms.systemMetadata,
 ];
@@ -158,7 +158,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
     "Found by the search view, in the order of their urns unless sorted; read from the aspects. An entity that was deleted meanwhile is left out.";
   const row = { kind: "page", group: "OpenAPI", reads: "search", errors: searchErrors } as const;
   const member = version === "v3" ? "entities" : "results";
-  const sample = { [member]: [sampleEntity[version]], totalCount: 1 };
+  const sample = { [member]: [sampleEntity[version]], totalCount: 1, facets: [] };
 
   return [
     {
@@ -231,7 +231,7 @@ async function page(request: SearchRequest, around: Around): Promise<Answer> {
   const { asked, aspects, version, backing } = around;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(sliceOf(asked)))
-    return { json: JSON.stringify({ [member]: [], totalCount: 0 }) };
+    return { json: JSON.stringify({ [member]: [], totalCount: 0, facets: [] }) };
   const { sort = [], sortCriteria = sort, systemMetadata = false } = asked;
   const order = orderOf(asked);
   const fields = sortCriteria.flatMap((one) => one.split(",")).map((field) => ({ field, order }));
@@ -256,7 +256,7 @@ async function page(request: SearchRequest, around: Around): Promise<Answer> {
     ...(found.scrollId === undefined ? [] : [`"scrollId":${JSON.stringify(found.scrollId)}`]),
     `"${member}":${entitiesText(there, { version, systemMetadata })}`,
     `"totalCount":${found.total}`,
-    ...(asked.skipAggregation === false ? [`"facets":${facetsText(found.facets)}`] : []),
+    `"facets":${facetsText(found.facets)}`,
   ];
   return { json: `{${members.join(",")}}`, position: found.position };
 }

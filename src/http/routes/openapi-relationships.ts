@@ -106,24 +106,17 @@ interface EdgesBody {
   readonly edgeFilter?: OpenApiFilter | null;
 }
 
-/** INCOMING: what is called source is where the edge ends. */
-function endsOf({ parameters, body }: Ask): Pick<RelationshipScroll, "source" | "destination"> {
+type AskedEdges = Pick<RelationshipScroll, "source" | "destination" | "edges">;
+
+/** INCOMING: source and destination change places; fields of edges keep their meaning. */
+function edgesOf({ parameters, body }: Ask): AskedEdges {
   const asked = parameters as Asked;
   const { sourceFilter, destinationFilter, edgeFilter } = body as EdgesBody;
-  if (filterOf(edgeFilter) !== undefined) {
-    throw new CatalogError(
-      "invalid",
-      "edgeFilter is given, but edges have no fields to filter by",
-      {
-        hint: "Name relationshipTypes, or filter the ends",
-      },
-    );
-  }
   const source = endFilter(asked.sourceTypes, sourceFilter);
   const destination = endFilter(asked.destinationTypes, destinationFilter);
   return directionOf(asked) === "INCOMING"
-    ? { source: destination, destination: source }
-    : { source, destination };
+    ? { source: destination, destination: source, edges: filterOf(edgeFilter) }
+    : { source, destination, edges: filterOf(edgeFilter) };
 }
 
 const endFilter = (
@@ -141,9 +134,9 @@ function directionOf({ direction: told = "OUTGOING" }: Asked): "INCOMING" | "OUT
 const errors = [
   {
     code: "malformed",
-    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, or the scroll id is of another request",
+    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, edges have no such field, or the scroll id is of another request",
   },
-  { code: "invalid", when: "an entity type is unknown, or edges are filtered" },
+  { code: "invalid", when: "an entity type is unknown" },
 ] as const;
 
 const row = { kind: "page", group: "OpenAPI", reads: "relationships", errors } as const;
@@ -175,7 +168,11 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         properties: {
           sourceFilter: openApiFilter,
           destinationFilter: openApiFilter,
-          edgeFilter: openApiFilter,
+          edgeFilter: {
+            ...openApiFilter,
+            description:
+              "On `relationshipType`, `source.urn`, `source.entityType`, `destination.urn`, `destination.entityType`, `via`, `createdOn`, `createdActor`, `updatedOn` and `updatedActor`",
+          },
         },
       },
       reply: pageReply,
@@ -186,7 +183,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       },
       handle(ask, { catalog }) {
         const asked = ask.parameters as Asked;
-        return scrolled({ ...scrollOf(asked), ...endsOf(ask) }, { asked, catalog });
+        return scrolled({ ...scrollOf(asked), ...edgesOf(ask) }, { asked, catalog });
       },
     },
     {

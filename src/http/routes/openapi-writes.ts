@@ -6,6 +6,7 @@ import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
 import {
   aspectText,
   entitiesText,
+  findEvent,
   type ModelNames,
   proposalOf,
   proposalsIn,
@@ -108,6 +109,21 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       if (timeseriesRows > 0) found.push(aspectName);
     }
     return found;
+  }
+
+  /** As DataHub deletes a timeseries aspect. Throws `not_found` when it has no events. */
+  async function deleteNewest(
+    place: { readonly urn: string; readonly entityType: string; readonly aspect: string },
+    { caller }: Ask,
+    backing: Backing,
+  ): Promise<Answer> {
+    const { urn, aspect: aspectName } = place;
+    const event = await findEvent(backing.catalog, place);
+    if (event === undefined) throw noAspect(urn, aspectName);
+    const { timestampMillis } = JSON.parse(event.value) as { readonly timestampMillis: number };
+    const range = { startTimeMillis: timestampMillis, endTimeMillis: timestampMillis };
+    const { position } = await backing.catalog.delete({ urn, aspectName, ...range }, caller);
+    return answerTo(position, backing);
   }
 
   return [
@@ -267,12 +283,17 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       method: "DELETE",
       name: `deleteAspect${suffix}`,
       summary: "Delete one aspect",
-      about: "The key aspect stands for the whole entity.",
+      about:
+        "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
       parameters: [forms.entity, forms.urn, forms.aspect],
       errors: [...writeErrors, { code: "not_found", when: "there is no such aspect" }],
       example: { path: `${sample}/ownership` },
       async handle(ask, backing) {
-        const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+        const place = placeOf(ask, names);
+        const { urn, entityType, aspect: aspectName } = place;
+        if (names.isTimeseries(entityType, aspectName) && ask.conditions === undefined) {
+          return deleteNewest(place, ask, backing);
+        }
         const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
         // With conditions it is told as a proposal, which keeps them.
         if (isKey && ask.conditions === undefined) {
