@@ -56,9 +56,14 @@ export function createModelNames(entities: readonly EntityOutline[]): ModelNames
   };
 }
 
-interface Shown {
-  readonly version: Version;
+interface ShownParts {
   readonly systemMetadata: boolean;
+  /** Of an asynchronous write: it is part of the system metadata, which is then always shown. */
+  readonly traceId?: string | undefined;
+}
+
+interface Shown extends ShownParts {
+  readonly version: Version;
 }
 
 /** An aspect as it is stored, or an event of a timeseries aspect, which has no version. */
@@ -74,19 +79,26 @@ export interface ShownEntity {
   readonly aspects: readonly ShownAspect[];
 }
 
-/** `{"value": …}`, with who wrote it and where it comes from where that is asked for. */
-export function aspectText(aspect: ShownAspect, systemMetadata: boolean): string {
+/** `{"value": …}`, on request with system metadata and audit stamp. */
+export function aspectText(aspect: ShownAspect, shown: ShownParts): string {
   const { value, system } = aspect;
-  if (!systemMetadata || system === undefined) return `{"value":${value}}`;
+  const { systemMetadata, traceId } = shown;
+  if (!systemMetadata && traceId === undefined) return `{"value":${value}}`;
+  const traced = traceId !== undefined && {
+    properties: { ...system?.properties, telemetryTraceId: traceId },
+  };
   if (aspect.version === undefined) {
-    return `{"value":${value},"systemMetadata":${JSON.stringify(system)}}`;
+    return system === undefined && traceId === undefined
+      ? `{"value":${value}}`
+      : `{"value":${value},"systemMetadata":${JSON.stringify({ ...system, ...traced })}}`;
   }
   const stamp = { time: aspect.time, actor: aspect.actor };
-  // Writes of the system carry no stamps of their own.
   const stamped = {
+    // Writes of the system carry no stamps of their own.
     ...(aspect.version === 1 && { aspectCreated: stamp }),
     aspectModified: stamp,
     ...system,
+    ...traced,
   };
   return `{"value":${value},"systemMetadata":${JSON.stringify(stamped)},"auditStamp":${JSON.stringify(stamp)}}`;
 }
@@ -116,7 +128,7 @@ export async function findEvent(
 
 export function entityText({ urn, aspects }: ShownEntity, shown: Shown): string {
   const members = aspects.map(
-    (aspect) => `${JSON.stringify(aspect.name)}:${aspectText(aspect, shown.systemMetadata)}`,
+    (aspect) => `${JSON.stringify(aspect.name)}:${aspectText(aspect, shown)}`,
   );
   const head = `{"urn":${JSON.stringify(urn)}`;
   if (shown.version === "v2") return `${head},"aspects":{${members.join(",")}}}`;
@@ -225,15 +237,33 @@ export function unfit(place: string, found: unknown, hint: string): CatalogError
   return new CatalogError("malformed", `${place.replace(/^\./, "")} is ${shown}`, { hint });
 }
 
+/** Urns of the entities that patches will create; none when the request will be rejected. */
+export async function createdByPatches(
+  proposals: readonly Proposal[],
+  catalog: Pick<Catalog, "filterExisting">,
+): Promise<ReadonlySet<string>> {
+  const patches = proposals.filter(({ changeType }) => changeType === "PATCH");
+  const urns = [...new Set(patches.map(({ entityUrn = "" }) => entityUrn))];
+  if (urns.length === 0) return new Set();
+  try {
+    const there = new Set(await catalog.filterExisting(urns, { includeSoftDelete: true }));
+    return new Set(urns.filter((urn) => !there.has(urn)));
+  } catch (error) {
+    if (error instanceof CatalogError) return new Set();
+    throw error;
+  }
+}
+
 /**
- * What was written, as it is now: each entity once, with the aspects that the request named, and of
- * each series the event that it told last; without any values of aspects where all of it is more than
- * an answer holds, since what is written is not refused any more.
+ * The entities of a write as they are now, each once: the aspects that the request named, all aspects
+ * of the `created` ones, and the last event of each timeseries aspect. Values are left out when they
+ * exceed the size of a response, because the write can no longer be rejected.
  */
 export async function written(
   proposals: readonly Proposal[],
   catalog: Pick<Catalog, "findEntities">,
   names: ModelNames,
+  created: ReadonlySet<string> = new Set(),
 ): Promise<readonly ShownEntity[]> {
   const named = new Map<string, Set<string>>();
   const events = new Map<string, Map<string, ShownAspect>>();
@@ -247,14 +277,15 @@ export async function written(
     events.set(entityUrn, (events.get(entityUrn) ?? new Map()).set(aspectName, event));
   }
   const urns = [...named.keys()];
-  const all = [...new Set(proposals.map(({ aspectName = "" }) => aspectName))];
+  const all =
+    created.size > 0 ? undefined : [...new Set(proposals.map(({ aspectName = "" }) => aspectName))];
   const found = await catalog.findEntities(urns, all).catch((error: unknown) => {
     if (!(error instanceof CatalogError && error.code === "too_large")) throw error;
     return catalog.findEntities(urns, []);
   });
   return found.map(({ urn, aspects }, i) => {
     const asked = urns[i] ?? "";
-    const values = aspects.filter(({ name }) => named.get(asked)?.has(name));
+    const values = aspects.filter(({ name }) => created.has(asked) || named.get(asked)?.has(name));
     return { urn, aspects: [...values, ...(events.get(asked)?.values() ?? [])] };
   });
 }

@@ -147,7 +147,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
         const found = await findShown(catalog, place, number);
         if (found === undefined) throw noAspect(urn, aspect, number);
-        return { json: aspectText(found, systemMetadata) };
+        return { json: aspectText(found, { systemMetadata }) };
       },
     },
     {

@@ -4,10 +4,16 @@ import { type JsonObject, jsonObject } from "../../core/json.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
-import { entitiesText, type ModelNames, proposalsIn, written } from "../openapi-forms.ts";
+import {
+  createdByPatches,
+  entitiesText,
+  type ModelNames,
+  proposalsIn,
+  written,
+} from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
 import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
-import { entityWrites, write } from "./openapi-writes.ts";
+import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
@@ -72,13 +78,17 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
     const { async = true, systemMetadata = false } = ask.parameters as Asked;
     const proposals = ask.proposals ?? listed(ask, changeType);
+    if (async && changeType === "PATCH") {
+      return { ...(await write(proposals, ask, backing)), status: 202 };
+    }
+    const created = await createdByPatches(proposals, backing.catalog);
     const answer = await write(proposals, ask, backing);
-    if (async && changeType === "PATCH") return { ...answer, status: 202 };
+    const traceId = async ? traceIdOf(answer) : undefined;
     const members: string[] = [];
     const byName = Map.groupBy(proposals, nameIn);
     for (const name of jsonObject(ask.body) ? Object.keys(ask.body) : byName.keys()) {
-      const found = await written(byName.get(name) ?? [], backing.catalog, names);
-      const text = entitiesText(found, { version: "v3", systemMetadata });
+      const found = await written(byName.get(name) ?? [], backing.catalog, names, created);
+      const text = entitiesText(found, { version: "v3", systemMetadata, traceId });
       members.push(`${JSON.stringify(name)}:${text}`);
     }
     return { ...answer, ...(async && { status: 202 }), json: `{${members.join(",")}}` };

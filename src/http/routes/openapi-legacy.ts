@@ -151,7 +151,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           .filter(({ exists }) => exists)
           .map(({ urn, entityType, aspects: values }) => {
             const texts = values.map(
-              (one) => `${JSON.stringify(one.name)}:${aspectText(one, false)}`,
+              (one) => `${JSON.stringify(one.name)}:${aspectText(one, { systemMetadata: false })}`,
             );
             const quoted = JSON.stringify(urn);
             return `${quoted}:{"entityName":${JSON.stringify(entityType)},"urn":${quoted},"aspects":{${texts.join(",")}}}`;

@@ -1,11 +1,13 @@
 /** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
 import type { Ingested, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { jsonObject } from "../../core/json.ts";
 import { withConditions } from "../conditions.ts";
 import type { Answer, Ask, Backing, Endpoint, Schema } from "../endpoint.ts";
 import {
-  aspectText,
+  createdByPatches,
   entitiesText,
+  entityText,
   findEvent,
   type ModelNames,
   proposalOf,
@@ -30,7 +32,6 @@ interface Asked {
 }
 
 const removed = { status: { value: { removed: false } } };
-const notRemoved = { value: { removed: false } };
 
 const writeAbout =
   "All or none. The answer comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
@@ -48,6 +49,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
   const sample = `${base}/dataset/${ordersKey}`;
   const patch = [{ op: "add", path: "/removed", value: false }];
+  const shownSample = (aspects: Schema): Schema =>
+    version === "v3" ? { urn: orders, ...aspects } : { urn: orders, aspects };
 
   function listed({ body, path }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
     const entityType = names.known(path.entity ?? "", "invalid");
@@ -56,19 +59,23 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
 
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
     const { systemMetadata = false, async = true } = ask.parameters as Asked;
+    const { catalog } = backing;
     const proposals = ask.proposals ?? listed(ask, changeType);
+    if (async && changeType === "PATCH") {
+      return { ...(await write(proposals, ask, backing)), status: 202 };
+    }
+    const created = await createdByPatches(proposals, catalog);
     const answer = await write(proposals, ask, backing);
-    if (async && changeType === "PATCH") return { ...answer, status: 202 };
-    const json = entitiesText(await written(proposals, backing.catalog, names), {
-      version,
-      systemMetadata,
-    });
+    const entities = await written(proposals, catalog, names, created);
+    const traceId = async ? traceIdOf(answer) : undefined;
+    const json = entitiesText(entities, { version, systemMetadata, traceId });
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
   function single(ask: Ask, changeType: Proposal["changeType"]): Proposal {
     const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
-    return proposalOf(ask.body, { urn, entityType, changeType, aspectName, place: "" });
+    const body = version === "v2" && changeType !== "PATCH" ? wrapped(ask.body) : ask.body;
+    return proposalOf(body, { urn, entityType, changeType, aspectName, place: "" });
   }
 
   function kindOf(ask: Ask): Proposal["changeType"] {
@@ -80,17 +87,15 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   }
 
   async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
-    const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+    const { urn } = placeOf(ask, names);
     const { systemMetadata = false, async = false } = ask.parameters as Asked;
-    const told = ask.proposals?.[0] ?? single(ask, changeType);
-    const answer = await write([told], ask, backing);
-    const found = names.isTimeseries(entityType, aspectName)
-      ? undefined
-      : await backing.catalog.findAspect(urn, aspectName, 0);
-    const value = told.aspect?.value;
-    // Values of large bodies are texts.
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    const json = found === undefined ? `{"value":${text}}` : aspectText(found, systemMetadata);
+    const { catalog } = backing;
+    const proposals = ask.proposals ?? [single(ask, changeType)];
+    const created = await createdByPatches(proposals, catalog);
+    const answer = await write(proposals, ask, backing);
+    const [entity = { urn, aspects: [] }] = await written(proposals, catalog, names, created);
+    const traceId = async ? traceIdOf(answer) : undefined;
+    const json = entityText(entity, { version, systemMetadata, traceId });
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
@@ -240,12 +245,15 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           about: "Only where the entity is not there; `false` when absent",
         },
       ],
-      body: { ...forms.aspectIn, type: "object", required: ["value"], properties: aspectMembers },
-      reply: forms.aspectOut,
+      body:
+        version === "v3"
+          ? { ...forms.aspectIn, type: "object", required: ["value"], properties: aspectMembers }
+          : { type: "object", properties: {}, description: "The aspect itself" },
+      reply: forms.entityOut[version],
       example: {
         path: `${sample}/ownership?createIfNotExists=false`,
-        body: { value: { owners: [] } },
-        reply: { value: { owners: [] } },
+        body: version === "v3" ? { value: { owners: [] } } : { owners: [] },
+        reply: shownSample({ ownership: { value: { owners: [] } } }),
       },
       proposals: (ask) => [single(ask, kindOf(ask))],
       handle: (ask, backing) => one(ask, backing, kindOf(ask)),
@@ -269,8 +277,9 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           ...patchMembers,
         },
       },
-      reply: forms.aspectOut,
-      example: { path: `${sample}/status`, body: { patch }, reply: notRemoved },
+      about: "When the patch creates the entity, the response has its default aspects, too.",
+      reply: forms.entityOut[version],
+      example: { path: `${sample}/status`, body: { patch }, reply: shownSample(removed) },
       handle(ask, backing) {
         const { headers, systemMetadata, ...sent } = ask.body as Schema;
         const told = Object.entries(sent).filter(([, value]) => value !== null);
@@ -307,6 +316,19 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     },
   ];
 }
+
+/** `{value}` of v3; in v2 the body is the aspect itself, and `{value}` is accepted, too. */
+function wrapped(body: unknown): unknown {
+  const members = jsonObject(body) ? Object.keys(body) : [];
+  const isWrapped =
+    jsonObject(body) &&
+    jsonObject(body.value) &&
+    members.every((name) => Object.hasOwn(aspectMembers, name));
+  return isWrapped ? body : { value: body };
+}
+
+export const traceIdOf = ({ headers }: Answer): string | undefined =>
+  headers?.traceparent?.split("-")[1];
 
 const { value: _, ...patchMembers } = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
 const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
