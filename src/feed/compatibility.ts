@@ -92,7 +92,8 @@ function cannotRead(reader: string, writer: string): string | undefined {
     typeOf(reader).createResolver(typeOf(writer));
     return undefined;
   } catch (cause) {
-    return saidBy(cause);
+    // The library fails so where a type that is no record meets one that is.
+    return cause instanceof TypeError ? "the types differ" : saidBy(cause);
   }
 }
 

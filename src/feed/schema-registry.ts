@@ -321,7 +321,11 @@ function refuseIncompatible(subject: string, findings: readonly string[]): void 
     "conflict",
     409,
     `Schema being registered is incompatible with an earlier schema for subject "${subject}": ${findings.join("; ")}`,
-    { hint: `PUT /schema-registry/api/config/${encodeURIComponent(subject)} sets another level` },
+    {
+      hint: isOwn(subject)
+        ? "The service reads and writes this topic itself. Register the schema under another subject"
+        : `PUT /schema-registry/api/config/${encodeURIComponent(subject)} sets another level`,
+    },
   );
 }
 

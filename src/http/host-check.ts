@@ -26,10 +26,18 @@ export function createHostRule(options: {
 }): HostRule | undefined {
   if (!options.loopback && options.allowed.length === 0) return undefined;
   const names = new Set(["localhost", "[::1]", ...options.allowed.map(normalized)]);
-  return (authority) => {
+  // Most requests name the host that the one before named.
+  let last: string | undefined;
+  const allows = (authority: string): boolean => {
     const name = AUTHORITY.exec(authority.toLowerCase())?.[1];
     if (name === undefined) return false;
     return names.has(name) || (name.startsWith("127.") && isIP(name) === 4);
+  };
+  return (authority) => {
+    if (authority === last) return true;
+    if (!allows(authority)) return false;
+    last = authority;
+    return true;
   };
 }
 

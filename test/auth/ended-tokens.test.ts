@@ -1,5 +1,7 @@
 /** A response ends soon after its token does: a feed, a wait, a body that is still being sent. */
+import { once } from "node:events";
 import { type ClientRequest, request } from "node:http";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded } from "../support/client.ts";
@@ -72,6 +74,30 @@ test("the feed of JSON lines ends with its token, too", async () => {
   await endings["is revoked"]?.(user);
   await response.text();
   expect(response.status).toBe(200);
+});
+
+test("a client that does not read its feed is disconnected", async () => {
+  const user = await newUser();
+  const description = "x".repeat(1024 * 1024);
+  for (let n = 0; n < 16; n++) {
+    await writeAsOperator(service, `urn:li:tag:large${n}`, "tagProperties", {
+      name: "",
+      description,
+    });
+  }
+  const { hostname, port } = new URL(service.address);
+  const socket = connect(Number(port), hostname);
+  const head = ["GET /changes?from=start HTTP/1.1", "Host: localhost", "Accept: text/event-stream"];
+  socket.write([...head, `Authorization: Bearer ${user.token}`, "", ""].join("\r\n"));
+  await once(socket, "data");
+  socket.pause();
+  await endings["is revoked"]?.(user);
+  // What is written to a closed connection fails, also while nothing is read.
+  const failed = once(socket, "error");
+  const writing = setInterval(() => socket.write("\r\n"), 20);
+  const [error] = await failed;
+  clearInterval(writing);
+  expect(["ECONNRESET", "EPIPE"]).toContain(error.code);
 });
 
 test("a request whose body arrives after its token was revoked writes nothing", async () => {

@@ -34,7 +34,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
     },
     bodyBytesMax,
     conditional: true,
-    changes: (body) => (body as GraphqlBody).query.includes("mutation"),
+    changes: (body) => String((body as GraphqlBody).query).includes("mutation"),
     reads: ["entities", "timeseries", "relationships", "search"],
     reply: {
       type: "object",
