@@ -61,8 +61,8 @@ function truncation(change: PlacedChange): readonly TimeseriesWrite[] {
   const { entityType, aspect, position, headers } = change;
   const before = bound(headers?.[BEFORE_HEADER]);
   const batchSize = bound(headers?.[BATCH_HEADER]);
-  assert(Number.isFinite(before), `the truncation at position ${position} has no time`);
-  assert(Number(batchSize) >= 1, `the truncation at position ${position} has no batch size`);
+  // It belongs to no entity that could be parked, so one without a time or a batch size has no effect.
+  if (!Number.isFinite(before) || !(Number(batchSize) >= 1)) return [];
   return [
     {
       op: "truncate",

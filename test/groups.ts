@@ -13,7 +13,8 @@
 const long: readonly string[] = [
   "test/{kill,damage,fuzz,cluster}/**",
   "test/e2e/{crash,jobs,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
-  "test/e2e/{damaged-files,faults-*,verify-structure,parked-entities}.test.ts",
+  "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
+  "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
 ];
 
 /** Suites that need at least one server; each test in them names the stores that it needs. */
