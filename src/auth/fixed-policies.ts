@@ -40,8 +40,10 @@ interface Dependencies {
   readonly namespace: string;
 }
 
+type Writes = "ingest" | "ingestSnapshots" | "delete" | "deleteReferences";
+
 /** The catalog; a write to a fixed policy throws `invalid`. */
-export function keepFixedPolicies<C extends Pick<Catalog, "ingest" | "ingestSnapshots" | "delete">>(
+export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
   catalog: C,
   { fixedPolicies, urnOf, proposalsOf, namespace }: Dependencies,
 ): C {
@@ -51,6 +53,13 @@ export function keepFixedPolicies<C extends Pick<Catalog, "ingest" | "ingestSnap
       hint: "Create another policy",
     });
   }
+  /** Users and roles that fixed policies name. */
+  const named = new Set(
+    [...fixedPolicies.values()].flatMap(({ actors: { users = [], roles = [] } }) => [
+      ...users,
+      ...roles,
+    ]),
+  );
   const isPolicy = ({ entityType }: Proposal) => entityType.toLowerCase() === "datahubpolicy";
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
@@ -65,6 +74,12 @@ export function keepFixedPolicies<C extends Pick<Catalog, "ingest" | "ingestSnap
     async delete(request, caller) {
       refuseFixed(withNamespace(request.urn, namespace));
       return catalog.delete(request, caller);
+    },
+    async deleteReferences(request, caller) {
+      const urn = withNamespace(request.urn, namespace);
+      if (!named.has(urn)) return catalog.deleteReferences(request, caller);
+      const why = `read-only policies refer to "${urn}"`;
+      throw new CatalogError("invalid", why, { hint: "Change the entities that refer to it" });
     },
   };
 }

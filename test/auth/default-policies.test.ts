@@ -168,6 +168,19 @@ describe("a default policy", () => {
     }
   });
 
+  test("of the root user and of administrators keeps its actors", async () => {
+    for (const [id, urn] of [
+      ["0", "urn:li:corpuser:datahub"],
+      ["admin-platform-policy", "urn:li:dataHubRole:Admin"],
+    ] as const) {
+      const before = await read(policyUrn(id));
+      const { status, body } = await call("POST", "/entities?action=deleteReferences", { urn });
+      expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid" });
+      expect(body.message).toContain("read-only policies refer to");
+      expect(await read(policyUrn(id))).toEqual(before);
+    }
+  });
+
   test("asks for what policies can ask for, and is told when it does not", async () => {
     const criteria = [{ field: "COLOUR", values: ["red"] }];
     const told = await read(policyUrn("1"));

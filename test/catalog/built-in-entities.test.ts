@@ -5,13 +5,17 @@ import {
   readBuiltInEntities,
   writeBuiltInEntities,
 } from "../../src/catalog/built-in-entities.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
+import { openService } from "../../src/service.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
 import { builtInEntities } from "../support/built-ins.ts";
-import { type Client, encoded } from "../support/client.ts";
+import { type Client, createClient, encoded } from "../support/client.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { logHead } from "../support/log-head.ts";
 import { runningService } from "../support/running-service.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const on = { builtInEntities: "on" };
 const HIVE = "urn:li:dataPlatform:hive";
@@ -128,6 +132,24 @@ describe("a later start", () => {
     expect(await infoOf(service.client, KAFKA)).toBeUndefined();
     expect(await count(service.client, "dataPlatform")).toBe(115);
   });
+});
+
+test("an older data directory gets the entities that it lacks, and keeps its own", async () => {
+  using directory = temporaryDirectory();
+  const open = (builtInEntities: string) =>
+    openService(
+      readConfig({ port: "0", data: directory.path, logLevel: "warn", builtInEntities }, {}),
+      { logger: createLogger("warn") },
+    );
+  const own = { name: "hive", displayName: "Ours", type: "OTHERS", datasetNameDelimiter: "/" };
+  const before = await open("off");
+  await createClient(before.address()).upsert(HIVE, "dataPlatformInfo", own);
+  await before.close();
+  const after = await open("on");
+  const client = createClient(after.address());
+  expect(await infoOf(client, HIVE)).toEqual(own);
+  expect(await count(client, "dataPlatform")).toBe(116);
+  await after.close();
 });
 
 test("a node that does not serve the API writes no built-in entities", async () => {
