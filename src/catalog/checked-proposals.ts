@@ -33,11 +33,8 @@ export function checkProposals(
     if (proposal.aspect?.value === undefined || proposal.aspect.value === null) return proposal;
     try {
       const addressed = preparation.address(proposal, { index, count });
-      const needed = preparation.needs(addressed);
-      const value =
-        needed.length > 0
-          ? undefined
-          : preparation.prepare(addressed, stamp, () => undefined).intent.value;
+      const open = preparation.needs(addressed) !== undefined;
+      const value = open ? undefined : preparation.prepare(addressed, stamp).intent.value;
       if (typeof value === "object") return withText(proposal, value.text, "valid");
       const text = textOf(proposal.aspect.value);
       if (text.length <= OPEN_CHARACTERS_MAX) return withText(proposal, text, "open");

@@ -21,6 +21,7 @@ import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import { createAddresses } from "./address.ts";
+import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
@@ -80,6 +81,8 @@ export interface CatalogParts {
   readonly onContradictedKey: (urn: string) => void;
 }
 
+/** Urns that are listed at once. */
+const listedMax = 1_000;
 /** Requests of a past moment that are folded at once. */
 const foldedAtOnceMax = 4;
 
@@ -181,6 +184,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     onContradictedKey: parts.onContradictedKey,
   });
 
+  let builtIns: ReadonlySet<string> | undefined;
   const plainIngestion = createIngestion({
     log,
     sharedLog: parts.sharedLog,
@@ -211,6 +215,21 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     async countEvents(urn, aspect) {
       await complete(TIMESERIES)();
       return timeseries.count({ urn, aspect });
+    },
+    isBuiltIn(urn) {
+      const stamp = { time: 0, actor: systemActor };
+      builtIns ??= new Set(readBuiltInEntities(model, namespace, stamp).map((one) => one.urn));
+      return builtIns.has(urn);
+    },
+    async listUrns(entityType) {
+      await complete(ASPECTS)();
+      const urns: string[] = [];
+      for (;;) {
+        const page = { start: urns.length, count: listedMax };
+        const { urns: next, total } = await aspects.listUrns(entityType, page);
+        urns.push(...next);
+        if (next.length === 0 || urns.length >= total) return urns;
+      }
     },
     answered: () => answered[ASPECTS] ?? START,
     onAppended(position, of) {

@@ -24,8 +24,8 @@ import { createDemandDecider, type Decided, type RequestTerms } from "./demand-d
 import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
+import { NO_OTHERS, readOthers } from "./other-entities.ts";
 import type { Preparation, Prepared } from "./prepare.ts";
-import { readDefinitions } from "./property-definitions.ts";
 import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
 import { decideInSlices } from "./sliced-decisions.ts";
 
@@ -42,6 +42,10 @@ interface Dependencies extends RequestAppendsParts {
   readonly admitted: () => Promise<void> | undefined;
   /** How many events of a timeseries aspect there are, every answered write counted. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
+  /** Whether the urn is of a built-in entity, which exists before a start has written it. */
+  readonly isBuiltIn: (urn: string) => boolean;
+  /** Urns of all entities of a type, every acknowledged write counted. */
+  readonly listUrns: (entityType: string) => Promise<readonly string[]>;
   /** Resolves when what is loaded again is what won the race. */
   readonly afterLostRace: () => Promise<void>;
   readonly definitionRemoval: () => DefinitionRemoval;
@@ -231,19 +235,14 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const addressed = await inSlices(proposals, (proposal, index) =>
       preparation.address(proposal, { index, count }),
     );
-    const needed = new Set((await inSlices(addressed, (one) => preparation.needs(one))).flat());
-    if (needed.size === 0) {
-      return inSlices(addressed, (one) => preparation.prepare(one, stamp, () => undefined));
+    const needed = (await inSlices(addressed, (one) => preparation.needs(one) ?? [])).flat();
+    if (needed.length === 0) {
+      return inSlices(addressed, (one) => preparation.prepare(one, stamp, NO_OTHERS));
     }
-    const definitionAt = await readDefinitions([...needed], addressed, {
-      addresses,
-      states,
-      preparation,
-      stamp,
-    });
-    return inSlices(addressed, (one, index) =>
-      preparation.prepare(one, stamp, (urn) => definitionAt(urn, index)),
-    );
+    const { listUrns, isBuiltIn } = dependencies;
+    const reading = { addresses, states, preparation, stamp, listUrns, isBuiltIn };
+    const othersAt = await readOthers(needed, addressed, reading);
+    return inSlices(addressed, (one, index) => preparation.prepare(one, stamp, othersAt(index)));
   }
 
   /** Of events, which are no part of an entity's state: each delete takes what was told before it. */

@@ -10,13 +10,14 @@ import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type JsonLimits, readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
+import { type OtherEntities, textsIn } from "../core/other-entities.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
-import { HALF } from "../core/urn.ts";
+import { entityTypeOf, HALF, isUrn } from "../core/urn.ts";
 import {
   applyWriteRule,
   looksBack,
+  othersNeeded,
   refusalOf,
-  urnsNeeded,
   type WriteContext,
 } from "../core/write-rules.ts";
 import { urnOfKey } from "../model/entity-key.ts";
@@ -26,6 +27,7 @@ import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
 import { CHECKED, NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
 import { labelled, labelOf } from "./labels.ts";
+import type { Needed } from "./other-entities.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
 
 /** A proposal of which only the entity's state is still to be asked. */
@@ -40,16 +42,18 @@ export interface Prepared {
 export interface Addressed extends Address {
   readonly aspect: Aspect;
   readonly proposal: Proposal;
+  /** The aspect's value as sent, parsed once. */
+  readonly sent: () => unknown;
   readonly label: string;
 }
 
 export interface Preparation {
   /** Looks at address and names; `place` is where among the proposals it stands. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
-  /** Looks at the rest. `definitionOf` is asked about the urns that `needs` named. */
-  prepare(addressed: Addressed, stamp: AuditStamp, definitionOf: DefinitionOf): Prepared;
-  /** Urns of the structured properties that must be known before `prepare`. */
-  needs(addressed: Addressed): readonly string[];
+  /** Validates the rest. `others` has the entities that `needs` names; without it they are not checked. */
+  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
+  /** The other entities that `prepare` reads; undefined: none. */
+  needs(addressed: Addressed): Needed | undefined;
   /** The key and default aspects of an entity that comes to be. */
   given(
     entity: Entity,
@@ -57,9 +61,6 @@ export interface Preparation {
     delimiterOf: (platformUrn: string) => string | undefined,
   ): readonly GivenAspect[];
 }
-
-/** A structured property as the proposal finds it; undefined: there is none. */
-export type DefinitionOf = WriteContext["definitionOf"];
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
 
@@ -86,7 +87,6 @@ const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
 };
 
 const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
-const STRUCTURED_PROPERTY = /^urn:[A-Za-z0-9-]+:structuredProperty:./s;
 
 export function createPreparation(dependencies: Dependencies): Preparation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
@@ -105,7 +105,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
           `urn "${urn}" is of entity type "${entity.name}", the proposal says "${stated.name}"`,
         );
       }
-      return { urn, entity, key, aspect: aspectOf(proposal, entity), proposal, label };
+      const aspect = aspectOf(proposal, entity);
+      const sent = parsedOnce(() => sentValue(proposal));
+      return { urn, entity, key, aspect, proposal, sent, label };
     });
   }
 
@@ -129,7 +131,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     });
   }
 
-  function prepare(addressed: Addressed, stamp: AuditStamp, definitionOf: DefinitionOf): Prepared {
+  function prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared {
     const { urn, entity, aspect, proposal, label } = addressed;
     return labelled(label, () => {
       if (
@@ -148,10 +150,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       const intent: Intent = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
-        value:
-          proposal.changeType === "DELETE"
-            ? undefined
-            : intentValue(addressed, stamp, definitionOf),
+        value: proposal.changeType === "DELETE" ? undefined : intentValue(addressed, stamp, others),
         schemaVersion: aspect.schemaVersion,
         system: systemOf(proposal),
         conditions,
@@ -163,16 +162,19 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   }
 
   function intentValue(
-    { urn, entity, aspect, proposal, label }: Addressed,
+    { urn, entity, aspect, proposal, sent: sentOnce, label }: Addressed,
     stamp: AuditStamp,
-    definitionOf: DefinitionOf,
+    others: OtherEntities | undefined,
   ): Intent["value"] {
     const settledBefore = checkedBefore(proposal);
     if (settledBefore !== undefined) return settledBefore;
-    const rule: WriteContext = { namespace, definitionOf };
-    const told = sentValue(proposal);
+    const rule: WriteContext = { namespace, urn, others };
+    const told = sentOnce();
     const type = { kind: "named", name: aspect.record } as const;
     const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
+    /** Its required entities are looked up here; RESTATE brings values back in any order, as in DataHub. */
+    const check = (value: unknown): CheckedValue =>
+      checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
     if (proposal.changeType === "PATCH") {
       const patch = parsePatch(sent, patchRules, aspect.name);
       refuseUnknownFields(patch, aspect);
@@ -183,13 +185,13 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       }
       return (previous, sibling) =>
         labelled(label, () => {
-          const checked = checkedValue(aspect, applyPatch(previous, patch, stamp));
+          const checked = check(applyPatch(previous, patch, stamp));
           refuseNewUrns(aspect, checked, previous);
           return judged(aspect, checked.value, { ...rule, previous, sibling, patched: true });
         });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
-    const checked = checkedValue(aspect, sent);
+    const checked = check(sent);
     // No event has an earlier value.
     if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
     if (looksBack(aspect.name)) {
@@ -255,10 +257,23 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return parseText(aspect.value, "aspect.value");
   }
 
-  function checkedValue(aspect: Aspect, value: unknown): CheckedValue {
+  function checkedValue(
+    aspect: Aspect,
+    value: unknown,
+    others: OtherEntities | undefined,
+  ): CheckedValue {
     const checked = model.check(aspect, value);
-    if (checked.ok) return checked;
-    throw invalidValue(aspect, checked.misfits);
+    if (!checked.ok) throw invalidValue(aspect, checked.misfits);
+    const { requiredUrns, wrongUrns = [] } = checked;
+    if (requiredUrns === undefined || others === undefined) return checked;
+    const missing = requiredUrns
+      .filter(({ urn }) => others.find(urn) === undefined)
+      .map((one) => ({
+        ...one,
+        fault: "the entity does not exist",
+        expected: "an existing entity",
+      }));
+    return missing.length === 0 ? checked : { ...checked, wrongUrns: [...wrongUrns, ...missing] };
   }
 
   /** Throws for wrong urns, but for those that the aspect holds already: older values stay writable. */
@@ -304,18 +319,21 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     address,
     prepare,
 
-    needs({ aspect, proposal }) {
-      if (aspect.name !== "structuredProperties" || proposal.changeType === "DELETE") return [];
-      if (checkedBefore(proposal) !== undefined) return [];
-      if (proposal.changeType !== "PATCH") {
-        const value = sentValue(proposal);
-        return typeof value === "object" && value !== null
-          ? urnsNeeded(aspect.name, value as JsonObject)
-          : [];
-      }
-      // What a patch makes is not known yet; the definitions it can add are named in it.
-      const { operations } = parsePatch(sentValue(proposal), patchRules, aspect.name);
-      return [...new Set(textsIn(operations))].filter((text) => STRUCTURED_PROPERTY.test(text));
+    needs({ urn, aspect, proposal, sent, label }) {
+      const rule = othersNeeded(aspect.name);
+      const requiring = model.requiresEntities(aspect);
+      if (proposal.changeType === "DELETE" || (rule === undefined && !requiring)) return undefined;
+      if (checkedBefore(proposal) !== undefined) return undefined;
+      const { types = [], beside = () => [], all } = rule ?? {};
+      const reads = (text: string): boolean =>
+        requiring ? isUrn(text) : types.includes(entityTypeOf(text)) && isUrn(text);
+      const value = labelled(label, () =>
+        proposal.changeType === "PATCH" ? parsePatch(sent(), patchRules, aspect.name) : sent(),
+      );
+      const mentioned = [...new Set(textsIn(value))].filter(reads);
+      const urns = [...mentioned, ...[urn, ...mentioned].flatMap(beside)];
+      if (urns.length === 0 && all === undefined) return undefined;
+      return { urns, all: all && { ...all, key: all.keyOf(urn) } };
     },
 
     given(entity, urn, delimiterOf) {
@@ -341,15 +359,13 @@ function invalidValue(aspect: Aspect, misfits: readonly Misfit[]): CatalogError 
   );
 }
 
-/** Every text in a JSON value, names of members too. */
-function* textsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value;
-  else if (typeof value === "object" && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      yield name;
-      yield* textsIn(member);
-    }
-  }
+/** The result of the first call, for every call; an error is thrown again by the next. */
+function parsedOnce(parse: () => unknown): () => unknown {
+  let parsed: { readonly value: unknown } | undefined;
+  return () => {
+    parsed ??= { value: parse() };
+    return parsed.value;
+  };
 }
 
 /** Parses JSON text that a member of the proposal holds. */

@@ -44,6 +44,12 @@ export function refusalOfValues(
     const added = entries.filter((entry) => !earlier.some((one) => equal(one, entry)));
     const definition = definitionOf(urn);
     if (added.length === 0 || definition === undefined) continue;
+    if (earlier.length > 0 && definition.value?.immutable === true) {
+      return invalid(
+        `Cannot mutate an immutable property: "${urn}"`,
+        "Leave its values unchanged: the definition is immutable",
+      );
+    }
     const refusal = refusalOfEntries(urn, added, definition);
     if (refusal !== undefined) return refusal;
   }

@@ -10,24 +10,32 @@ import { refusalOfPaths } from "./field-paths.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import { refusalOfLinks } from "./link-rules.ts";
 import { listed } from "./listed.ts";
+import type { OthersNeeded } from "./other-entities.ts";
 import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
+import {
+  definitionNeeds,
+  logicalParentRule,
+  promptsRule,
+  type ReferenceContext,
+  refusalOfReferences,
+  settingsRule,
+  stageRule,
+  versionRule,
+  versionSetRule,
+} from "./reference-rules.ts";
 
-export interface WriteContext {
+export interface WriteContext extends ReferenceContext {
   /** Namespace of the urns that are made here. */
   readonly namespace: string;
-  /** The aspect's current value; undefined when it has none. */
-  readonly previous?: JsonObject | undefined;
   /** The entity's other aspects as they are now; undefined: it has no such aspect. */
   readonly sibling?: ((aspect: string) => JsonObject | undefined) | undefined;
-  /** The value is what a patch has made of `previous`. */
+  /** The value is the result of a patch of `previous`. */
   readonly patched?: boolean | undefined;
-  /** Structured properties that `urnsNeeded` names; undefined: there is none, or it is not named. */
-  readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
 }
 
 interface WriteRule {
-  /** Urns of the definitions that decide what the rule does. */
-  readonly urnsNeeded?: (value: JsonObject) => readonly string[];
+  /** The other entities that the rule reads. */
+  readonly needs?: OthersNeeded;
   /** The rule compares with the aspect's current value. */
   readonly looksBack?: boolean;
   readonly apply?: (value: JsonObject, context: WriteContext) => JsonObject;
@@ -41,12 +49,22 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   [
     "structuredProperties",
-    { urnsNeeded: definitionsOf, apply: withoutUndefinedProperties, refusal: wrongProperties },
+    {
+      needs: { types: ["structuredProperty"] },
+      apply: withoutUndefinedProperties,
+      refusal: wrongProperties,
+    },
   ],
+  ["status", stageRule],
+  ["versionProperties", versionRule],
+  ["versionSetProperties", { ...versionSetRule, looksBack: true }],
+  ["logicalParent", logicalParentRule],
+  ["structuredPropertySettings", settingsRule],
+  ["formInfo", promptsRule],
   ["institutionalMemory", { refusal: wrongLinks("institutionalMemory") }],
   ["corpUserEditableInfo", { refusal: wrongLinks("corpUserEditableInfo") }],
   ["corpGroupEditableInfo", { refusal: wrongLinks("corpGroupEditableInfo") }],
-  ["propertyDefinition", { looksBack: true, refusal: wrongDefinition }],
+  ["propertyDefinition", { looksBack: true, needs: definitionNeeds, refusal: wrongDefinition }],
   ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
     "editableSchemaMetadata",
@@ -56,9 +74,8 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ],
 ]);
 
-/** Urns of the structured properties that must be known before the aspect's rule is applied. */
-export const urnsNeeded = (aspect: string, value: JsonObject): readonly string[] =>
-  rules.get(aspect)?.urnsNeeded?.(value) ?? [];
+/** The other entities that the aspect's rule reads. */
+export const othersNeeded = (aspect: string): OthersNeeded | undefined => rules.get(aspect)?.needs;
 
 /** Whether the aspect's rule needs the current value (`previous`). */
 export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
@@ -203,13 +220,13 @@ function definitionsOf(value: JsonObject): readonly string[] {
  */
 function withoutUndefinedProperties(
   value: JsonObject,
-  { previous, definitionOf }: WriteContext,
+  { previous, others }: WriteContext,
 ): JsonObject {
   const before = new Set(previous && definitionsOf(previous));
   const properties = members(value.properties);
   const defined = properties.filter(({ propertyUrn }) => {
     const urn = String(propertyUrn);
-    return before.has(urn) || definitionOf(urn) !== undefined;
+    return before.has(urn) || others?.find(urn) !== undefined;
   });
   if (defined.length === properties.length) return value;
   if (defined.length === 0) {
@@ -224,17 +241,22 @@ function withoutUndefinedProperties(
 
 function wrongProperties(
   value: JsonObject,
-  { previous, definitionOf, patched = false }: WriteContext,
+  { previous, others, patched = false }: WriteContext,
 ): CatalogError | undefined {
   const before = members(previous?.properties);
+  const definitionOf = (urn: string): PropertyDefinition | undefined => {
+    const found = others?.find(urn, "propertyDefinition");
+    if (found === undefined) return undefined;
+    const removed = found.aspect("status")?.removed === true;
+    return { value: found.aspect("propertyDefinition"), removed };
+  };
   return refusalOfValues(members(value.properties), { before, definitionOf, patched });
 }
 
-function wrongDefinition(
-  value: JsonObject,
-  { previous, sibling }: WriteContext,
-): CatalogError | undefined {
-  return refusalOfDefinition(value, { previous, removed: sibling?.("status")?.removed === true });
+function wrongDefinition(value: JsonObject, context: WriteContext): CatalogError | undefined {
+  const { previous, sibling } = context;
+  const removed = sibling?.("status")?.removed === true;
+  return refusalOfDefinition(value, { previous, removed }) ?? refusalOfReferences(value, context);
 }
 
 function wrongPaths(

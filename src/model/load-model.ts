@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { CatalogError } from "../core/errors.ts";
 import { broken, type DefinedType } from "./avro-schema.ts";
-import { checkFields, checkTimeseries, keyOfEntity } from "./coherence.ts";
+import { checkFields, checkTimeseries, keyOfEntity, namesIn } from "./coherence.ts";
 import { createValidator } from "./create-validator.ts";
 import type { Aspect, Entity, Model, NamedType, Snapshot } from "./model.ts";
 import {
@@ -19,6 +19,7 @@ import {
 } from "./read-directory.ts";
 import { createNameIndex, WRITTEN_PREFIX } from "./record-names.ts";
 import { createUrnChecks } from "./urn-check.ts";
+import { rulesOfField } from "./urn-rules.ts";
 
 /** The model that comes with the project. */
 export const defaultModelDirectory = fileURLToPath(new URL("../../avro", import.meta.url));
@@ -117,8 +118,30 @@ function settle(part: ModelPart, prefix: string, namespace: string): Model {
     findSnapshotByRecord: createNameIndex(snapshots, prefix),
     findSnapshotOf: (entity) => snapshotsByEntity.get(entity),
     check: createValidator(types, { entities, urnChecks, prefix, namespace }),
+    requiresEntities: requiringRecords(types),
     faultOfUrn: urnChecks({}),
   };
+}
+
+/** Whether a record or one inside it has a field whose urns must exist. */
+function requiringRecords(types: ReadonlyMap<string, NamedType>) {
+  const known = new Map<string, boolean>();
+  const requires = (name: string): boolean => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const type = types.get(name);
+    // A record inside itself adds nothing.
+    known.set(name, false);
+    const requiring =
+      type?.kind === "record" &&
+      type.fields.some(
+        (field) =>
+          rulesOfField(field).some(({ rule }) => rule.exist) || namesIn(field.type).some(requires),
+      );
+    known.set(name, requiring);
+    return requiring;
+  };
+  return ({ record }: Aspect): boolean => requires(record);
 }
 
 function aspectsOf(types: ReadonlyMap<string, DefinedType>): Map<string, Aspect> {

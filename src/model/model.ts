@@ -140,6 +140,8 @@ export interface Model {
    * the configured prefix and namespace. The value must come from JSON.parse.
    */
   check(aspect: Aspect, value: unknown): Checked;
+  /** Whether values of the aspect may have `requiredUrns`. */
+  requiresEntities(aspect: Aspect): boolean;
   /**
    * Why a urn of the configured namespace names no entity that could be written: an unknown type, or
    * an id that does not fit the type's key, nested urns included. Undefined: it names one.

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { applyWriteRule, looksBack, refusalOf, urnsNeeded } from "../../src/core/write-rules.ts";
+import { applyWriteRule, looksBack, othersNeeded, refusalOf } from "../../src/core/write-rules.ts";
 
 const written = (
   aspect: string,
@@ -14,9 +14,12 @@ const written = (
 ) =>
   applyWriteRule(aspect, value, {
     namespace: "li",
+    urn: "urn:li:tag:x",
     previous,
-    definitionOf: (urn) =>
-      existing.includes(urn) ? { value: undefined, removed: false } : undefined,
+    others: {
+      find: (urn) => (existing.includes(urn) ? { urn, aspect: () => undefined } : undefined),
+      withKey: () => [],
+    },
   });
 
 describe("ownership", () => {
@@ -170,9 +173,9 @@ describe("structuredProperties", () => {
   });
   const value = { properties: [property(x), property(y), property(x)] };
 
-  test("name the definitions that they need, once", () => {
-    expect(urnsNeeded("structuredProperties", value)).toEqual([x, y]);
-    expect(urnsNeeded("ownership", value)).toEqual([]);
+  test("need the structured properties that they mention", () => {
+    expect(othersNeeded("structuredProperties")).toEqual({ types: ["structuredProperty"] });
+    expect(othersNeeded("ownership")).toBeUndefined();
   });
 
   test("without a definition are dropped", () => {
@@ -231,7 +234,7 @@ describe.each([
     [member]: paths.map((fieldPath) => ({ fieldPath, description: "d" })),
   });
   const refused = (value: JsonObject, previous?: JsonObject) =>
-    refusalOf(aspect, value, { namespace: "li", previous, definitionOf: () => undefined })?.message;
+    refusalOf(aspect, value, { namespace: "li", urn: "urn:li:tag:x", previous })?.message;
 
   test("has a path for each field, once", () => {
     expect(refused(schema("a", "b", "a.b"))).toBeUndefined();
