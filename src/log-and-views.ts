@@ -7,7 +7,7 @@ import { ASPECTS } from "./catalog/create-catalog.ts";
 import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
-import { CatalogError } from "./core/errors.ts";
+import { CatalogError, saidBy } from "./core/errors.ts";
 import type { Position } from "./core/position.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
@@ -78,7 +78,12 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
     if (position < head) logger.info({ view, position, head }, "view catches up with the log");
   }
   // A shared one is another process's to feed, and may come later: until then the log answers.
-  if (!sharedView(config, ASPECTS)) await catchUp(projector, ASPECTS, head, catchUpLimits);
+  if (!sharedView(config, ASPECTS)) {
+    await catchUp(projector, ASPECTS, head, catchUpLimits).catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+      logger.error({ data: config.data, error: saidBy(error) }, startsReadOnly);
+    });
+  }
 
   const begun = projector.positions();
   const anew = viewNames.filter(
@@ -140,6 +145,12 @@ async function stillGrowing(
   });
   return (await Promise.all(growing)).flat();
 }
+
+/** SQLite's words, and those of the operating system. */
+const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(saidBy(error));
+
+const startsReadOnly =
+  "the disk is full: the service starts read-only and accepts writes again when there is space";
 
 const growsAnew = (view: ViewName): CatalogError =>
   new CatalogError("unavailable", `the view "${view}" is being grown again from the log`, {

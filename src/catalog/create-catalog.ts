@@ -25,6 +25,7 @@ import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
+import { entitiesBehind } from "./entities-behind.ts";
 import { createEntityStates } from "./entity-states.ts";
 import { createGiveDefaults } from "./given-aspects.ts";
 import { createHiddenStages } from "./hidden-stages.ts";
@@ -165,6 +166,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       const parking = await parkingNow(log, ASPECTS);
       return new Set(urns.filter((urn) => parking.find(urn) !== undefined));
     },
+    behind: parts.sharedLog ? undefined : await entitiesBehind(log, progress.positions()[ASPECTS]),
     reached: reached(ASPECTS),
     onProgress: (listener) =>
       progress.onProgress((positions) => listener(positions[ASPECTS] ?? START)),

@@ -82,6 +82,11 @@ interface Dependencies {
   readonly reached: (position: Position) => Promise<void>;
   /** Calls with the aspect view's position as it moves. */
   readonly onProgress: (listener: (position: Position) => void) => void;
+  /**
+   * Last positions of entities that the view does not have yet, by urn. They count as lost: each is
+   * folded from its stream when it is loaded.
+   */
+  readonly behind?: ReadonlyMap<string, Position> | undefined;
   readonly bytesMax: number;
   /** In place of SLOW_MS, for tests. */
   readonly slowMs?: { readonly max: number; readonly avoided: number } | undefined;
@@ -221,11 +226,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     const lost = pinned.get(urn);
     const load = (async () => {
       await lost?.appending?.catch(() => {});
-      if (lost !== undefined && fromLog === undefined) await reached(lost.position);
-      const again = lost !== undefined && fromLog !== undefined;
-      const [state] = again ? [await fromLog(urn)] : await readAll([urn]);
+      // Its stream has it while something keeps the view behind, a full disk for example.
+      const behind = lost !== undefined && lost.position > viewAt;
+      const fromStream = lost === undefined ? undefined : (fromLog ?? (behind ? fold : undefined));
+      if (behind && fromStream === undefined) await reached(lost.position);
+      const [state] = fromStream === undefined ? await readAll([urn]) : [await fromStream(urn)];
       pinned.delete(urn);
-      return again && lost.position > viewAt ? pin(urn, state, lost.position) : keep(urn, state);
+      const ahead = fromStream !== undefined && lost !== undefined && lost.position > viewAt;
+      return ahead ? pin(urn, state, lost.position) : keep(urn, state);
     })().finally(() => loading.delete(urn));
     loading.set(urn, load);
     return load;
@@ -301,6 +309,8 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
       }
     }
   }
+
+  for (const [urn, position] of dependencies.behind ?? []) pin(urn, undefined, position);
 
   return {
     load,

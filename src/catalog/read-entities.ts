@@ -6,6 +6,7 @@ import type { AspectReader, StoredValue } from "../aspects/aspect-table.ts";
 import type { AspectState, EntityState } from "../core/entity-state.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
+import { START } from "../core/position.ts";
 import type { Entity, Model } from "../model/model.ts";
 import type { Addresses } from "./address.ts";
 import type { Catalog, JsonText, KeyOptions } from "./catalog.ts";
@@ -67,7 +68,12 @@ export function createReads(dependencies: Dependencies): Reads {
     version: number,
   ): Promise<Pick<StoredValue, "version" | "value"> | undefined> {
     if (version > 0) {
-      await reached(states.positionOf(urn));
+      const position = states.positionOf(urn);
+      if (position > START) {
+        const last = currentAspect(await readOne(urn), name);
+        if (last?.version === version) return last;
+      }
+      await reached(position);
       return reader.findValue(urn, name, version);
     }
     const latest = currentAspect(await readOne(urn), name);

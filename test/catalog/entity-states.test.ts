@@ -148,6 +148,24 @@ describe("an entity's state", () => {
     expect(seen).toEqual(stateAt(0));
   });
 
+  test("that is lost is folded from its stream while the view is behind", async () => {
+    const behind = createEntityStates({
+      reader: { getEntities: () => Promise.reject(new Error("the view is behind")) },
+      fold: async () => stateAt(7),
+      reached: () => Promise.reject(new Error("the disk is full")),
+      onProgress: (one) => {
+        listener = one;
+      },
+      behind: new Map([[URN, position(9)]]),
+      bytesMax: 10_000,
+    });
+    expect(await behind.read([URN])).toEqual([stateAt(7)]);
+    expect(behind.positionOf(URN)).toBe(9);
+    listener(position(9));
+    expect(behind.pinned()).toBe(0);
+    expect(await behind.read([URN])).toEqual([stateAt(7)]);
+  });
+
   test("that is lost and asked for by nobody is not pinned for ever", async () => {
     const failed = await decided(stateAt(0));
     failed.reject(new Error("disk full"));

@@ -33,9 +33,12 @@ export function lockDirectory(directory: string): DirectoryLock {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 0 });
-    database.exec("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE;");
-    database.exec("BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT;");
-    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+    const pages = database.prepare("PRAGMA page_count").get()?.page_count;
+    if (pages === 0) database.exec("PRAGMA user_version = 1");
+    // The transaction holds the lock until the connection closes. It writes nothing, so that a full disk
+    // does not prevent it.
+    database.exec("BEGIN EXCLUSIVE");
+    writeHolder(holder);
   } catch (cause) {
     database?.close();
     throw refusal(directory, { file, holder }, cause);
@@ -65,6 +68,15 @@ function requireWritable(directory: string): void {
       hint: code === "EROFS" ? anotherPlace : giveDirectory,
       cause,
     });
+  }
+}
+
+/** For messages alone: a full disk may lack it. */
+function writeHolder(file: string): void {
+  try {
+    writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
 }
 

@@ -1,5 +1,10 @@
 /** What SQLite's errors say of a file, and of the values that it was given. */
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
 
 const SQLITE_TOOBIG = 18;
@@ -21,3 +26,15 @@ const is = (error: Error, codes: readonly number[]): boolean =>
 
 export const isSqliteError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
+
+/** SQLite needs so much for the index of a write-ahead log. */
+const INDEX_BYTES = 32 * 1024;
+
+/** Whether SQLite failed because the file system of the file has no space left. */
+export function diskIsFull(error: unknown, path: string): boolean {
+  if (!isSqliteError(error)) return false;
+  if (is(error, [SQLITE_FULL])) return true;
+  if (!is(error, [SQLITE_IOERR])) return false;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize < INDEX_BYTES;
+}

@@ -13,7 +13,7 @@ import {
 } from "../verify/verified-state.ts";
 import { preparingOn } from "./prepared.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
-import { damaged, isSqliteError } from "./sqlite-errors.ts";
+import { damaged, diskIsFull, isSqliteError } from "./sqlite-errors.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Of the table, before sums were remembered. */
@@ -62,11 +62,10 @@ export function openSqliteVerifiedState(
 ): VerifiedState {
   let db: DatabaseSync;
   try {
-    db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    db.exec(TABLES);
-    const columns = db.prepare("SELECT count(*) AS columns FROM pragma_table_info('verified')");
-    if (Number(columns.get()?.columns) === COLUMNS_BEFORE) for (const sql of ADDED) db.exec(sql);
+    db = openState(path);
   } catch (cause) {
+    // Without space the state of this process is in memory: the file is only a cache.
+    if (diskIsFull(cause, path)) return stateIn(openState(":memory:"), made);
     const refused = refusedFile(path, "written");
     if (refused !== undefined) {
       throw new CatalogError("invalid", refused, { hint: `${giveFile}, or delete it`, cause });
@@ -80,6 +79,26 @@ export function openSqliteVerifiedState(
       cause,
     });
   }
+  return stateIn(db, made);
+}
+
+function openState(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.exec(TABLES);
+    const columns = db.prepare("SELECT count(*) AS columns FROM pragma_table_info('verified')");
+    if (Number(columns.get()?.columns) === COLUMNS_BEFORE) for (const sql of ADDED) db.exec(sql);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function stateIn(
+  db: DatabaseSync,
+  made: { readonly log: string; readonly model: string; readonly release: string },
+): VerifiedState {
   const release = `${made.release}/${sumsFormat}`;
   const all = db.prepare("SELECT * FROM verified WHERE log = ? AND model = ?");
   const urnsOf = db.prepare("SELECT DISTINCT urn FROM difference WHERE view = ?");
