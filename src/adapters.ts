@@ -33,7 +33,7 @@ async function lateSink<S extends Sink<never>>(
   return openLate<S>(`the view "${view}"`, () => open(whole), names);
 }
 
-export const sinkMethods = ["apply", "restore", "tidy", "position", "reset"] as const;
+export const sinkMethods = ["apply", "restore", "tidy", "position", "lastRecord", "reset"] as const;
 
 export async function openAspectSink(config: Places, origin: ViewOrigin): Promise<AspectSink> {
   if (!sharedView(config, "aspects")) {

@@ -89,13 +89,14 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
       await Promise.allSettled([history.position()]);
     },
     sink: {
-      async apply(events, upTo) {
+      async apply(events, upTo, record) {
         const whole = await fillPrevious(events, history, `the view "${name}"`, HISTORY_MS_MAX);
-        await sink.apply(whole, upTo);
+        await sink.apply(whole, upTo, record);
       },
       restore: async () => undefined,
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
       position: () => sink.position(),
+      lastRecord: async () => sink.lastRecord?.(),
       reset: () => sink.reset(),
       async close(outcome) {
         try {

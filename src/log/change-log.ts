@@ -175,6 +175,18 @@ export interface ChangeLog {
   /** State of the indexes, for readers of the log in other threads of the process. */
   readonly indexState?: SharedArrayBuffer | undefined;
 
+  /**
+   * The first revision of a stream that was not taken away by scavenging; 0 where none was. Absent
+   * where scavenged records keep their revisions.
+   */
+  firstKept?(stream: StreamName): Promise<Revision>;
+
+  /**
+   * How often the connection to the store was lost: behind the next one may be another log. Absent
+   * where the log is in a file.
+   */
+  disconnections?(): number;
+
   /** Why it takes no appends at present; undefined, or absent, while nothing is known against it. */
   trouble?(): string | undefined;
 

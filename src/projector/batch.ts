@@ -9,6 +9,7 @@ import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
+import { nameOf } from "../log/record-name.ts";
 import type { Projection } from "./sink.ts";
 
 /** The change of a record; undefined for records that hold none. */
@@ -25,6 +26,8 @@ export interface Batch<T> {
   readonly failure?: Error | undefined;
   /** Absent where it is of no entity. */
   readonly culprit?: Culprit | undefined;
+  /** The name of the record at a position; undefined where the batch does not hold it. */
+  readonly nameAt?: ((at: Position) => string | undefined) | undefined;
 }
 
 /** `after`: the position that the records follow on. */
@@ -34,6 +37,7 @@ export function decodeBatch(
   after: Position,
 ): Batch<PlacedChange> {
   const items: PlacedChange[] = [];
+  const nameAt = namesIn(records);
   let upTo = after;
   for (const record of records) {
     try {
@@ -47,11 +51,24 @@ export function decodeBatch(
         upTo,
         failure: failureOf(cause, `record at position ${position} could not be decoded`),
         culprit: urn === undefined ? undefined : { urn, position },
+        nameAt,
       };
     }
     upTo = record.position;
   }
-  return { items, upTo };
+  return { items, upTo, nameAt };
+}
+
+/** Checkpoints are at the end of a batch, mostly: a name is made when it is asked for. */
+function namesIn(records: readonly LogRecord[]): Batch<unknown>["nameAt"] {
+  let last: { readonly at: Position; readonly name: string } | undefined;
+  return (at) => {
+    if (last?.at === at) return last.name;
+    const record = records.findLast(({ position }) => position <= at);
+    if (record?.position !== at) return undefined;
+    last = { at, name: nameOf(record) };
+    return last.name;
+  };
 }
 
 /** The writes of a view for a batch of changes that follow on position `after`. */
@@ -68,7 +85,8 @@ export function projectBatch<W>(
     } catch (cause) {
       const what = `change at position ${change.position} of "${change.urn}" could not be projected`;
       const culprit = change.urn === "" ? undefined : change;
-      return { items, upTo: done, failure: failureOf(cause, what), culprit };
+      const { nameAt } = changes;
+      return { items, upTo: done, failure: failureOf(cause, what), culprit, nameAt };
     }
     done = change.position;
   }

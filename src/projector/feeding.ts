@@ -13,6 +13,8 @@ export interface Fed {
   readonly upTo: Position;
   /** Whether its checkpoint is there, too: not where there was nothing to write. */
   readonly moved: boolean;
+  /** Name of the record up to which the view is. */
+  readonly record?: string | undefined;
   /** Why it is not further; nothing of the record that is to blame was applied. */
   readonly failure?: Error | undefined;
 }
@@ -22,12 +24,13 @@ export interface Fed {
  * Throws what the sink throws, where that says something of the store.
  */
 export async function feedView(
-  view: View,
+  fed: View,
   changes: Batch<PlacedChange>,
   after: Position,
   options: { readonly parking?: Parking | undefined; readonly always: (upTo: Position) => boolean },
 ): Promise<Fed> {
   const { parking } = options;
+  const view = naming(fed, changes);
   const project = passingOver(view, parking);
   const { items, upTo, failure, culprit } = projectBatch(changes, project, after);
   // What is passed over of an entity, others heed: they wait until this view is as far.
@@ -54,14 +57,25 @@ export async function feedView(
     moved = true;
   }
   if (failure === undefined || culprit === undefined || parking === undefined) {
-    return { upTo, moved, failure };
+    return { upTo, moved, failure, record: changes.nameAt?.(upTo) };
   }
   // It may be of an entity that is passed over anyway, or have been dropped.
   const from = parking.find(culprit.urn)?.position;
   const passed = parking.skips(culprit) && from !== culprit.position;
   if (passed) await view.sink.apply([], culprit.position);
   else await park(view, culprit, culprit.position, { parking, error: failure });
-  return { upTo: culprit.position, moved: true };
+  const record = changes.nameAt?.(culprit.position);
+  return { upTo: culprit.position, moved: true, record };
+}
+
+/** The view, whose checkpoints get the names of the batch's records. */
+function naming(view: View, { nameAt }: Batch<PlacedChange>): View {
+  const { sink } = view;
+  if (nameAt === undefined) return view;
+  return {
+    ...view,
+    sink: { ...sink, apply: (writes, upTo) => sink.apply(writes, upTo, nameAt(upTo)) },
+  };
 }
 
 /** Where the record is told from which on an entity is parked, it is set aside: a batch may come again. */

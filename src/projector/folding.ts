@@ -216,7 +216,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     } while (from !== undefined);
   }
 
-  async function apply(touches: readonly Touch[], upTo: Position): Promise<void> {
+  async function apply(touches: readonly Touch[], upTo: Position, record?: string): Promise<void> {
     const stale = new Map<string, Touch>();
     const some = touches.filter(({ urn }) => urn !== "");
     for (const touch of some) if (isStale(touch)) stale.set(touch.urn, touch);
@@ -236,7 +236,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       writes.push(...some.writes);
       held += some.chars;
     }
-    await sink.apply(writes, upTo);
+    await sink.apply(writes, upTo, record);
     for (const { urn } of all) folded.set(urn, at);
     left = upTo;
   }
@@ -315,6 +315,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         left = at;
         return at;
       },
+      lastRecord: async () => sink.lastRecord?.(),
       async reset() {
         folded.clear();
         await sink.reset();

@@ -1,4 +1,5 @@
 /** A view as the projector knows it, and how it fails and comes back (projector.ts tells its states). */
+import type { CatalogError } from "../core/errors.ts";
 import { type Parking, setAside } from "./parking.ts";
 import { asError } from "./projector-errors.ts";
 import type { Replaced } from "./replacing.ts";
@@ -12,6 +13,9 @@ export interface Follower extends Replaced {
   recovered: boolean;
   /** When it may do more of what it put off; undefined while it is not known of any. */
   tidyAt: number | undefined;
+  /** See Compared (log-comparison.ts). */
+  mismatch: CatalogError | undefined;
+  unchecked: boolean;
 }
 
 /** Milliseconds until a failed batch is tried again, first and at most. */
@@ -39,6 +43,7 @@ export async function openFollower(
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
     ...{ feeding: undefined, recovered: false, hold: undefined, tidyAt: undefined },
+    ...{ record: undefined, mismatch: undefined, unchecked: false },
   };
 }
 
@@ -81,6 +86,7 @@ export function createFailing(retryMs: RetryMs, told: () => void): Failing {
     try {
       follower.position = await follower.view.sink.position();
       follower.checkpoint = follower.position;
+      follower.record = undefined;
       return true;
     } catch (error) {
       fail(follower, error);

@@ -142,6 +142,7 @@ async function open({ module, config }: ThreadData): Promise<void> {
   });
   const projector = await startProjector({
     log,
+    openLog: () => stores.openLogReader(config),
     views,
     decode: decodeRecord,
     notes,

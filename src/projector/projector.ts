@@ -14,6 +14,8 @@
  *   following → failing     something threw                                       fail (follower.ts)
  *   failing   → failing     the same on a later attempt; the pause doubles        fail
  *   failing   → following   a batch was applied after the pause                   feed
+ *   any       → stopped     the log does not hold the view's last record          log-comparison.ts
+ *   stopped   → any         the log holds it again, or the view is another one    log-comparison.ts
  *   any       → watching    another projector moved the (shared) view meanwhile   feed
  *   watching  → following   nobody moved it for a while, though it is behind      look (watching.ts)
  *
@@ -58,6 +60,7 @@ import { feedView } from "./feeding.ts";
 import { createFailing, type Follower, openFollower, type RetryMs } from "./follower.ts";
 import { endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
+import { createLogComparison } from "./log-comparison.ts";
 import { createMending } from "./mending.ts";
 import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
@@ -73,7 +76,12 @@ import { createWatching } from "./watching.ts";
 export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
 
 export interface ProjectorParts {
-  readonly log: Pick<ChangeLog, "readAll" | "head"> & HistoryLog;
+  readonly log: Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections"> &
+    HistoryLog;
+  /** Opens the log for a comparison with the views (log-comparison.ts); absent: `log` is compared with. */
+  readonly openLog?: (() => Promise<ChangeLog>) | undefined;
+  /** Milliseconds between comparisons; a minute when absent. */
+  readonly compareMs?: number | undefined;
   readonly views: readonly View[];
   readonly decode: Decode;
   /** Where it is noted what a view cannot take; without it, such a record stops the view. */
@@ -130,6 +138,7 @@ const IGNORED_MAX = 10_000;
 const RETRY_MS = { first: 100, max: 5_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
+const COMPARE_MS = 60_000;
 /** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
@@ -146,8 +155,8 @@ const COSTLY_TURN = 4;
 const NEAR_PART = 3 / 4;
 
 /**
- * Reads the checkpoints and begins. Rejects when a view cannot tell its own, or is ahead of the
- * log.
+ * Reads the checkpoints and begins. Rejects when a view cannot tell its own, is ahead of the log, or
+ * covers a record that the log does not hold.
  */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
@@ -158,6 +167,16 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     parts.views.map((view) => openFollower(view, parkingOf, retryMs)),
   );
   checkAhead(followers, await log.head());
+  const comparison = createLogComparison<Follower>({
+    ...{ followers, log, openLog: parts.openLog, everyMs: parts.compareMs ?? COMPARE_MS },
+    retryMs,
+    onFailure: (follower, error) => fail(follower, error),
+    onCompared() {
+      told();
+      wakeUp();
+    },
+  });
+  await comparison.atStart();
   let stopping = false;
   let poked = false;
   let pokedAt = Number.NEGATIVE_INFINITY;
@@ -187,6 +206,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function run(): Promise<void> {
     while (!stopping) {
       poked = false;
+      comparison.look();
       watching.look();
       sharing.begin();
       const moved = await turn();
@@ -200,6 +220,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     for (const { reject } of wanted.splice(0)) reject(stopped());
     await replacing.freeAll();
     await settled(followers);
+    await comparison.settled();
     await Promise.all(followers.map(keepPosition));
   }
 
@@ -245,9 +266,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 
   /** So that the next start reads nothing again. Whatever fails now is read again then. */
   async function keepPosition(follower: Follower): Promise<void> {
-    const { view, position, checkpoint, failure, movedAt } = follower;
-    if (failure !== undefined || movedAt !== undefined || checkpoint === position) return;
-    await view.sink.apply([], position).catch(() => {});
+    const { view, position, checkpoint, record, failure, mismatch, movedAt } = follower;
+    if (failure !== undefined || mismatch !== undefined) return;
+    if (movedAt !== undefined || checkpoint === position) return;
+    await view.sink.apply([], position, record).catch(() => {});
   }
 
   /** One batch for every group, costly views when it is their turn; whether any record was taken. */
@@ -277,14 +299,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function ready(): Promise<readonly Follower[]> {
     const found: Follower[] = [];
     for (const follower of followers) {
-      const { failure, movedAt, feeding } = follower;
-      if (movedAt !== undefined || feeding !== undefined) continue;
-      const follows = failure === undefined || follower.recovered;
-      follower.recovered = false;
-      if (follows) found.push(follower);
-      else if (failure.retryAt > Date.now()) continue;
-      else if (follower.view.shared !== undefined) watching.recoverLater(follower);
-      else if (await failing.recover(follower)) found.push(follower);
+      const { failure, movedAt, feeding, mismatch } = follower;
+      if (movedAt !== undefined || feeding !== undefined || mismatch !== undefined) continue;
+      if (failure !== undefined && !follower.recovered) {
+        if (failure.retryAt > Date.now()) continue;
+        if (follower.view.shared !== undefined) {
+          watching.recoverLater(follower);
+          continue;
+        }
+        if (!(await failing.recover(follower))) continue;
+      }
+      follower.recovered = follower.unchecked;
+      if (follower.unchecked) comparison.soon();
+      else found.push(follower);
     }
     return found;
   }
@@ -305,6 +332,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       const limit = sharing.recordsOf(batchMax, behind);
       const read = await batches.read(after, { limit, end, costly });
       const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
+      // What was read may be of another log than the one before the connection was lost.
+      if (comparison.isInDoubt()) return false;
       if (read.full && !near) sharing.full();
       batch = read.batch;
       if (read.atHead) {
@@ -313,6 +342,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
     } catch (error) {
       for (const follower of group) fail(follower, error);
+      comparison.doubt();
       told();
       return false;
     }
@@ -340,10 +370,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const { view, parking, checkpoint, position: after } = follower;
     try {
       const always = (upTo: Position) => view.awaited === true || upTo - checkpoint >= IGNORED_MAX;
-      const { upTo, moved, failure } = await feedView(view, changes, after, { parking, always });
+      const { upTo, moved, failure, record } = await feedView(view, changes, after, {
+        parking,
+        always,
+      });
       if (upTo > after) {
         if (moved) follower.checkpoint = upTo;
         follower.position = upTo;
+        follower.record = record;
         follower.failure = undefined;
       }
       if (failure !== undefined) throw failure;
@@ -381,11 +415,23 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       pokedAt = Date.now();
       wakeUp();
     },
-    restore: (urns, view) => want(() => mending.restore(urns, view)),
+    restore: (urns, view) =>
+      want(() => {
+        const wrong = followers.find(
+          (one) => one.mismatch !== undefined && (view === undefined || view === one.view.name),
+        );
+        return wrong?.mismatch === undefined
+          ? mending.restore(urns, view)
+          : Promise.reject(wrong.mismatch);
+      }),
     drop: (urn, view, actor) => want(() => mending.drop(urn, view, actor)),
     hold: replacing.hold,
     prepare: replacing.prepare,
-    release: (views, take) => replacing.release(views, take).finally(wakeUp),
+    release: (views, take) =>
+      replacing.release(views, take).finally(() => {
+        comparison.soon();
+        wakeUp();
+      }),
     stop() {
       stopping = true;
       sharing.goOn();

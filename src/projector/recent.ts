@@ -27,6 +27,7 @@ interface Kept {
   readonly after: Position;
   readonly upTo: Position;
   readonly changes: readonly PlacedChange[];
+  readonly nameAt: Batch<PlacedChange>["nameAt"];
   readonly chars: number;
 }
 
@@ -37,17 +38,18 @@ export function createRecent(): Recent {
   let changes = 0;
 
   function forgetFirst(): void {
-    const first = kept.shift();
+    const [first, ...rest] = kept;
+    kept = rest;
     chars -= first?.chars ?? 0;
     changes -= first?.changes.length ?? 0;
   }
 
   return {
-    add(after, { items, upTo }, needed) {
+    add(after, { items, upTo, nameAt }, needed) {
       if (kept.at(-1)?.upTo !== after) [kept, chars, changes] = [[], 0, 0];
       if (upTo <= after) return;
       const size = items.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-      kept.push({ after, upTo, changes: items, chars: size });
+      kept.push({ after, upTo, changes: items, nameAt, chars: size });
       chars += size;
       changes += items.length;
       while (chars > CHARS_MAX || changes > CHANGES_MAX || (kept[0]?.upTo ?? Infinity) <= needed) {
@@ -57,19 +59,22 @@ export function createRecent(): Recent {
     from(after, { limit, end }) {
       if (after < (kept[0]?.after ?? Infinity) || after >= (kept.at(-1)?.upTo ?? START)) return;
       const items: PlacedChange[] = [];
+      const parts = kept;
+      const nameAt = (at: Position) =>
+        parts.find((one) => one.after < at && at <= one.upTo)?.nameAt?.(at);
       let upTo = after;
       for (const one of kept) {
         if (one.upTo <= after) continue;
         for (const change of one.changes) {
           if (change.position <= after) continue;
-          if (end !== undefined && change.position > end) return { items, upTo: end };
-          if (items.length === limit) return { items, upTo };
+          if (end !== undefined && change.position > end) return { items, upTo: end, nameAt };
+          if (items.length === limit) return { items, upTo, nameAt };
           items.push(change);
           upTo = change.position;
         }
         upTo = one.upTo;
       }
-      return { items, upTo: end !== undefined && end < upTo ? end : upTo };
+      return { items, upTo: end !== undefined && end < upTo ? end : upTo, nameAt };
     },
   };
 }

@@ -27,6 +27,8 @@ export interface Replaced {
   position: Position;
   /** What the sink keeps; at most some thousand records without writes behind the position. */
   checkpoint: Position;
+  /** Name of the record at the position; undefined: the sink knows it, if anybody. */
+  record: string | undefined;
   failure: Failure | undefined;
   parking: Parking | undefined;
   /** While a shared view takes a batch, or one is held; never rejects. Nothing is asked of it then. */
@@ -221,7 +223,8 @@ export function createReplacing(parts: ReplacingParts) {
       for (const [n, one] of asked.entries()) {
         const { view, position, parking } = nexts[n] as Next;
         const old = one.view;
-        Object.assign(one, { view, position, checkpoint: position, parking, failure: undefined });
+        Object.assign(one, { view, position, checkpoint: position, parking });
+        Object.assign(one, { record: undefined, failure: undefined });
         free(one);
         await old.sink.close().catch(() => {});
       }

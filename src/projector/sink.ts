@@ -19,9 +19,11 @@ export interface Grown {
 export interface Sink<W> {
   /**
    * Applies writes in order, then moves the checkpoint to `upTo`, in one transaction where the
-   * store has one. `upTo` may lie beyond the last write: records that the view ignores.
+   * store has one. `upTo` may lie beyond the last write: records that the view ignores. The
+   * checkpoint keeps `record`, the name of the record at `upTo` (log/record-name.ts); none where it is
+   * not given.
    */
-  apply(writes: readonly W[], upTo: Position): Promise<void>;
+  apply(writes: readonly W[], upTo: Position, record?: string): Promise<void>;
 
   /**
    * Makes what the view has of one entity what these writes make of an empty view: what is missing
@@ -45,6 +47,12 @@ export interface Sink<W> {
 
   /** The checkpoint: every record up to it is in the view. START for a new view. */
   position(): Promise<Position>;
+
+  /**
+   * The name of the record at the checkpoint; undefined for an empty view, and where an earlier
+   * release wrote the checkpoint. Absent where the store keeps none.
+   */
+  lastRecord?(): Promise<string | undefined>;
 
   /** Empties the view; its checkpoint is START again. */
   reset(): Promise<void>;

@@ -4,6 +4,7 @@
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { saidBy } from "../core/errors.ts";
+import type { Position } from "../core/position.ts";
 import type { View } from "./sink.ts";
 
 export interface ToldBatch {
@@ -26,11 +27,11 @@ export function tellBatches<V extends View>(view: V, channelName: string): V {
     ...view,
     sink: {
       ...sink,
-      async apply(writes: readonly unknown[], upTo: number) {
+      async apply(writes: readonly unknown[], upTo: Position, record?: string) {
         const start = Date.now();
         const batch = { view: view.name, writes: writes.length, upTo, start };
         try {
-          await sink.apply(writes, upTo as Parameters<typeof sink.apply>[1]);
+          await sink.apply(writes, upTo, record);
           channel.postMessage({ ...batch, end: Date.now() } satisfies ToldBatch);
         } catch (cause) {
           const error = saidBy(cause);

@@ -21,6 +21,7 @@ interface Told {
   readonly view: View;
   readonly position: Position;
   readonly failure: Failure | undefined;
+  readonly mismatch: Error | undefined;
   readonly parking: Parking | undefined;
   /** Undefined of a view that this process feeds. */
   readonly movedAt: number | undefined;
@@ -28,11 +29,12 @@ interface Told {
 
 export function progressOf(followers: readonly Told[]): ProjectorProgress {
   return Object.fromEntries(
-    followers.map(({ view, position, failure, parking, movedAt }) => {
+    followers.map(({ view, position, failure, mismatch, parking, movedAt }) => {
+      const error = mismatch ?? failure?.error;
       const parked = parking?.list().length ?? 0;
       const progress: ViewProgress = {
         position,
-        ...(failure !== undefined && { error: textOf(failure.error) }),
+        ...(error !== undefined && { error: textOf(error) }),
         ...(parked > 0 && { parked }),
         ...(movedAt !== undefined && { elsewhere: true }),
       };

@@ -83,3 +83,29 @@ test("copy-log --to embedded copies the log into --data", async () => {
     await (await log).close();
   });
 });
+
+test("an older copy of the log stops the views while the service runs, and the newer one starts them", async () => {
+  const backup = server.store.copy();
+  const newer = server.store;
+  for (let n = 0; n < 5; n++) {
+    await service.client.upsert(tag(`t${n}`), "tagProperties", { name: `t${n}` });
+  }
+  // Answered when the view has all that was written.
+  const listing = { entity: "tag", start: 0, count: 1 };
+  await service.client.call("POST", "/entities?action=listUrns", listing);
+
+  await server.stop();
+  server.serve(backup);
+  await server.start();
+  await expect
+    .poll(async () => (await service.client.get("/health")).body.message)
+    .toMatch(/the log does not hold the record at position \d+ of stream "entity-urn:li:tag:t4"/);
+  const unhealthy = await service.client.get("/health");
+  expect(unhealthy).toMatchObject({ status: 503, body: { code: "unavailable" } });
+  expect(unhealthy.body.message).toMatch(/restore the newer log; or, .* run: .* rebuild/);
+
+  await server.stop();
+  server.serve(newer);
+  await server.start();
+  await expect.poll(async () => (await service.client.get("/health")).status).toBe(200);
+});

@@ -124,6 +124,23 @@ export function sinkContract<W extends Placed, Row>(
       expect((await rowsOf(place)).length).toBeGreaterThan(0);
     });
 
+    test("keeps the name of the record at its checkpoint, until the next batch or a reset", async () => {
+      const place = await fresh();
+      const sink = await open(place);
+      const [first = [], second = []] = [history.slice(0, 3), history.slice(3, 6)];
+      await sink.apply(first, lastOf(first), "the name of a record");
+      expect(await sink.lastRecord?.()).toBe("the name of a record");
+      await sink.close();
+      const again = await open(place);
+      expect(await again.lastRecord?.()).toBe("the name of a record");
+      await again.apply(second, lastOf(second));
+      expect(await again.lastRecord?.()).toBeUndefined();
+      await again.apply([], position(lastOf(second) + 1), "another name");
+      expect(await again.lastRecord?.()).toBe("another name");
+      await again.reset();
+      expect(await again.lastRecord?.()).toBeUndefined();
+    });
+
     test("gives the same view in batches of one and of the most", async () => {
       const few = history.slice(0, oneByOne);
       expect(await grown(few, 1)).toEqual(await grown(few, few.length));

@@ -3,8 +3,11 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import { rebuild } from "../../src/offline-rebuild.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { entry } from "../contract/change-log-driver.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -48,6 +51,31 @@ test("views of another log are grown anew, and that is logged", async () => {
     new Set(["view was made from another log; it is emptied and grown again"]),
   );
   expect((await differencesFromRegrown(one.path)).differences).toEqual([]);
+});
+
+test("an older copy of the log that has grown since stops the start, until views are rebuilt", async () => {
+  using directory = temporaryDirectory("annals-older");
+  const file = join(directory.path, "log.sqlite");
+  const backup = join(directory.path, "backup.sqlite");
+  await (await filled(directory.path, "one", 2)).service.close();
+  cpSync(file, backup);
+  await (await filled(directory.path, "lost", 2)).service.close();
+  cpSync(backup, file);
+  const log = await openSqliteChangeLog({ file });
+  for (let n = 0; n < 100; n++) await log.append([entry("jobs-of-others", "any", String(n))]);
+  await log.close();
+
+  await expect(filled(directory.path, "two", 0)).rejects.toThrow(
+    /the log does not hold the record at position \d+ of stream "entity-urn:li:tag:lost1", which the view "\w+" covers last/,
+  );
+  const config = readConfig({ data: directory.path }, {});
+  await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
+  const { service, client } = await filled(directory.path, "two", 1);
+  expect(await exists(client, "urn:li:tag:lost1")).toBe(false);
+  expect(await exists(client, "urn:li:tag:one1")).toBe(true);
+  expect(await exists(client, "urn:li:tag:two0")).toBe(true);
+  await service.close();
+  expect((await differencesFromRegrown(directory.path)).differences).toEqual([]);
 });
 
 test("a log that ends before its views stops the start, be it another or not", async () => {

@@ -45,6 +45,20 @@ describe("a view's file", () => {
     reader.close();
   });
 
+  test("of a release that kept no names of records opens, and names records from then on", () => {
+    write("a", 2);
+    const old = new DatabaseSync(path);
+    old.exec("ALTER TABLE view DROP COLUMN record");
+    old.close();
+    const view = openSqliteView(schema, { path });
+    expect([view.position(), view.record()]).toEqual([2, undefined]);
+    view.commit(position(3), () => {}, "a name");
+    view.close("keep");
+    const later = openSqliteView(schema, { path });
+    expect([later.position(), later.record()]).toEqual([3, "a name"]);
+    later.close("keep");
+  });
+
   describe("that another log has fed", () => {
     const log = (id: string, head: number) => ({ id, head: position(head) });
 

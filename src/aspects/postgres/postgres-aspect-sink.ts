@@ -126,7 +126,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   });
 
   return {
-    apply: (writes, upTo) =>
+    apply: (writes, upTo, record) =>
       inTurn(async () => {
         const from = place();
         if (upTo <= from.position) return;
@@ -142,6 +142,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
           await write(async (connection, edition) => ({
             lastEntity: await writer.write(connection, edition, fresh),
             position: upTo,
+            record,
           }));
         });
       }),
@@ -156,6 +157,12 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       }),
 
     position: () => inTurn(ask),
+
+    lastRecord: () =>
+      inTurn(async () => {
+        await ask();
+        return here?.record;
+      }),
 
     reset: () =>
       inTurn(async () => {

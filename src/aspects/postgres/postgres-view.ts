@@ -32,12 +32,14 @@ export interface Edition {
   readonly position: Position;
   readonly turn: number;
   readonly lastEntity: number;
+  /** Name of the record at the position; undefined where none is kept. */
+  readonly record: string | undefined;
 }
 
 /** Of each step of an upgrade, which may have to read and write all rows. */
 const MIGRATION_MS_MAX = 24 * 3_600_000;
 
-const COLUMNS = "generation, edition, version, position, turn, last_entity";
+const COLUMNS = "generation, edition, version, position, turn, last_entity, record";
 
 /**
  * Makes the view ready to be written: makes what is not there, upgrades what an earlier release
@@ -164,7 +166,7 @@ export async function lockEdition(
   });
   if (row === undefined) return undefined;
   checkVersion(Number(row[2]));
-  return { live: row[6] === "t", edition: { ...editionOf("", row), tables } };
+  return { live: row[7] === "t", edition: { ...editionOf("", row), tables } };
 }
 
 /** `model`: that of who wrote; a view that several have fed is of none of them. */
@@ -173,15 +175,15 @@ export async function saveEdition(
   edition: Edition,
   model: string | undefined,
 ): Promise<void> {
-  const { tables, position, turn, lastEntity } = edition;
+  const { tables, position, turn, lastEntity, record } = edition;
   await connection.query({
     name: "annals_save_edition",
     text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5,
-      model = CASE WHEN $6::text IS NULL OR model = $6 THEN model ELSE $7 END
+      model = CASE WHEN $6::text IS NULL OR model = $6 THEN model ELSE $7 END, record = $8
       WHERE name = $1 AND generation = $2`,
     values: [
       ...[VIEW, tables.generation, position, turn, lastEntity],
-      ...[model ?? null, severalModels],
+      ...[model ?? null, severalModels, record ?? null],
     ],
   });
 }
@@ -233,12 +235,17 @@ function checkVersion(version: number): void {
 async function createMetadata(connection: Connection, name: string): Promise<void> {
   const names = tablesOf(name, 0);
   const [found] = await connection.query({
-    text: "SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL",
+    text: `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL,
+      EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($2) AND attname = 'record')`,
     values: [names.schema, names.view],
   });
   // IF NOT EXISTS would ask for the privilege to make one even where it is there.
   if (found?.[0] !== "t") await connection.query({ text: `CREATE SCHEMA ${names.schema}` });
   if (found?.[1] !== "t") await connection.query({ text: metadata(names) });
+  else if (found[2] !== "t") {
+    // Earlier releases kept no names of records.
+    await connection.query({ text: `ALTER TABLE ${names.view} ADD COLUMN record text` });
+  }
 }
 
 async function requireUtf8(connection: Connection, server: string): Promise<void> {
@@ -365,6 +372,7 @@ function editionOf(name: string, row: Row): Edition {
     position: position(Number(row[3])),
     turn: Number(row[4]),
     lastEntity: Number(row[5]),
+    record: row[6] ?? undefined,
   };
 }
 

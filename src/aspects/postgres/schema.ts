@@ -54,6 +54,7 @@ export function tablesOf(name: string, generation: number): Tables {
  * edition: tells a generation from any other of that number, also after the schema was dropped.
  * turn: counts transactions, so that a writer sees that another was there since.
  * last_entity: the number that the last new entity got.
+ * record: the name of the record at `position` (log/record-name.ts).
  */
 export const metadata = ({ view, generations }: Tables): string => `
 CREATE SEQUENCE ${generations};
@@ -68,6 +69,7 @@ CREATE TABLE ${view} (
   position bigint NOT NULL DEFAULT 0,
   turn bigint NOT NULL DEFAULT 0,
   last_entity bigint NOT NULL DEFAULT 0,
+  record text,
   PRIMARY KEY (name, generation)
 ) WITH (fillfactor = 20);
 CREATE UNIQUE INDEX view_live ON ${view} (name) WHERE live;

@@ -16,12 +16,14 @@ export interface Checkpoint {
   readonly position: Position;
   /** Id of the log that was told. */
   readonly log: string | undefined;
+  /** Name of the record at the position; undefined where none is kept. */
+  readonly record: string | undefined;
 }
 
 export const checkpointKey = "feed";
 
-export const checkpointText = ({ position, log }: Checkpoint): string =>
-  JSON.stringify({ position, log });
+export const checkpointText = ({ position, log, record }: Checkpoint): string =>
+  JSON.stringify({ position, log, record });
 
 /**
  * Small segments, so that there is never much to read: only full ones are compacted. The marks that
@@ -82,6 +84,12 @@ export async function readCheckpoint(
 }
 
 function checkpointOf(text: string): Checkpoint {
-  const { position: at, log } = JSON.parse(text) as { position: number; log?: string };
-  return { position: position(at), log };
+  const {
+    position: at,
+    log,
+    record,
+  } = JSON.parse(text) as Omit<Checkpoint, "position"> & {
+    readonly position: number;
+  };
+  return { position: position(at), log, record };
 }

@@ -122,7 +122,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     await dropped?.disconnect().catch(() => {});
   }
 
-  async function tell(part: FeedPart, from: Position): Promise<void> {
+  async function tell(part: FeedPart, from: Position, record?: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         if (producer === undefined) {
@@ -135,7 +135,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
           known = at;
           if (done) return;
         }
-        await transact(producer, part);
+        await transact(producer, part, record);
         earlier = from;
         known = part.upTo;
         return;
@@ -149,10 +149,14 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  async function transact(taken: Producer, { requests, upTo }: FeedPart): Promise<void> {
+  async function transact(
+    taken: Producer,
+    { requests, upTo }: FeedPart,
+    record: string | undefined,
+  ): Promise<void> {
     const transaction = await taken.transaction();
     try {
-      const value = checkpointText({ position: upTo, log: logId });
+      const value = checkpointText({ position: upTo, log: logId, record });
       // Alone, because it is sent again until the transaction before has settled.
       await onceSettled(() =>
         transaction.send({
@@ -249,7 +253,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   );
 
   return {
-    async apply(events, upTo) {
+    async apply(events, upTo, record) {
       await guarded("did not take the feed's events", async () => {
         let from = known ?? (await findPosition());
         if (upTo <= from) return;
@@ -260,7 +264,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         });
         try {
           for (const part of parts) {
-            await tell(part, from);
+            await tell(part, from, part.upTo === upTo ? record : undefined);
             from = part.upTo;
           }
         } catch (error) {
@@ -275,6 +279,12 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
 
     position: () =>
       guarded("cannot be asked where the feed is", () => onceLoaded(findPosition, LOADING_MS_MAX)),
+
+    lastRecord: () =>
+      guarded("cannot be asked where the feed is", async () => {
+        const checkpoint = await readCheckpoint(client, names.checkpoint);
+        return checkpoint?.log === logId ? checkpoint?.record : undefined;
+      }),
 
     async reset() {
       await guarded("did not let the feed begin anew", async () => {

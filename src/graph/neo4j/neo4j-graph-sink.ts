@@ -35,12 +35,17 @@ function createSink(server: Server, view: View): GraphSink {
   let most = Number.POSITIVE_INFINITY;
 
   /** Applies the first of the writes, which are new and in order; tells how many. */
-  async function commit(writes: readonly GraphWrite[], upTo: Position): Promise<number> {
+  async function commit(
+    writes: readonly GraphWrite[],
+    upTo: Position,
+    record: string | undefined,
+  ): Promise<number> {
     const some = firstOf(writes, most);
     const all = some.length === writes.length;
     const writer = createEdgeWriter(view.label);
     try {
-      await view.commit(all ? upTo : (some.at(-1)?.position ?? upTo), writer.apply(some));
+      const to = all ? upTo : (some.at(-1)?.position ?? upTo);
+      await view.commit(to, writer.apply(some), all ? record : undefined);
       if (some.length >= most) most = Math.ceil(most * GROWTH);
       return some.length;
     } catch (error) {
@@ -51,12 +56,12 @@ function createSink(server: Server, view: View): GraphSink {
   }
 
   return {
-    async apply(writes, upTo) {
+    async apply(writes, upTo, record) {
       server.usable();
       const checkpoint = view.known();
       if (upTo <= checkpoint) return;
       let left = writes.filter((write) => write.position > checkpoint);
-      do left = left.slice(await commit(left, upTo));
+      do left = left.slice(await commit(left, upTo, record));
       while (left.length > 0);
     },
 
@@ -68,6 +73,7 @@ function createSink(server: Server, view: View): GraphSink {
     },
 
     position: () => view.position(),
+    lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),
 
     grown: async () => view.grown(),

@@ -17,9 +17,11 @@ export interface ViewState {
   readonly log: string | null;
   /** Names the last move of the checkpoint. */
   readonly commit: string | null;
+  /** Name of the record at the position; null where none is kept. */
+  readonly record: string | null;
 }
 
-const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, v.commit";
+const COLUMNS = "v.generation, v.position, v.version, v.writer, v.model, v.log, v.commit, v.record";
 
 export async function readState(
   transaction: Transaction,
@@ -43,11 +45,12 @@ export async function lockState(transaction: Transaction, names: Names, part: Pa
 }
 
 const stateOf = (columns: Columns): ViewState => {
-  const [generation, at, version, writer, model, log, commit] = columns as readonly [
+  const [generation, at, version, writer, model, log, commit, record] = columns as readonly [
     ...[generation: number, at: number, version: number],
     ...[writer: string | null, model: string | null, log: string | null, commit: string | null],
+    record: string | null,
   ];
-  return { generation, position: position(at), version, writer, model, log, commit };
+  return { generation, position: position(at), version, writer, model, log, commit, record };
 };
 
 export function checkVersion(version: number): void {

@@ -37,8 +37,10 @@ export interface View {
   /** The label of the generation that is written. */
   readonly label: string;
   position(): Promise<Position>;
+  /** The name of the record at the checkpoint, as the server has it. */
+  lastRecord(): Promise<string | undefined>;
   /** One transaction that moves the checkpoint from where it is known to be. */
-  commit(upTo: Position, write: Writing): Promise<void>;
+  commit(upTo: Position, write: Writing, record?: string): Promise<void>;
   /** One transaction that leaves the checkpoint where it is. */
   mend(write: Writing): Promise<void>;
   /** The checkpoint as this writer knows it. */
@@ -100,9 +102,12 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       ]).then((answers) => answers.map(([columns]) => columns));
       if (Number(edges) + Number(nodes) > EMPTIED_IN_PLACE_MAX) return false;
       await transaction.run(`MATCH (n:\`${label}\`) DETACH DELETE n`);
-      await transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0`, {
-        part,
-      });
+      await transaction.run(
+        `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0, v.record = null`,
+        {
+          part,
+        },
+      );
       state = { ...now, position: START };
       return true;
     });
@@ -142,7 +147,12 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       return state.position;
     },
 
-    async commit(upTo, write) {
+    async lastRecord() {
+      const found = await server.write((transaction) => stateIn(transaction, part));
+      return found?.record ?? undefined;
+    },
+
+    async commit(upTo, write, record) {
       const token = randomUUID();
       const before = known();
       await server.write(async (transaction) => {
@@ -153,13 +163,13 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
           return true;
         });
         const moved = transaction.run(
-          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.commit = $token,
-             v.model = ${FED}`,
-          { part, token, upTo: whole(upTo), model: model ?? null },
+          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = $upTo, v.record = $record,
+             v.commit = $token, v.model = ${FED}`,
+          { part, token, upTo: whole(upTo), record: record ?? null, model: model ?? null },
         );
         await Promise.all([turn, moved, write(transaction, turn)]);
       });
-      state = { ...before, position: upTo };
+      state = { ...before, position: upTo, record: record ?? null };
     },
 
     async mend(write) {
@@ -176,7 +186,8 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       await server.write(async (transaction) => {
         await lockState(transaction, names, part);
         await transaction.run(
-          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0, v.generation = $generation`,
+          `MATCH (v:\`${names.view}\` {part: $part}) SET v.position = 0, v.record = null,
+             v.generation = $generation`,
           { part, generation: whole(generation) },
         );
       });
@@ -244,7 +255,7 @@ async function openLive(
     if (why !== undefined && now !== undefined && emptiedBy(now, view) !== undefined) {
       await transaction.run(
         `MATCH (v:\`${names.view}\` {part: 'live'})
-         SET v.generation = $generation, v.position = 0, v.model = $model`,
+         SET v.generation = $generation, v.position = 0, v.record = null, v.model = $model`,
         { generation: whole(generation), model: model ?? null },
       );
     }

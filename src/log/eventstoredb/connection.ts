@@ -52,6 +52,8 @@ export interface Connection {
   /** Up to three tries within a deadline; rejects with CatalogError or WrongRevision. */
   retrying<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   serverVersion(): Promise<string>;
+  /** How often a channel to the server broke, or was replaced. */
+  disconnections(): number;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,16 @@ interface ClientInside {
   readonly capabilities: Promise<{ readonly serverVersion: string }>;
 }
 
+/** gRPC's channel, as far as it is used here. */
+interface Channel {
+  getConnectivityState(connect: boolean): number;
+  watchConnectivityState(state: number, deadline: number, changed: (error?: Error) => void): void;
+  close(): void;
+}
+
+/** gRPC's state of a channel that is connected. */
+const READY = 2;
+
 const TRIES_MAX = 3;
 const FIRST_PAUSE_MS = 100;
 
@@ -79,6 +91,25 @@ export function openConnection(connection: string): Connection {
   const inside = client as unknown as ClientInside;
   const deadlineMs = Math.max(inside.createDeadline().getTime() - Date.now(), 1);
   let connected = false;
+  let watched: Channel | undefined;
+  let disconnections = 0;
+
+  /** The channel reconnects by itself: only its state shows that it was not connected. */
+  function watch(channel: Channel): void {
+    if (channel === watched) return;
+    if (watched !== undefined) disconnections++;
+    watched = channel;
+    const next = (): void => {
+      // It throws for a channel that was shut down, which is not used again.
+      const state = channel.getConnectivityState(false);
+      channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, (error) => {
+        if (error !== undefined || channel !== watched) return;
+        if (state === READY) disconnections++;
+        attempt(next);
+      });
+    };
+    attempt(next);
+  }
 
   async function call<C extends { on(event: "error", listener: (error: Error) => void): unknown }>(
     deadline: Date | number,
@@ -86,6 +117,7 @@ export function openConnection(connection: string): Connection {
   ): Promise<C> {
     connected = true;
     const streams = await inside.getGRPCClient(StreamsClient, "annals");
+    watch(streams.getChannel() as Channel);
     // Every call: a follower may not have yet what was just appended.
     const [metadata, options] = inside.callArguments({ requiresLeader: true }, { deadline });
     const begun = begin(streams, metadata as never, options as never);
@@ -133,7 +165,10 @@ export function openConnection(connection: string): Connection {
       return (await inside.capabilities).serverVersion;
     },
 
+    disconnections: () => disconnections,
+
     async close() {
+      watched = undefined;
       await client.dispose();
       if (!connected) return;
       // Where no node was ever found there is no channel to close.
@@ -157,6 +192,14 @@ function createClient(address: Address): EventStoreDBClient {
     throw new CatalogError("invalid", `the address of eventstoredb at ${address.hosts}: ${why}`, {
       hint: "Write it as esdb://user:password@host:2113?tls=true&tlsCAFile=ca.crt",
     });
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Whoever uses the channel is told.
   }
 }
 

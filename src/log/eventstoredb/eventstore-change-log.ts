@@ -101,13 +101,20 @@ export async function openEventStoreChangeLog(
     return running;
   }
 
-  async function truncateBefore(stream: StreamName, before: number): Promise<void> {
+  /** The stream's own settings on the server, and the event that has them. */
+  async function metadataOf(stream: StreamName) {
     checkOpen();
     const name = `$$${serverName(prefix, stream)}`;
     const last = await connection.retrying(() => readStreamPage(connection, name, "end", NEWEST));
     const held = last.events[0]?.data;
-    const metadata = held === undefined ? {} : JSON.parse(Buffer.from(held).toString());
-    const text = Buffer.from(JSON.stringify({ ...metadata, $tb: before }));
+    const settings: { readonly $tb?: unknown } =
+      held === undefined ? {} : JSON.parse(Buffer.from(held).toString());
+    return { name, last, settings };
+  }
+
+  async function truncateBefore(stream: StreamName, before: number): Promise<void> {
+    const { name, last, settings } = await metadataOf(stream);
+    const text = Buffer.from(JSON.stringify({ ...settings, $tb: before }));
     await session.send({
       stream: name,
       name,
@@ -186,6 +193,8 @@ export async function openEventStoreChangeLog(
       yield* followLog({ connection, filter, recordOf, logger, readAll }, after, until);
     },
 
+    disconnections: () => connection.disconnections(),
+
     trouble: () => session.trouble(),
 
     async scavenge(records) {
@@ -195,6 +204,11 @@ export async function openEventStoreChangeLog(
     },
 
     truncateBefore,
+
+    async firstKept(stream) {
+      const { $tb } = (await metadataOf(stream)).settings;
+      return revision(Number.isSafeInteger($tb) ? Number($tb) : 0);
+    },
 
     close() {
       closed ??= closeAll();

@@ -49,7 +49,9 @@ export interface ElasticsearchView<Kept> {
   /** What readers see of these places follows from what is kept (ViewShape.visible). */
   show(places: Iterable<string>, kept: Kept): Promise<void>;
   /** Compare and set. Rejects `conflict` when another projector was faster. */
-  move(to: { readonly position?: Position; readonly kept?: Kept }): Promise<void>;
+  move(to: Partial<Pick<ViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
+  /** The name of the record at the checkpoint, as the server has it. */
+  lastRecord(): Promise<string | undefined>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
   /** Where it is, when all that was written can be found (Sink.grown). */
@@ -138,6 +140,7 @@ function viewOf<Kept>(
     names,
     state: stateNow,
     position: async () => (await standing.ask()).position,
+    lastRecord: async () => (await standing.ask()).record,
     async write(writes) {
       const all = [...writes];
       if (all.length === 0) return [];

@@ -42,6 +42,8 @@ export interface ViewState<Kept> {
   readonly model: string | null;
   readonly log: string | null;
   readonly kept: Kept;
+  /** Name of the record at the position; absent where none is kept. */
+  readonly record?: string | undefined;
 }
 
 /** A state, and where it was found: what a change is compared with. */

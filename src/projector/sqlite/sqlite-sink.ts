@@ -31,9 +31,9 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
   }
 
   return {
-    async apply(writes, upTo) {
+    async apply(writes, upTo, record) {
       try {
-        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint));
+        view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint), record);
       } catch (error) {
         // The transaction went back: numbers given in it are not taken.
         writer.forget();
@@ -54,6 +54,7 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
         }
       }),
     position: async () => view.position(),
+    lastRecord: async () => view.record(),
     async reset() {
       view.reset();
       writer.forget();

@@ -42,11 +42,13 @@ export interface ViewFile extends ViewOrigin {
 export interface SqliteView {
   readonly db: DatabaseSync;
   position(): Position;
+  /** The name of the record at the checkpoint. */
+  record(): string | undefined;
   /**
-   * One transaction: what `write` does, and the checkpoint. `write` gets the checkpoint so far and
+   * One transaction: what `write` does, and the checkpoint with the name of its record. `write` gets the checkpoint so far and
    * must pass over what lies at or below it. When it throws, nothing has happened.
    */
-  commit(upTo: Position, write: (checkpoint: Position) => void): void;
+  commit(upTo: Position, write: (checkpoint: Position) => void, record?: string): void;
   /** One transaction that leaves the checkpoint where it is. */
   mend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
@@ -74,7 +76,8 @@ CREATE TABLE view (
   generation INTEGER NOT NULL,
   model TEXT,
   log TEXT,
-  position INTEGER NOT NULL
+  position INTEGER NOT NULL,
+  record TEXT
 ) STRICT;
 `;
 
@@ -96,7 +99,8 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
   let checkpoint = translated(schema, "read", () => readPosition(db));
-  const savePosition = db.prepare("UPDATE view SET position = ?");
+  let record = translated(schema, "read", () => readRecord(db));
+  const savePosition = db.prepare("UPDATE view SET position = ?, record = ?");
   const looking = sums && setInterval(() => sums.look(), LOOK_MS).unref();
 
   const usable = () => {
@@ -134,14 +138,19 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       usable();
       return checkpoint;
     },
-    commit(upTo, write) {
+    record() {
+      usable();
+      return record;
+    },
+    commit(upTo, write, last) {
       usable();
       if (upTo <= checkpoint) return;
       transaction(() => {
         write(checkpoint);
-        savePosition.run(upTo);
+        savePosition.run(upTo, last ?? null);
       });
       checkpoint = upTo;
+      record = last;
     },
     async mend(write) {
       ready();
@@ -160,6 +169,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     reset() {
       transaction(() => empty(db, schema));
       checkpoint = position(0);
+      record = undefined;
     },
     close(outcome) {
       if (!db.isOpen) return;
@@ -324,7 +334,10 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const { model, log } = file;
   const columns = db.prepare("SELECT name FROM pragma_table_info('view')").all();
   db.exec("BEGIN IMMEDIATE");
-  if (!columns.some(({ name }) => name === "log")) db.exec("ALTER TABLE view ADD COLUMN log TEXT");
+  for (const added of ["log", "record"]) {
+    if (columns.some(({ name }) => name === added)) continue;
+    db.exec(`ALTER TABLE view ADD COLUMN ${added} TEXT`);
+  }
   const made = db.prepare("SELECT model, log, position FROM view").get();
   const at = position(Number(made?.position));
   const text = (value: unknown): string | null => (value == null ? null : String(value));
@@ -347,8 +360,13 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
 
 function empty(db: DatabaseSync, schema: ViewSchema): void {
   db.exec(schema.reset);
-  db.exec("UPDATE view SET position = 0, generation = generation + 1");
+  db.exec("UPDATE view SET position = 0, record = NULL, generation = generation + 1");
 }
+
+const readRecord = (db: DatabaseSync): string | undefined => {
+  const record = db.prepare("SELECT record FROM view").get()?.record;
+  return typeof record === "string" ? record : undefined;
+};
 
 function create(db: DatabaseSync, schema: ViewSchema, generation: number): void {
   db.exec(`BEGIN; ${METADATA} ${schema.tables} PRAGMA user_version = ${schema.version};`);

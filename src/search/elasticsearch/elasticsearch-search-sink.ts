@@ -51,7 +51,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
   }
 
   return {
-    async apply(writes, upTo) {
+    async apply(writes, upTo, record) {
       usable();
       const state = await view.state();
       const last = lastOnes(writes, state.position);
@@ -59,7 +59,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
       await tellKinds(last);
       await overcome(view, last, await view.write(placed));
-      await view.move({ position: upTo });
+      await view.move({ position: upTo, record });
     },
 
     async amend(writes) {
@@ -93,6 +93,11 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
     async position() {
       usable();
       return await view.position();
+    },
+
+    async lastRecord() {
+      usable();
+      return view.lastRecord();
     },
 
     async reset() {

@@ -41,7 +41,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
   const { removeStored, storedOf } = createLooking(view);
 
   return {
-    async apply(writes, upTo) {
+    async apply(writes, upTo, record) {
       const { position: checkpoint, kept } = await view.state();
       if (upTo <= checkpoint) return;
       const fold = createFold();
@@ -51,7 +51,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
       await view.write(placedEvents(events));
       const after = noted(kept, truncates);
       if (truncates.length > 0) await view.show(truncates.map(placeOfIndex), after);
-      await view.move({ position: upTo, kept: after });
+      await view.move({ position: upTo, record, kept: after });
     },
     async restore(urn, writes) {
       const wanted = await foldWhole(urn, writes);
@@ -73,6 +73,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
     },
     tidy: () => truncations.step(),
     position: () => view.position(),
+    lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),
     grown: () => view.grown(),
     publish: () => view.publish(),

@@ -54,6 +54,8 @@ export interface EventStore {
   tombstone(stream: string, expected: Expected): AppendResult;
   /** Takes truncated events out of $all. */
   scavenge(): void;
+  /** What a backup taken now has. */
+  copy(): EventStore;
   /** A server remembers ids for a while only. */
   forgetIds(): void;
   /** Calls when events were added, until the returned function is called. */
@@ -79,14 +81,23 @@ const FIRST_POSITION = 546;
 const STATISTICS_EVERY = 7;
 const NO_BYTES = new Uint8Array();
 
-export function createEventStore(): EventStore {
-  const all: StoredEvent[] = [];
-  const streams = new Map<string, Stream>();
-  const ids = new Map<string, StoredEvent>();
+interface State {
+  readonly all: StoredEvent[];
+  readonly streams: Map<string, Stream>;
+  readonly ids: Map<string, StoredEvent>;
+  readonly positions: Set<number>;
+  readonly end: number;
+  readonly appends: number;
+}
+
+export function createEventStore(backup?: State): EventStore {
+  const all: StoredEvent[] = backup?.all ?? [];
+  const streams = backup?.streams ?? new Map<string, Stream>();
+  const ids = backup?.ids ?? new Map<string, StoredEvent>();
   const listeners = new Set<() => void>();
-  const positions = new Set<number>([0]);
-  let end = FIRST_POSITION;
-  let appends = 0;
+  const positions = backup?.positions ?? new Set<number>([0]);
+  let end = backup?.end ?? FIRST_POSITION;
+  let appends = backup?.appends ?? 0;
 
   const find = (name: string): Stream | undefined => streams.get(name);
   const lastOf = (stream: Stream | undefined): number => (stream?.next ?? 0) - 1;
@@ -187,8 +198,10 @@ export function createEventStore(): EventStore {
     for (const listener of listeners) listener();
   }
 
-  own("$users", "$User", { name: "admin" });
-  own("$$$stats-test", "$metadata", { $maxCount: 2 });
+  if (backup === undefined) {
+    own("$users", "$User", { name: "admin" });
+    own("$$$stats-test", "$metadata", { $maxCount: 2 });
+  }
 
   return {
     all,
@@ -239,6 +252,14 @@ export function createEventStore(): EventStore {
       });
       all.splice(0, all.length, ...kept);
     },
+
+    copy: () =>
+      createEventStore({
+        ...{ all: [...all], ids: new Map(ids), positions: new Set(positions), end, appends },
+        streams: new Map(
+          [...streams].map(([name, stream]) => [name, { ...stream, events: [...stream.events] }]),
+        ),
+      }),
 
     forgetIds: () => ids.clear(),
 

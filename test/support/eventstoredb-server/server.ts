@@ -52,6 +52,8 @@ export interface EventStoreServer {
   /** `esdb://127.0.0.1:…`, with TLS or without as it is served. */
   readonly address: string;
   readonly store: EventStore;
+  /** Another store is served after the next start. */
+  serve(store: EventStore): void;
   readonly faults: AppendFaults & ReadFaults;
   /** Streams whose users are not let in, by the beginning of their names. */
   readonly forbidden: Set<string>;
@@ -77,7 +79,7 @@ export async function startEventStoreServer(
   options: EventStoreServerOptions = {},
 ): Promise<EventStoreServer> {
   const { appendBytesMax = 1024 * 1024, version = VERSION, users, operators = [], tls } = options;
-  const store = options.store ?? createEventStore();
+  let store = options.store ?? createEventStore();
   const faults = {
     denied: false,
     delayMs: 0,
@@ -245,7 +247,12 @@ export async function startEventStoreServer(
     get address() {
       return `esdb://${HOST}:${port}?tls=${tls !== undefined}`;
     },
-    store,
+    get store() {
+      return store;
+    },
+    serve(other) {
+      store = other;
+    },
     faults,
     forbidden,
     asked,

@@ -1,0 +1,62 @@
+/**
+ * The name of a record: enough to tell whether a log holds that very record, and not another one at
+ * its position. A view's checkpoint has the name of the record that it covers last, so that a log
+ * which was replaced by an older copy is noticed, also when it has grown since.
+ *
+ * Scavenging is no mismatch: the hash covers what scavenging keeps, and where a store takes away the
+ * beginning of a stream, the nearest record that remains in the stream decides.
+ */
+import { createHash } from "node:crypto";
+import type { Position, Revision } from "../core/position.ts";
+import { parseStream, type StreamName } from "../core/stream.ts";
+import type { ChangeLog, LogRecord } from "./change-log.ts";
+import { readable } from "./readable.ts";
+import { decodeRecord } from "./record-codec.ts";
+
+export interface RecordName {
+  readonly position: Position;
+  readonly stream: StreamName;
+  readonly revision: Revision;
+  readonly hash: string;
+}
+
+/** Hexadecimal digits of a hash. */
+const HASH_DIGITS = 32;
+
+/** As views keep it beside their checkpoint: the JSON text of a RecordName. */
+export function nameOf(record: LogRecord): string {
+  const { position, revision, stream } = record;
+  return JSON.stringify({ position, revision, hash: hashOf(record), stream });
+}
+
+export const parseRecordName = (text: string): RecordName => JSON.parse(text) as RecordName;
+
+/** Whether the log holds the record, or held it before it was scavenged. */
+export async function holdsRecord(
+  log: Pick<ChangeLog, "readStream" | "firstKept">,
+  name: RecordName,
+): Promise<boolean> {
+  const { stream, revision: at } = name;
+  const [found] = await log.readStream(stream, at, { limit: 1 });
+  if (found?.revision === at) {
+    return found.position === name.position && hashOf(found) === name.hash;
+  }
+  if (found !== undefined) return found.position > name.position;
+  return log.firstKept !== undefined && (await log.firstKept(stream)) > at;
+}
+
+function hashOf(record: LogRecord): string {
+  const kept = parseStream(record.stream)?.kind === "timeseries" ? keptOf(record) : undefined;
+  return createHash("sha256")
+    .update(kept ?? record.data)
+    .digest("hex")
+    .slice(0, HASH_DIGITS);
+}
+
+/** What scavenging keeps of an event (scavenged.ts); undefined for a record that cannot be read. */
+function keptOf(record: LogRecord): string | undefined {
+  const change = readable(decodeRecord, record);
+  if (change === undefined) return undefined;
+  const { entityType, aspect, created, system } = change;
+  return JSON.stringify([entityType, aspect, created.time, created.actor, system.runId]);
+}

@@ -1,0 +1,170 @@
+/**
+ * Compares views with the log that feeds them. A checkpoint names the record that it covers last;
+ * where the log does not hold that record, the log was replaced: by an older copy or by another log.
+ * The view then stops, until the right log is back or the view is rebuilt.
+ *
+ * Views are compared at start, once a minute, and after a read of the log failed: then nothing is fed
+ * to them before they are. The log is opened for each comparison, so that a file which took the place
+ * of the log's file is seen, too.
+ */
+import { CatalogError } from "../core/errors.ts";
+import { ownCommand } from "../core/own-command.ts";
+import type { Position } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { holdsRecord, parseRecordName } from "../log/record-name.ts";
+import type { RetryMs } from "./follower.ts";
+import type { View } from "./sink.ts";
+
+export type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "disconnections">;
+
+export interface Compared {
+  readonly view: View;
+  readonly position: Position;
+  /** Name of the record at the position, where this process fed it; its sink knows it else. */
+  readonly record: string | undefined;
+  /** Why it is not of the log that there is. */
+  mismatch: CatalogError | undefined;
+  /** It is to be compared before it is fed. */
+  unchecked: boolean;
+}
+
+export interface LogComparison {
+  /** Throws `unavailable` for the first view that is not of the log. */
+  atStart(): Promise<void>;
+  /** Begins a comparison when one is due. */
+  look(): void;
+  /** The log failed, and may be another one when it is back: views are to be compared before they are fed. */
+  doubt(): void;
+  /** Whether the connection to the log was lost since this was asked: then the same as `doubt`. */
+  isInDoubt(): boolean;
+  /** A comparison is due with the next look. */
+  soon(): void;
+  /** Resolves when no comparison is under way. */
+  settled(): Promise<void>;
+}
+
+interface Parts<F extends Compared> {
+  readonly followers: readonly F[];
+  readonly log: ComparedLog;
+  /** Opens the log for a comparison; absent: `log` is compared with. */
+  readonly openLog: (() => Promise<ComparedLog & Pick<ChangeLog, "close">>) | undefined;
+  /** Milliseconds between comparisons. */
+  readonly everyMs: number;
+  /** Milliseconds until a comparison that failed is tried again, first and at most. */
+  readonly retryMs: RetryMs;
+  /** The log could not be asked. */
+  readonly onFailure: (follower: F, error: unknown) => void;
+  /** Called after each comparison. */
+  readonly onCompared: () => void;
+}
+
+export function createLogComparison<F extends Compared>(parts: Parts<F>): LogComparison {
+  const { followers, log, openLog, everyMs, retryMs } = parts;
+  let due = performance.now() + everyMs;
+  /** After comparisons that failed. */
+  let notBefore = Number.NEGATIVE_INFINITY;
+  let pauseMs = 0;
+  let disconnections = log.disconnections?.() ?? 0;
+
+  function doubt(): void {
+    for (const follower of followers) follower.unchecked = true;
+  }
+  let running: Promise<void> | undefined;
+
+  async function nameOf({ view, position, record }: F): Promise<string | undefined> {
+    if (record !== undefined && parseRecordName(record).position === position) return record;
+    return view.sink.lastRecord?.();
+  }
+
+  /** A view whose store does not answer stays unchecked. */
+  async function compare(follower: F, fresh: ComparedLog): Promise<void> {
+    let name: string | undefined;
+    try {
+      name = await nameOf(follower);
+    } catch {
+      follower.unchecked = true;
+      return;
+    }
+    follower.mismatch = await mismatchOf(follower.view.name, name, fresh);
+    follower.unchecked = false;
+  }
+
+  async function mismatchOf(view: string, name: string | undefined, fresh: ComparedLog) {
+    const isOther = fresh.id !== undefined && log.id !== undefined && fresh.id !== log.id;
+    if (isOther) return anotherLog(view);
+    const record = name === undefined ? undefined : parseRecordName(name);
+    if (record === undefined || (await holdsRecord(fresh, record))) return undefined;
+    return notInLog(view, record);
+  }
+
+  async function compareAll(): Promise<void> {
+    const fresh = await openLog?.();
+    try {
+      await Promise.all(followers.map((follower) => compare(follower, fresh ?? log)));
+    } finally {
+      await fresh?.close();
+    }
+  }
+
+  async function run(): Promise<void> {
+    due = performance.now() + everyMs;
+    try {
+      await compareAll();
+      pauseMs = 0;
+      // A view that stopped reads nothing: only a comparison shows that the right log is back.
+      const stopped = followers.some(({ mismatch }) => mismatch !== undefined);
+      if (stopped) due = performance.now() + Math.min(everyMs, retryMs.max);
+    } catch (error) {
+      pauseMs = Math.min(Math.max(pauseMs * 2, retryMs.first), retryMs.max);
+      notBefore = performance.now() + pauseMs;
+      due = 0;
+      for (const follower of followers) {
+        follower.unchecked = true;
+        parts.onFailure(follower, error);
+      }
+    }
+    running = undefined;
+    parts.onCompared();
+  }
+
+  return {
+    async atStart() {
+      await Promise.all(followers.map((follower) => compare(follower, log)));
+      const wrong = followers.find(({ mismatch }) => mismatch !== undefined);
+      if (wrong?.mismatch !== undefined) throw wrong.mismatch;
+    },
+    look() {
+      const now = performance.now();
+      if (running === undefined && now >= due && now >= notBefore) running = run();
+    },
+    doubt,
+    isInDoubt() {
+      const now = log.disconnections?.() ?? 0;
+      if (now === disconnections) return false;
+      disconnections = now;
+      doubt();
+      return true;
+    },
+    soon() {
+      due = 0;
+    },
+    settled: async () => running,
+  };
+}
+
+const RECOVERY = `The log was replaced by an older copy or by another log. Stop the service and restore the newer log; or, if this log is the right one, run: ${ownCommand("rebuild")}`;
+
+const notInLog = (
+  view: string,
+  { position, stream }: ReturnType<typeof parseRecordName>,
+): CatalogError =>
+  new CatalogError(
+    "unavailable",
+    `the log does not hold the record at position ${position} of stream "${stream}", which the view "${view}" covers last`,
+    { hint: RECOVERY },
+  );
+
+const anotherLog = (view: string): CatalogError =>
+  new CatalogError("unavailable", `the log is not the one that feeds the view "${view}"`, {
+    hint: RECOVERY,
+  });

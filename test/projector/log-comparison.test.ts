@@ -1,0 +1,153 @@
+/** A log that was replaced stops the views that it did not feed, whenever that is noticed. */
+import { cpSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
+import {
+  type Projector,
+  type ProjectorParts,
+  startProjector,
+} from "../../src/projector/projector.ts";
+import type { View } from "../../src/projector/sink.ts";
+import { entry } from "../contract/change-log-driver.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
+import { createRecordingView, decode, type RecordingView } from "./array-log.ts";
+
+let directory: TemporaryDirectory;
+let file: string;
+let backup: string;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  directory = temporaryDirectory("annals-compared");
+  file = join(directory.path, "log.sqlite");
+  backup = join(directory.path, "backup.sqlite");
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  directory[Symbol.dispose]();
+});
+
+/** Appends to the log in a file, which nobody else writes. */
+async function append(path: string, ...texts: readonly string[]): Promise<void> {
+  const log = await openSqliteChangeLog({ file: path });
+  for (const text of texts) await log.append([entry("some", "any", text)]);
+  await log.close();
+}
+
+/** A view that keeps the names of records. */
+function namingView(): RecordingView {
+  const view = createRecordingView("named");
+  const { apply } = view.sink;
+  let name: string | undefined;
+  return Object.assign(view, {
+    sink: {
+      ...view.sink,
+      async apply(writes: readonly never[], upTo: never, record?: string) {
+        await apply(writes, upTo);
+        name = record;
+      },
+      lastRecord: async () => name,
+    },
+  });
+}
+
+async function start(view: RecordingView, options: Partial<ProjectorParts> = {}) {
+  const log = await openSqliteChangeLog({ file, readOnly: true });
+  closing.push(() => log.close());
+  const projector = await startProjector({
+    ...{ log, decode, onProgress: () => {} },
+    views: [view as unknown as View],
+    openLog: () => openSqliteChangeLog({ file, readOnly: true }),
+    ...{ retryMs: { first: 1, max: 4 }, idleMs: 2, compareMs: 20 },
+    ...options,
+  });
+  closing.push(() => projector.stop());
+  return projector;
+}
+
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const errorOf = (projector: Projector) => projector.progress().named?.error;
+
+/** The file of another log takes the place of the log's. */
+const replaceLog = (by: string): void => {
+  cpSync(by, `${by}.copy`);
+  renameSync(`${by}.copy`, file);
+};
+
+const mismatch = /does not hold the record at position 3 of stream "some", which the view "named"/;
+const recovery = /restore the newer log; or, if this log is the right one, run: .* rebuild/;
+
+describe("a log that is replaced by an older copy", () => {
+  test.each([
+    { grown: "which ends before the view", more: [] },
+    { grown: "which has grown to the view's position since", more: ["other"] },
+    { grown: "which has grown past it since", more: ["other", "more", "and more"] },
+  ])("$grown stops the view while it runs, until the newer one is back", async ({ more }) => {
+    await append(file, "one", "two");
+    cpSync(file, backup);
+    await append(backup, ...more);
+    await append(file, "three");
+    const newer = join(directory.path, "newer.sqlite");
+    cpSync(file, newer);
+    const view = namingView();
+    const projector = await start(view);
+    await soon(() => expect(projector.progress().named?.position).toBe(3));
+
+    replaceLog(backup);
+    await soon(() => expect(errorOf(projector)).toMatch(mismatch));
+    expect(errorOf(projector)).toMatch(recovery);
+    await expect(projector.restore(["urn:li:tag:a"])).rejects.toThrow(mismatch);
+
+    replaceLog(newer);
+    await soon(() => expect(errorOf(projector)).toBeUndefined());
+  });
+
+  test("and has grown past the view since stops the start", async () => {
+    await append(file, "one", "two");
+    cpSync(file, backup);
+    await append(backup, "other", "more");
+    await append(file, "three");
+    const view = namingView();
+    const projector = await start(view);
+    await soon(() => expect(projector.progress().named?.position).toBe(3));
+    await projector.stop();
+    expect(view.at).toBe(3);
+    replaceLog(backup);
+    await expect(start(view)).rejects.toThrow(mismatch);
+  });
+});
+
+test("a view is compared before it is fed when the log comes back from a failure", async () => {
+  await append(file, "one", "two");
+  cpSync(file, backup);
+  await append(backup, "other", "more");
+  await append(file, "three");
+  const opened = await openSqliteChangeLog({ file, readOnly: true });
+  closing.push(() => opened.close());
+  let reading = opened;
+  let failure: Error | undefined;
+  const log = {
+    ...opened,
+    readAll: (...args: Parameters<typeof opened.readAll>) =>
+      failure === undefined ? reading.readAll(...args) : Promise.reject(failure),
+  };
+  const view = namingView();
+  const openLog = async () => {
+    if (failure !== undefined) throw failure;
+    return openSqliteChangeLog({ file, readOnly: true });
+  };
+  const projector = await start(view, { log, openLog, compareMs: 3_600_000 });
+  await soon(() => expect(projector.progress().named?.position).toBe(3));
+
+  failure = new Error("the connection is lost");
+  await soon(() => expect(errorOf(projector)).toMatch(/connection is lost/));
+  replaceLog(backup);
+  reading = await openSqliteChangeLog({ file, readOnly: true });
+  closing.push(() => reading.close());
+  failure = undefined;
+  await soon(() => expect(errorOf(projector)).toMatch(mismatch));
+  // The fourth record of the copy was not taken for the one that follows the third.
+  expect(projector.progress().named?.position).toBe(3);
+});
