@@ -5,11 +5,12 @@
  * With `bulk` a generation is grown beside the one that is there, whose metadata stay as they are
  * until `close`. What a bulk that died has left is cleared by the next.
  */
+import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { checkNotBehind, judge, modelAfter, type ServerView } from "../view-origin.ts";
 import { type BulkWrite, bulk, refuse } from "./bulk.ts";
-import { type Asker, connect, type SearchServer } from "./client.ts";
+import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import {
@@ -44,6 +45,8 @@ export interface ElasticsearchView<Kept> {
    * away: the view then begins anew.
    */
   write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
+  /** Maps fields of a place before a document has them. */
+  map(place: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
   /** What was written can be found. */
   refresh(): Promise<void>;
   /** What readers see of these places follows from what is kept (ViewShape.visible). */
@@ -156,6 +159,17 @@ function viewOf<Kept>(
       refuse(failures, shape.view, server.where);
       if (standing.live) await generations.refresh(state.generation, aliases.keys());
       return passed;
+    },
+    async map(place, properties) {
+      const state = await stateNow();
+      const index = names.index(state.generation, place);
+      await ensure(state, [place]);
+      try {
+        await server.ask("written", (client) => client.indices.putMapping({ index, properties }));
+      } catch (error) {
+        // The index is gone: the next write finds that out and handles it.
+        if (statusOf(error) !== NOT_FOUND) throw error;
+      }
     },
     async refresh() {
       await generations.refresh((await stateNow()).generation);
@@ -317,6 +331,7 @@ function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boole
   return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
 }
 
+const NOT_FOUND = 404;
 const TAKE_TRIES_MAX = 5;
 
 /** A generation beside the one that counts: where it is, only its writer knows. */

@@ -21,6 +21,8 @@ import { fieldNames } from "./fields.ts";
 import { indexDocument, kindsOf } from "./index-document.ts";
 import {
   idOf,
+  isWide,
+  longListMappings,
   placeOfType,
   placeOfUrn,
   type SearchKept,
@@ -50,6 +52,14 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
     if (kinds.size > kept.kinds.length) await view.move({ kept: { kinds: [...kinds].sort() } });
   }
 
+  async function mapWideDocuments(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
+    for (const [urn, write] of last) {
+      if (write.op !== "put" || !isWide(write.document)) continue;
+      const mappings = longListMappings(JSON.parse(indexDocument(write.document, write.position)));
+      if (mappings !== undefined) await view.map(placeOfUrn(urn), mappings);
+    }
+  }
+
   return {
     async apply(writes, upTo, record) {
       usable();
@@ -58,6 +68,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       if (upTo <= state.position) return;
       const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
       await tellKinds(last);
+      await mapWideDocuments(last);
       await overcome(view, last, await view.write(placed));
       await view.move({ position: upTo, record });
     },
@@ -66,6 +77,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       usable();
       const last = lastOnes(writes, START);
       await tellKinds(last);
+      await mapWideDocuments(last);
       const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
       await overcome(view, last, await view.write(placed));
     },
@@ -86,6 +98,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       const placed = Array.from(last, ([one, write]) => placedWrite(one, write));
       if (!last.has(own)) placed.push({ place: placeOfUrn(own), id: idOf(own) });
       await tellKinds(last);
+      await mapWideDocuments(last);
       // What is there may say of itself that it is newer, and be wrong.
       await view.write(placed.map(({ version: _, ...write }) => write));
     },

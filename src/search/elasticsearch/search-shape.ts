@@ -6,10 +6,14 @@
  * Nothing is found before the writer says so: what is found always is what the checkpoint tells, or
  * more. Words are the projection's, so that no analyzer but `whitespace` is needed.
  */
+import type { estypes } from "@elastic/elasticsearch";
+import { jsonObject } from "../../core/json.ts";
+import { ownValue } from "../../core/own-value.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Asker } from "../../projector/elasticsearch/client.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
+import type { SearchDocument } from "../search.ts";
 import type { Kind } from "./fields.ts";
 import { digest } from "./stored-text.ts";
 
@@ -31,6 +35,46 @@ export interface StoredSource {
 
 /** Fields of structured properties come on top of the model's, a few for each. */
 const FIELDS_MAX = 30_000;
+
+/** By the first part of a field's name (fields.ts). */
+const fieldMappings = {
+  shown: { type: "keyword", index: false },
+  text: { type: "keyword", doc_values: false },
+  number: { type: "double", doc_values: false },
+  truth: { type: "boolean", doc_values: false },
+  order: { type: "keyword" },
+  part: { type: "keyword", doc_values: false },
+  told: { type: "keyword", doc_values: false },
+  words: { type: "text", analyzer: "whitespace", norms: false },
+  whole: { type: "keyword", doc_values: false },
+} as const;
+
+/**
+ * The mappings of the long lists of an indexed document; undefined where it has none. A server that
+ * meets a new field in a document maps each member of its list: 20,000 members take half a minute.
+ */
+export function longListMappings(
+  indexed: Readonly<Record<string, unknown>>,
+): Record<string, estypes.MappingProperty> | undefined {
+  const properties: Record<string, estypes.MappingProperty> = {};
+  for (const [name, mapping] of Object.entries(fieldMappings)) {
+    const lists = ownValue(indexed, name);
+    if (!jsonObject(lists)) continue;
+    const long = Object.entries(lists).filter(
+      ([, list]) => Array.isArray(list) && list.length > LIST_MAX,
+    );
+    if (long.length === 0) continue;
+    properties[name] = { properties: Object.fromEntries(long.map(([field]) => [field, mapping])) };
+  }
+  return Object.keys(properties).length === 0 ? undefined : properties;
+}
+
+/** Longer lists are mapped before a document has them. */
+const LIST_MAX = 500;
+
+/** Whether an indexed document may have a long list. */
+export const isWide = ({ values, texts }: SearchDocument): boolean =>
+  texts.length > LIST_MAX || Object.values(values).some((list) => list.length > LIST_MAX);
 
 export const searchShape: ViewShape<SearchKept> = {
   view: "search",
@@ -54,22 +98,12 @@ export const searchShape: ViewShape<SearchKept> = {
         urn: { type: "keyword" },
         several: { type: "keyword", doc_values: false },
         ...Object.fromEntries(
-          ["shown", "text", "number", "truth", "order", "part", "told", "words", "whole"].map(
-            (name) => [name, { type: "object", dynamic: true }],
-          ),
+          Object.keys(fieldMappings).map((name) => [name, { type: "object", dynamic: true }]),
         ),
       },
-      dynamic_templates: Object.entries({
-        shown: { type: "keyword", index: false },
-        text: { type: "keyword", doc_values: false },
-        number: { type: "double", doc_values: false },
-        truth: { type: "boolean", doc_values: false },
-        order: { type: "keyword" },
-        part: { type: "keyword", doc_values: false },
-        told: { type: "keyword", doc_values: false },
-        words: { type: "text", analyzer: "whitespace", norms: false },
-        whole: { type: "keyword", doc_values: false },
-      } as const).map(([name, mapping]) => ({ [name]: { path_match: `${name}.*`, mapping } })),
+      dynamic_templates: Object.entries(fieldMappings).map(([name, mapping]) => ({
+        [name]: { path_match: `${name}.*`, mapping },
+      })),
     },
   },
 };
