@@ -8,8 +8,9 @@ import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
-import type { Position } from "./core/position.ts";
+import { type Position, START } from "./core/position.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
+import { recordsBetween } from "./log/change-log.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { noteParking } from "./projector/parking.ts";
@@ -89,7 +90,8 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
   const anew = viewNames.filter(
     (view) =>
       !sharedView(config, view) &&
-      (projector.emptied()[view] !== undefined || (begun[view] ?? 0) < head - FAR_BEHIND),
+      (projector.emptied()[view] !== undefined ||
+        recordsBetween(log, begun[view] ?? START, head) > FAR_BEHIND),
   );
   const growing = await stillGrowing(projector, anew, head);
   const editions = editionReaders(config, await openReaders(config));

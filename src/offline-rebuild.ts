@@ -10,7 +10,7 @@ import { ownCommand } from "./core/own-command.ts";
 import { type Position, START } from "./core/position.ts";
 import { clearEditions } from "./edition-readers.ts";
 import { foldedViews, growthLanes, worthThread } from "./growth-plan.ts";
-import type { ChangeLog } from "./log/change-log.ts";
+import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
@@ -60,12 +60,12 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const rebuilt: Rebuilt[] = [];
       const grown: ViewName[] = [];
       const all = await rounds(config, log, views);
-      const head = await log.head();
-      const lanes = growthLanes(config, all.flat(), head);
+      const size = recordsBetween(log, START, await log.head());
+      const lanes = growthLanes(config, all.flat(), size);
       const [, beside = []] = lanes;
       const own = all.flat().filter((name) => !sharedView(config, name));
       const comparison =
-        head < worthThread
+        size < worthThread
           ? compareLater(stores, own, signal)
           : startComparison(stores, { views: own, growers: lanes.length }, signal);
       const others = startBeside(stores, beside, signal);
@@ -97,7 +97,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
           if (parking.find(urn) === undefined)
             await parking.park({ urn, position }, new Error(reason));
         }
-        const [records = START] = rebuilt.map((one) => one.records);
+        const [records = 0] = rebuilt.map((one) => one.records);
         rebuilt.push(...beside.map((view) => ({ view, records })));
         await comparison.end();
         signal?.throwIfAborted();

@@ -39,19 +39,19 @@ export interface RegrowParts {
 const BATCH_MAX = 5_000;
 
 /**
- * The position that the views have reached: the head as it was at the beginning. When a record
+ * Resolves with the number of records that were read, up to the head as it was at the beginning. When a record
  * cannot be read or projected, or a view cannot take it, rejects with that error, and with the signal's
  * reason when that aborts; views that were
  * grown beside others (Sink.close) are then discarded, others are left as far as they came.
  */
-export async function regrow(parts: RegrowParts): Promise<Position> {
+export async function regrow(parts: RegrowParts): Promise<number> {
   const { views } = parts;
   let outcome: "keep" | "discard" = "discard";
   try {
-    const head = await grow(parts);
+    const records = await grow(parts);
     if (parts.onGrown !== undefined) await parts.onGrown(await grownOf(views));
     outcome = "keep";
-    return head;
+    return records;
   } finally {
     for (const { sink } of views) await sink.close(outcome);
   }
@@ -71,7 +71,7 @@ export async function grownOf(views: readonly View[]): Promise<Readonly<Record<s
   return grown;
 }
 
-async function grow(parts: RegrowParts): Promise<Position> {
+async function grow(parts: RegrowParts): Promise<number> {
   const { log, views, notes } = parts;
   for (const { sink } of views) {
     if ((await sink.position()) !== START) await sink.reset();
@@ -82,7 +82,7 @@ async function grow(parts: RegrowParts): Promise<Position> {
   const grower = createGrower({ ...parts, parkings, from: START });
   await grower.growTo(await log.head());
   await grower.tidy();
-  return grower.position();
+  return grower.records();
 }
 
 /** Brings views that are at the same position forward together. */
@@ -94,6 +94,11 @@ export interface Grower {
   tidy(): Promise<void>;
 }
 
+export interface CountingGrower extends Grower {
+  /** Records that were read: positions do not number them in every log. */
+  records(): number;
+}
+
 export function createGrower(
   parts: Omit<RegrowParts, "notes" | "onGrown"> & {
     /** Of each view; undefined: what it cannot take ends the growing. */
@@ -101,12 +106,14 @@ export function createGrower(
     readonly from: Position;
     readonly rest?: ((ms: number) => Promise<void>) | undefined;
   },
-): Grower {
+): CountingGrower {
   const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
   const begun = performance.now();
   let position = from;
+  let records = 0;
   return {
     position: () => position,
+    records: () => records,
     async growTo(head) {
       while (position < head) {
         signal?.throwIfAborted();
@@ -123,11 +130,12 @@ export function createGrower(
         }
         if (changes.failure !== undefined && changes.culprit === undefined) throw changes.failure;
         position = end;
+        records += page.findLastIndex((record) => record.position <= end) + 1;
         const seconds = (performance.now() - begun) / 1_000;
         // Views and logs may work without ever waiting: messages must get in between all the same.
         await otherTurns();
         await parts.rest?.(workedMs() - before);
-        onProgress?.(position, position > head ? position : head, (position - from) / seconds);
+        onProgress?.(position, position > head ? position : head, records / seconds);
       }
     },
     async tidy() {

@@ -98,13 +98,14 @@ export async function verifyViews(
 async function startOf(log: VerificationParts["log"], view: VerifiedView): Promise<Start> {
   const { position, rows } = await view.rows.count();
   if (rows === undefined || view.foldedFrom === undefined) return { view, position, rows };
-  for (let at = position; ; ) {
+  for (let [at, records] = [position, 0]; ; ) {
     const page = await log.readAll(at, { limit: PAGE_MAX });
     const last = page.at(-1)?.position;
     if (last === undefined) return { view, position, rows };
     at = last;
+    records += page.length;
     const later = page.some(({ stream }) => parseStream(stream) !== undefined);
-    if (later || at - position > LATER_MAX) return { view, position, rows: undefined };
+    if (later || records > LATER_MAX) return { view, position, rows: undefined };
   }
 }
 
