@@ -1,11 +1,11 @@
 /**
- * Which changes of the log subscribers receive as events.
+ * Selects the changes of the log that subscribers receive as events.
  *
  *   UPSERT of an aspect              an event   its next value
  *   UPSERT in a timeseries stream    an event   the event of the timeseries
  *   DELETE of an aspect              an event   no value any more; of a key aspect: the entity is gone
  *   RESTATE                          nothing    it confirms a value that they were told of
- *   secrets                          nothing    every consumer of a topic reads all of it
+ *   secrets                          nothing    every consumer reads the whole topic
  *   DELETE of timeseries, edges      nothing    it takes from views what subscribers keep as they like
  */
 import { isNews } from "../src/core/change.ts";

@@ -77,7 +77,7 @@ function besides({ beside }: GraphRule, way: readonly unknown[]): Partial<Edge> 
   if (via) told.via = textAt(way, via);
   // Absent, so that another telling can fill them in.
   for (const name of Object.keys(told) as (keyof Edge)[]) {
-    // A member of its own.
+    // Safe lookup: Object.keys returns own members.
     if (told[name] === undefined) delete told[name];
   }
   return told;

@@ -70,7 +70,7 @@ function ruleOf(annotation: Annotation, path: readonly string[]): GraphRule {
 function besideOf(annotation: Annotation, path: readonly string[]): GraphRule["beside"] {
   const beside: Partial<Record<BesideName, Beside>> = {};
   for (const name of besideNames) {
-    // A closed list of names.
+    // Safe lookup: `besideNames` is a closed list.
     const told = annotation[name];
     if (typeof told !== "string") continue;
     const components = told.split("/").filter((component) => component !== "");

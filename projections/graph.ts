@@ -1,5 +1,5 @@
 /**
- * How the graph follows from the log.
+ * Projects changes of the log into writes of the graph.
  *
  *   UPSERT of an aspect that may state edges  replace         the edges of its value
  *   DELETE of such an aspect                  replace         none
@@ -9,7 +9,7 @@
  *   DELETE in the `$relationships` stream     forget          the edges of the urn at that position
  *
  * The annotations of the model say which edges an aspect states (graph-rules.ts). When an entity is
- * deleted, the edges that other entities state about it stay: they go with those entities' aspects.
+ * deleted, edges that aspects of other entities state about it stay until those aspects are deleted.
  */
 import { assert } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
@@ -27,7 +27,7 @@ import type { GraphRules } from "./graph-rules.ts";
  */
 const FORGET = "$relationships";
 
-/** What the names of all streams of such requests begin with. */
+/** Prefix of the names of all streams with such requests. */
 export const FORGETTING_STREAMS = timeseriesStream("", FORGET);
 
 /** Streams of forgetting that bear on what a write makes: those of the ends of its edges. */

@@ -1,16 +1,16 @@
 /**
  * Builds a search document: collects the values of its fields, and texts of the queried fields. Its
- * size is bounded. What exceeds the bounds stays in the aspect and is not found by search.
+ * size is bounded. Search does not find values beyond the bounds; the aspect still has them.
  */
 import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
 import { cutText } from "./search-characters.ts";
 import type { SearchField } from "./search-rules.ts";
 import { foldText, wordsOf } from "./search-words.ts";
 
-/** Most values of a field; tables of 12,000 columns exist. */
+/** Maximum number of values of a field; tables with 12,000 columns exist. */
 export const fieldValuesMax = 20_000;
 
-/** Most fields that get their names from keys of maps, and most values of one. */
+/** Maximum number of fields named by map keys, and of values of one such field. */
 const keyedFieldsMax = 1_000;
 
 /** Longest text that is a value, in UTF-16 code units: a longer one is cut, its words are not. */
@@ -19,7 +19,7 @@ export const valueCharsMax = 8191;
 /** Most words of a document; those of texts with greater boosts come first. */
 export const documentWordsMax = 200_000;
 
-/** Views that were built with other bounds are rebuilt. */
+/** A view that was built with other bounds is rebuilt. */
 export const documentBounds = { fieldValuesMax, keyedFieldsMax, valueCharsMax, documentWordsMax };
 
 /** A field of the documents of an entity type, numbered from 0. */
@@ -137,8 +137,8 @@ function weighed(texts: readonly DocumentText[], weight: number): readonly Docum
 }
 
 /**
- * The texts with their words. Where those may exceed the bound, texts with greater boosts come first
- * and have their words; words beyond the bound are not even computed.
+ * The texts with their words. If there may be more words than the bound, texts with greater boosts
+ * come first, and words beyond the bound are not computed.
  */
 function documentTexts(drafts: readonly DraftText[]): readonly DocumentText[] {
   let characters = 0;
@@ -156,7 +156,7 @@ function documentTexts(drafts: readonly DraftText[]): readonly DocumentText[] {
     });
 }
 
-/** No text has more: "aB" has a, b, and both as one word. */
+/** Upper bound: "aB" has three words, "a", "b" and "ab". */
 const WORDS_PER_CHARACTER = 2;
 
 function textOf({ field, value, whole }: DraftText, wordsMax: number): DocumentText {

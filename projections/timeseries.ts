@@ -61,7 +61,7 @@ function truncation(change: PlacedChange): readonly TimeseriesWrite[] {
   const { entityType, aspect, position, headers } = change;
   const before = bound(headers?.[BEFORE_HEADER]);
   const batchSize = bound(headers?.[BATCH_HEADER]);
-  // It belongs to no entity that could be parked, so one without a time or a batch size has no effect.
+  // A truncation belongs to no entity that could be parked. Without a time or a batch size it is ignored.
   if (!Number.isFinite(before) || !(Number(batchSize) >= 1)) return [];
   return [
     {

@@ -1,4 +1,4 @@
-/** The built-in entities of a service: written to its log, and the fixed policies among them. */
+/** Writes the built-in entities of a service to its log, and returns the fixed policies. */
 import { type FixedPolicies, fixedPoliciesOf } from "./auth/fixed-policies.ts";
 import { readBuiltInEntities, writeBuiltInEntities } from "./catalog/built-in-entities.ts";
 import type { Catalog } from "./catalog/catalog.ts";
@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * Writes the built-in entities that the log lacks, where the node serves the API. The service also starts
- * when the log takes no writes.
+ * Writes the built-in entities that the log lacks, if the node serves the API. The service starts even
+ * when the log rejects writes.
  */
 export async function openBuiltIns(
   config: Config,

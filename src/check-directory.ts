@@ -81,7 +81,7 @@ async function checkAhead(config: Config, own: readonly Store[]): Promise<readon
   }
 }
 
-/** Throws CatalogError where they do not match the tables. */
+/** Throws CatalogError if the log's indexes do not match its tables. */
 async function checkLogIndexes(config: Config): Promise<void> {
   if (!existsSync(fileOf(config, "log"))) return;
   const log = await openLogReader(config);

@@ -37,7 +37,7 @@ export const verify: Operations["verify"] = async (config, options) => {
   requireLog(config);
   const names = viewsOf(options.views);
   const stores = await locked(config, async (log) => {
-    // Views are compared with what the indexes lead to.
+    // The comparison reads the log through its indexes.
     await log.checkIndexes?.();
     return storesOf(config, log);
   });
@@ -77,7 +77,7 @@ export const verify: Operations["verify"] = async (config, options) => {
 
 type Look = (views: readonly string[]) => Promise<readonly Verified[]>;
 
-/** All views together; where one of them cannot be read, each by itself. */
+/** Verifies all views together; if one of them cannot be read, each by itself. */
 async function lookAtEach(
   views: readonly ViewName[],
   look: Look,
@@ -103,7 +103,7 @@ async function lookAtEach(
 const isUnavailable = (error: unknown): error is CatalogError =>
   error instanceof CatalogError && error.code === "unavailable";
 
-/** Views that lack changes of the log: no projector runs that would bring them on. */
+/** Views that lack changes of the log, because no projector runs. */
 async function beyond(
   log: Pick<ChangeLog, "readAll" | "head">,
   found: readonly Verified[],
@@ -112,7 +112,7 @@ async function beyond(
   const unknown: VerifiedStores["unknown"][number][] = [];
   for (const { view, position } of found) {
     if (!(await hasChangesAfter(log, position))) continue;
-    const reason = `what the log has after position ${position}, up to ${head}, is not in the view yet: start the service; if the view stays there, rebuild it`;
+    const reason = `the view is at position ${position} and the log ends at ${head}: start the service; if the view stays behind, rebuild it`;
     unknown.push({ view, reason });
   }
   return unknown;

@@ -69,7 +69,7 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
 /** Operations.repairIndexes. */
 export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
   if (sharedLog(config)) {
-    throw new CatalogError("invalid", "the log is in a server, which keeps its indexes itself", {
+    throw new CatalogError("invalid", "--repair-indexes applies only to the embedded log", {
       hint: "Leave out --repair-indexes",
     });
   }

@@ -215,7 +215,7 @@ export async function openService(
   }
 }
 
-/** Checks the indexes of the log in the background: once the service is ready, then every day. Returns what ends that. */
+/** Checks the log's indexes in the background, now and then every day. Returns a function that stops it. */
 function watchIndexes(log: ChangeLog, logger: Opening["logger"]): () => void {
   let ended = false;
   const check = async (): Promise<void> => {
@@ -223,7 +223,7 @@ function watchIndexes(log: ChangeLog, logger: Opening["logger"]): () => void {
       await log.checkIndexes?.();
     } catch (err) {
       // Closing the log ends a check.
-      if (!ended) logger.error({ err }, "the indexes of the log are not verified");
+      if (!ended) logger.error({ err }, "cannot verify the indexes of the log");
     }
   };
   void check();
@@ -381,7 +381,7 @@ const jsonLimitsOf = (config: Config): JsonLimits => ({
   membersMax: config.bodyMembersMax,
 });
 
-/** The settings that the body thread needs: others, stores say, are not copied to it. */
+/** The settings that the body thread needs; it gets no others, such as addresses of stores. */
 const bodyConfig = (config: Config): BodyThreadData["config"] => ({
   model: config.model,
   modelExtension: config.modelExtension,

@@ -142,7 +142,7 @@ export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
   if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
 }
 
-/** Builds the indexes of the log in the data directory again; returns the number of its records. */
+/** Rebuilds the indexes of the log in the data directory; returns the number of its records. */
 export const repairIndexes = (config: Pick<Config, "data">): number =>
   repairLogFile(fileOf(config, "log"));
 

@@ -36,7 +36,7 @@ export function viewRules(model: Model): ViewRules {
 export const timeseriesProjectionOf = ({ keyAspects }: Pick<ViewRules, "keyAspects">) =>
   createTimeseriesProjection((type) => ownValue(keyAspects, type));
 
-/** How the graph follows from the log, for restoring edges. */
+/** The graph projection and the streams that remove edges, for restoring edges. */
 export const statedEdgesOf = ({ keyAspects, graph }: Pick<ViewRules, "keyAspects" | "graph">) => ({
   project: createGraphProjection(graph, (type) => ownValue(keyAspects, type)),
   removalsOf: forgettingOf,

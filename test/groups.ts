@@ -1,5 +1,5 @@
 /**
- * Which test files a run takes.
+ * Selects the test files of a run.
  *
  * `npm test` runs every file except those listed here. `TEST_STORES=all npm test` runs every file.
  * A test file joins the second group by its folder: `test/kill/` (processes that are killed),
@@ -26,7 +26,7 @@ const onServers: readonly string[] = [
   "test/e2e/views-behind.test.ts",
 ];
 
-/** The patterns of the files that a run leaves out, from the environment and the arguments. */
+/** The patterns of the files that a run excludes, from the environment and the arguments. */
 export function excludedFiles(
   env: Readonly<Record<string, string | undefined>>,
   args: readonly string[],

@@ -37,7 +37,7 @@ export default defineConfig({
   root,
   test: {
     include: ["test/**/*.test.ts"],
-    // groups.ts says which files belong to which run.
+    // groups.ts lists the files of each run.
     exclude: [...excludedFiles(process.env, process.argv)],
     globalSetup: ["test/support/servers/shared-stores.ts"],
     setupFiles: ["test/support/seed.ts"],

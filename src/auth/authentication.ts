@@ -41,8 +41,8 @@ export interface Authentication {
    */
   authenticateNow(shown: Shown): string | undefined;
   /**
-   * Checks the token of an open response again, by the newest states: the `unauthenticated` error that
-   * ends the response, undefined while the token is valid. Counts no failed attempt.
+   * Checks the token of a response in flight again, on the newest states. Returns the `unauthenticated`
+   * error that ends the response; undefined while the token is valid. Counts no failed attempt.
    */
   endOf(authorization: string): Promise<CatalogError | undefined>;
   /** Tells the log of a refusal for another reason than the token. */
@@ -140,7 +140,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       actor,
     });
 
-  /** The token with its claims, or why it is refused. */
+  /** The token with its claims, or the reason to reject it. */
   async function verify(token: string): Promise<Verified | keyof typeof reasons> {
     const verdict = await format.verify(token, now());
     if (!verdict.ok) return verdict.why;

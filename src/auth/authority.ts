@@ -1,7 +1,7 @@
 /**
- * The one place that evaluates policies. They are read for each question, since the questions are few
- * (tokens, policies, users, operations) and an answer from before an edit would be wrong. The fixed
- * policies always count, also while the stored ones cannot be read.
+ * Evaluates policies. Each check reads them again: checks are few (tokens, policies, users, operations),
+ * and a cached result would be wrong after an edit. The fixed policies always apply, even while the
+ * stored ones cannot be read.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { FixedPolicies } from "./fixed-policies.ts";

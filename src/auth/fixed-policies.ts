@@ -1,6 +1,6 @@
 /**
  * The policies of the root user and of administrators are fixed: no write changes or deletes them, so
- * that nobody locks the operators out.
+ * that operators cannot be locked out.
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -20,7 +20,7 @@ interface BuiltIn {
   readonly value: object;
 }
 
-/** The policies among the built-in entities that are not editable. */
+/** The built-in policies that are not editable. */
 export const fixedPoliciesOf = (entities: readonly BuiltIn[]): FixedPolicies =>
   new Map(
     entities
@@ -31,7 +31,7 @@ export const fixedPoliciesOf = (entities: readonly BuiltIn[]): FixedPolicies =>
 
 interface Dependencies {
   readonly fixedPolicies: FixedPolicies;
-  /** The urn that a proposal is about; undefined for a proposal without a valid one. */
+  /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** The proposals of snapshots. */
   readonly proposalsOf: (
@@ -49,11 +49,11 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
 ): C {
   function refuseFixed(urn: string | undefined): void {
     if (urn === undefined || !fixedPolicies.has(urn)) return;
-    throw new CatalogError("invalid", `policy "${urn}" comes with the service and is read-only`, {
+    throw new CatalogError("invalid", `policy "${urn}" is built-in and read-only`, {
       hint: "Create another policy",
     });
   }
-  /** Users and roles that fixed policies name. */
+  /** Urns of the users and roles that fixed policies refer to. */
   const named = new Set(
     [...fixedPolicies.values()].flatMap(({ actors: { users = [], roles = [] } }) => [
       ...users,

@@ -189,7 +189,7 @@ function ownersOf(entity: Stored | undefined): Resource["owners"] {
 }
 
 const memberOf = (entity: Stored | undefined, aspect: string, member: string): unknown =>
-  // This file names the aspects and members: a closed list.
+  // Safe lookup: this file names the aspects and members.
   (entity?.[aspect] as Readonly<Record<string, unknown>> | undefined)?.[member];
 
 const urnsIn = (entity: Stored | undefined, aspect: string, member: string): readonly string[] =>

@@ -1,4 +1,4 @@
-/** Who may write the schema registry: new schemas of subjects, and levels of compatibility. */
+/** Authorizes writes to the schema registry: new schemas of subjects, and compatibility levels. */
 import { CatalogError } from "../core/errors.ts";
 import type { Authority } from "./authority.ts";
 import { type Demand, shownDemand } from "./privileges.ts";
@@ -11,14 +11,22 @@ export async function admitRegistryWrite(
   actor: string | undefined,
 ): Promise<void> {
   if (actor === undefined) {
-    throw new CatalogError("unauthenticated", "writing the schema registry needs a bearer token", {
-      hint: "Send Authorization: Bearer <token>",
-    });
+    throw new CatalogError(
+      "unauthenticated",
+      "writing to the schema registry requires a bearer token",
+      {
+        hint: "Send Authorization: Bearer <token>",
+      },
+    );
   }
   if (await authority.allows(actor, toWriteRegistry)) return;
   const needed = shownDemand(toWriteRegistry);
-  throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not write schemas`, {
-    hint: `Writing the schema registry needs the privilege ${needed}`,
-    actor,
-  });
+  throw new CatalogError(
+    "forbidden",
+    `User is unauthorized: "${actor}" may not write to the schema registry`,
+    {
+      hint: `Writing to the schema registry requires the privilege ${needed}`,
+      actor,
+    },
+  );
 }

@@ -16,7 +16,7 @@ export function storedState(state: EntityState): Stored {
             const value = currentAspect(state, name)?.value;
             parsed[name] = value === undefined ? undefined : JSON.parse(value);
           }
-          // Its own property by now.
+          // Safe lookup: the object has the member, as set above.
           return parsed[name];
         },
       },

@@ -1,7 +1,7 @@
 /**
- * Restricted entity types and aspects: where the service requires tokens, only users with a privilege
- * read them; to others they do not exist. These are the secrets of the model (core/secret-aspects.ts)
- * and the recipes of ingestion, which should name secrets but may contain them.
+ * Restricted entity types and aspects. Where the service requires tokens, only users with a privilege
+ * read them; for others they do not exist. They are the secrets of the model (core/secret-aspects.ts)
+ * and the recipes of ingestion, which should refer to secrets but may contain them.
  */
 import type { Withheld } from "../catalog/sight.ts";
 import { ownValue } from "../core/own-value.ts";
@@ -39,7 +39,7 @@ const ofAspects: Readonly<Record<string, RestrictedAspect>> = {
   dataHubExecutionRequestResult: { of: "dataHubExecutionRequest", demand: toManageIngestion },
 };
 
-/** The privilege that shows an aspect of another than the restricted entity types; undefined: none is needed. */
+/** The privilege required to read an aspect of an unrestricted entity type; undefined when none is. */
 export const demandOfAspect = (entityType: string, aspect: string): Demand | undefined => {
   const rule = ownValue(ofAspects, aspect);
   return rule?.of === entityType ? rule.demand : undefined;

@@ -122,7 +122,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     const placesOf = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
     if (placesOf === undefined) return [];
     if (!told.begun) {
-      // A name of the closed list `tagged`.
+      // Safe lookup: `tagged` is a closed list.
       const stored = (await entities.find(urn))?.[aspectName];
       told.value = jsonObject(stored) ? stored : undefined;
       told.begun = true;

@@ -1,13 +1,13 @@
 /**
- * The main thread's side of the body thread. Bodies are read in the order in which they arrived, one at
- * a time. A body counts as expanded from then until its response ends; the next one is read when both
- * fit into the limit, so that the memory of parsed bodies and their copies on the way to the log is
- * bounded. The thread starts with the first large body. It ends when it has been idle for a while, or
- * has read a very large body.
+ * The main thread's side of the body thread. Bodies are read one at a time, in the order of arrival. A
+ * body counts as expanded from then until its response ends. The next one is read when both fit into the
+ * limit, which bounds the memory of parsed bodies and of their copies on the way to the log. The thread
+ * starts with the first large body. It ends when it has been idle for a while, or has read a very large
+ * body.
  *
  *   idle → reading    a body is posted
- *   reading → idle    the thread has answered
- *   reading → none    the thread has ended, out of memory say: the body it read is refused
+ *   reading → idle    the thread has sent the result
+ *   reading → none    the thread has ended, for example out of memory; its body is rejected
  */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
@@ -17,14 +17,14 @@ import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messag
 import { unpackProposals } from "./packed-proposals.ts";
 
 export interface BodyClient extends LargeBodies {
-  /** Ends the thread; bodies that wait are refused. */
+  /** Ends the thread; waiting bodies are rejected. */
   close(): Promise<void>;
 }
 
 export interface BodyClientOptions extends BodyThreadData {
-  /** Bytes of the bodies that are expanded at a time; a larger one is expanded alone. */
+  /** Bytes of all expanded bodies together; a larger body is expanded alone. */
   readonly expandedBytesMax?: number | undefined;
-  /** Milliseconds that a body waits for its turn before it is refused. */
+  /** Milliseconds that a body may wait before it is rejected. */
   readonly waitMsMax?: number | undefined;
   /** Milliseconds after which an idle thread ends. */
   readonly idleMsMax?: number | undefined;
@@ -65,7 +65,7 @@ export function createBodyClient({
     worker.on("message", (answer: FromBodyThread) => {
       const read = reading;
       reading = undefined;
-      // An ended thread gives the memory of its heap back.
+      // Ending the thread frees its heap.
       if ((read?.bytes ?? 0) > KEPT_BYTES_MAX) void end();
       read?.answer.resolve(answer);
       next();
@@ -163,20 +163,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** Why the thread ended while it read a body. */
+/** The error for the body that the thread was reading when it ended. */
 function ended(failure: unknown): unknown {
   const { code } = Object(failure) as { readonly code?: unknown };
   if (code !== "ERR_WORKER_OUT_OF_MEMORY") {
-    return failure ?? new Error("the thread that reads request bodies has ended");
+    return failure ?? new Error("the body thread ended unexpectedly");
   }
-  return new CatalogError("too_large", "the request body takes too much memory when it is parsed", {
+  return new CatalogError("too_large", "out of memory while parsing the request body", {
     hint: "Send it in several requests",
     cause: failure,
   });
 }
 
 const busy = (ms: number): CatalogError =>
-  new CatalogError("unavailable", `other large request bodies are read for ${ms} ms already`, {
+  new CatalogError("unavailable", `timed out after ${ms} ms behind other large request bodies`, {
     hint: "Send the request again later, or in several requests of at most 1 MiB",
   });
 

@@ -22,7 +22,7 @@ export interface BodyThreadData {
 }
 
 export interface ToBodyThread {
-  /** endpointId of the row. */
+  /** endpointId of the endpoint. */
   readonly endpoint: string;
   /** Transferred. */
   readonly body: Uint8Array<ArrayBuffer>;
@@ -33,6 +33,6 @@ export interface ToBodyThread {
 
 export type FromBodyThread =
   | { readonly refusal: ToldError }
-  /** Of an endpoint that writes aspects. The buffers are transferred. */
+  /** For an endpoint that writes aspects. The buffers are transferred. */
   | { readonly proposals: PackedProposals }
   | { readonly body: unknown };

@@ -1,6 +1,6 @@
 /**
- * The body thread: parses and validates one large request body at a time, so that neither blocks the
- * main thread. Of an endpoint that writes aspects it returns the proposals with validated values.
+ * The body thread: parses and validates one large request body at a time, so that this does not block
+ * the main thread. For an endpoint that writes aspects, it returns proposals with validated values.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { ValidateFunction } from "ajv";
@@ -21,12 +21,12 @@ import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messag
 import { packProposals } from "./packed-proposals.ts";
 
 /**
- * Most members of a body that the main thread gets as a value: to clone more would block it. Bodies with
- * aspects do not count, as those are decoded in slices.
+ * Maximum number of members of a body that is cloned to the main thread: cloning more would block it.
+ * It does not apply to bodies with aspects, which the main thread decodes in slices.
  */
 const CLONED_MEMBERS_MAX = 100_000;
 
-assert(parentPort !== null, "bodies are read in a thread");
+assert(parentPort !== null, "the body thread is a worker thread");
 const port = parentPort;
 const { config, patchRules } = workerData as BodyThreadData;
 

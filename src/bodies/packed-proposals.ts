@@ -1,13 +1,13 @@
 /**
- * Proposals on their way between threads, as two buffers that are transferred without a copy. Cloning
- * 20,000 objects would block the receiving thread; from buffers it decodes them in slices.
+ * Packs proposals for another thread into two buffers that are transferred without a copy. Cloning
+ * 20,000 objects would block the receiving thread; it decodes the buffers in slices.
  */
 import { CHECKED, NAMED, PLACE, type Proposal } from "../catalog/catalog.ts";
 import { inSlices } from "../catalog/in-slices.ts";
 import { errorOf, type ToldError, toldError } from "../core/told-error.ts";
 
 export interface PackedProposals {
-  /** Of each proposal: the bytes of its head, and those of its value. */
+  /** Two numbers for each proposal: the bytes of its head and of its value. */
   readonly lengths: Uint32Array<ArrayBuffer>;
   /** Heads as JSON and values as JSON text, in UTF-8, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -22,7 +22,7 @@ interface Head {
   readonly checked?: "valid" | "open" | { readonly refusal: ToldError } | undefined;
 }
 
-/** Values of the proposals must be texts, as checkProposals makes them. */
+/** The values of the proposals must be texts, as checkProposals returns them. */
 export function packProposals(proposals: readonly Proposal[]): PackedProposals {
   const lengths = new Uint32Array(2 * proposals.length);
   const parts = proposals.flatMap((proposal) => {
@@ -54,7 +54,7 @@ function headOf(proposal: Proposal): Head {
   };
 }
 
-/** Decodes in slices, between which other requests have their turns. */
+/** Decodes in slices, so that other requests run in between. */
 export async function unpackProposals({
   lengths,
   bytes,

@@ -22,8 +22,8 @@ export interface Addresses {
   /** For reading. An entity type that the model has not is `not_found`. */
   known(urn: string): Address;
   /**
-   * For creating an entity. Throws `malformed` for a urn that only older entities have: a comma in a
-   * name, a tag as data platform.
+   * Checks the urn of a new entity. Throws `malformed` for forms that only older entities may have: a
+   * comma in a name, a tag as data platform.
    */
   checkNew(urn: string): void;
 }
@@ -61,7 +61,7 @@ export function createAddresses(
     checkNew(urn) {
       const fault = model.faultOfUrn(urn);
       if (fault === undefined) return;
-      throw new CatalogError("malformed", `urn "${urn}" names no entity: ${fault}`);
+      throw new CatalogError("malformed", `urn "${urn}" does not fit the model: ${fault}`);
     },
   };
 }

@@ -2,7 +2,7 @@
  * The entities that every catalog has from its first start: data platforms, data types, ownership types,
  * roles, policies and the root user of avro/built-in-entities.json, and one `entityType` for each entity
  * type of the model. They are ordinary entities, written by the system actor. A user may change or
- * delete them; a later start writes only those that the log has no stream of.
+ * delete them. A later start writes only those without a stream in the log.
  */
 import { readFileSync } from "node:fs";
 import { CatalogError } from "../core/errors.ts";
@@ -29,8 +29,8 @@ interface Definition {
 const FILE = new URL("../../avro/built-in-entities.json", import.meta.url);
 
 /**
- * The built-in entities that the model has types for, with urns of the namespace. Ownership types get
- * the stamp of their creation: `time` in epoch milliseconds, `actor` as a urn.
+ * The built-in entities whose types the model has, with urns of the namespace. Ownership types get the
+ * stamp of their creation: `time` in epoch milliseconds, `actor` as a urn.
  */
 export function readBuiltInEntities(
   model: Pick<Model, "entities">,
@@ -63,12 +63,12 @@ const entityTypesOf = ({ entities }: Pick<Model, "entities">): Definition => ({
   ),
 });
 
-/** Streams that are read at the same time. */
+/** Number of streams that are read concurrently. */
 const readsMax = 32;
 
 /**
- * Appends the entities that the log has no stream of; how many those were. Of several nodes that start at
- * the same time, the one that creates the first entity writes the others, too. Throws CatalogError of the
+ * Appends the entities without a stream in the log; returns their number. When several nodes start at the
+ * same time, the node that creates the first entity also writes the others. Throws CatalogError of the
  * log or the catalog.
  */
 export async function writeBuiltInEntities(
@@ -81,7 +81,7 @@ export async function writeBuiltInEntities(
   try {
     await catalog.ingest([first], {});
   } catch (error) {
-    // CREATE is rejected where another node has created it since the streams were read.
+    // CREATE is rejected if another node has created the entity since the streams were read.
     if (error instanceof CatalogError && error.code === "invalid") return 0;
     throw error;
   }

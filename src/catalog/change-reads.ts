@@ -39,7 +39,7 @@ export interface Meaning extends SemanticChange {
   readonly created: AuditStamp;
 }
 
-/** The changes of an entity by one write. */
+/** The changes that one write made to an entity. */
 export interface ChangeTransaction {
   /** Epoch milliseconds. */
   readonly timestamp: number;
@@ -49,9 +49,9 @@ export interface ChangeTransaction {
   readonly semVer: string;
   readonly semVerChange: SemanticChangeType;
   readonly changeEvents: readonly SemanticChange[];
-  /** Every aspect that the entity has after it, with the number of its value: `<aspect>:<n>;…`. */
+  /** Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`. */
   readonly versionStamp: string;
-  /** JSON Patch from the values before, one changed aspect after the other. */
+  /** JSON Patch of the previous values, for one changed aspect after the other. */
   readonly rawDiff?: readonly JsonDiffOperation[] | undefined;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Validates the values of a large request away from the main thread. All that does not depend on stored
- * state is done here, as preparation does it. The main thread gets the texts to store, and refusals in
- * the place of values: there they are thrown where preparation throws them, after authorization.
+ * Validates the values of a large request outside the main thread, as far as validation does not depend
+ * on stored state. The main thread gets the text to store or the validation error of each value. It
+ * throws the errors where preparation throws its own: after authorization.
  */
 import { CatalogError } from "../core/errors.ts";
 import { CHECKED, type CheckedValue, type Proposal, proposalsMax } from "./catalog.ts";
 import type { Preparation } from "./prepare.ts";
 
-/** Longest value that is validated with stored state, which the main thread does. */
+/** Longest value whose validation depends on stored state: the main thread validates it. */
 const OPEN_CHARACTERS_MAX = 1024 * 1024;
 
 /** Throws `too_large` for more proposals than one request may have. */
@@ -20,13 +20,13 @@ export function refuseTooMany(count: number): void {
   );
 }
 
-/** The proposals with their values as text, each marked with what its validation found. */
+/** The proposals with their values as text, each marked with the result of its validation. */
 export function checkProposals(
   proposals: readonly Proposal[],
   preparation: Pick<Preparation, "address" | "needs" | "prepare">,
 ): readonly Proposal[] {
   const count = proposals.length;
-  // Only patches have a use for it, and they are not applied here.
+  // Only patches use the stamp, and they are not applied here.
   const stamp = { time: 0, actor: "" };
 
   function check(proposal: Proposal, index: number): Proposal {

@@ -62,14 +62,14 @@ export interface CatalogParts {
   readonly references: ReferencePaths;
   /** How the view of timeseries follows from the log. */
   readonly projectTimeseries: Projection<TimeseriesWrite>;
-  /** How the graph follows from the log. */
+  /** The graph projection, for restoring edges. */
   readonly statedEdges: StatedEdges;
   readonly search: SearchParts;
   readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly aspectBytesMax: number;
-  /** Of JSON texts in proposals; the defaults when absent. */
+  /** Limits of JSON texts in proposals; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;
   readonly cacheBytesMax: number;
   /** Whether other processes write to the log, too. */
@@ -118,9 +118,9 @@ export interface SightedCatalog extends Catalog {
   edition(): number | undefined;
   /** Writes the default aspects that entities lack, as the system; how many those were. */
   giveDefaults(urns: readonly string[]): Promise<number>;
-  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   restoreEdges(urns: readonly string[]): Promise<number>;
-  /** Removes values whose structured property was deleted by a process that ended before. */
+  /** Removes values of deleted structured properties that an earlier process left behind. */
   removeLeftValues(): Promise<void>;
 }
 

@@ -3,8 +3,8 @@
  * property's definition is deleted, as DataHub's PropertyDefinitionDeleteSideEffect does. A later
  * definition with the same id starts without values.
  *
- * The values go by ordinary records, so that a rebuild repeats it. A process that ends between the
- * deletion and the removal leaves values behind: `removeLeftValues` removes them at the next start.
+ * Ordinary records remove the values, so that a rebuild repeats the removal. A process that ends between
+ * the deletion and the removal leaves values behind: `removeLeftValues` removes them at the next start.
  */
 import { isEnd } from "../core/decide.ts";
 import { currentAspect } from "../core/entity-state.ts";
@@ -18,7 +18,7 @@ import type { EntityStates } from "./entity-states.ts";
 export interface DefinitionRemoval {
   /** Urns of the structured properties whose definitions the request deletes. */
   deletedBy(demands: readonly Demand[]): readonly string[];
-  /** Waits until the values can be found. Throws `unavailable` before anything is written. */
+  /** Waits until search finds all values. Throws `unavailable` before anything is written. */
   ready(): Promise<void>;
   /** Resolves to the position of the last record written; START when there is none. */
   removeValues(urns: readonly string[]): Promise<Position>;
@@ -37,7 +37,7 @@ interface Dependencies {
 
 const TYPE = "structuredProperty";
 const DEFINITION = "propertyDefinition";
-/** Streams of one page. */
+/** Number of streams in a page. */
 const pageMax = 500;
 
 export function createDefinitionRemoval(dependencies: Dependencies): DefinitionRemoval {
@@ -86,7 +86,7 @@ export function createDefinitionRemoval(dependencies: Dependencies): DefinitionR
 /** Milliseconds between two attempts while the search view cannot be read. */
 const retryMs = 10_000;
 
-/** Runs `removeLeftValues` in the background until it succeeds; returns how to stop it. */
+/** Runs `removeLeftValues` in the background until it succeeds; returns a function that stops it. */
 export function removeLeftValuesLater(
   { removeLeftValues }: Pick<DefinitionRemoval, "removeLeftValues">,
   logger: { warn(fields: object, message: string): void },
@@ -98,7 +98,10 @@ export function removeLeftValuesLater(
       await removeLeftValues();
     } catch (err) {
       if (stopped) return;
-      logger.warn({ err }, "values of deleted structured properties are not removed yet");
+      logger.warn(
+        { err },
+        "cannot remove values of deleted structured properties; trying again later",
+      );
       timer = setTimeout(attempt, retryMs).unref();
     }
   };

@@ -43,9 +43,9 @@ export interface RequestTerms {
 export interface DemandDecider {
   /** Urns of the platforms whose datasets may come to be: they are loaded with the entities. */
   platformsOf(demands: readonly Demand[]): readonly string[];
-  /** Throws CatalogError where the demand is refused. `onNew` may refuse to create the entity. */
+  /** Throws CatalogError for a rejected demand. `onNew` may throw to reject a new entity. */
   decideEntity(demand: Demand, entry: Entry, terms: RequestTerms, onNew?: () => void): Decided;
-  /** The same of a request, which may not create entities of every urn that old ones have. */
+  /** The same for a client's request: it also checks the urn of a new entity (Addresses.checkNew). */
   decideRequested(demand: Demand, entry: Entry, terms: RequestTerms): Decided;
 }
 

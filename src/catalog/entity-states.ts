@@ -33,15 +33,15 @@ export interface EntityStates {
   /** The same without counting as a use: who asks is looked at with each request. */
   glance(urn: string): EntityState | undefined;
   /**
-   * The entity's entry with every write decided so far, without a promise; undefined where it is not
-   * in memory or was lost.
+   * The entity's entry with every write decided so far, without a promise; undefined when it is not in
+   * memory.
    */
   find(urn: string): Entry | undefined;
   /**
-   * A decision was made: `next` is the entities' state if `appending` succeeds, which resolves with
-   * each one's last position. `first` is the log's own promise, when `appending` settles later: its
-   * rejection invalidates the entries before anybody can decide on them again. Must be called in the
-   * turn in which the entries were found.
+   * Records decisions: `next` becomes the entity's state if `appending` succeeds, which resolves with the
+   * last position of each entity. `first` is the log's own promise, for the case that `appending` settles
+   * later: its rejection invalidates the entries before another decision uses them. Must be called in
+   * the turn in which the entries were found.
    */
   decided(
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],
@@ -327,7 +327,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
       if (urns === "all") return kept.clear();
       for (const urn of urns) {
         const entry = pinned.get(urn) ?? kept.peek(urn);
-        // A decision may stand on it.
+        // A decision that holds this entry must see that it is invalid.
         if (entry !== undefined) entry.state = undefined;
         kept.delete(urn);
       }

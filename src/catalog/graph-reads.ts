@@ -22,7 +22,7 @@ export interface RelationshipScroll {
   readonly types?: readonly string[] | undefined;
   readonly source?: EndFilter | undefined;
   readonly destination?: EndFilter | undefined;
-  /** On the fields of edges (scroll-relationships.ts). */
+  /** Filter on the fields of edges (scroll-relationships.ts). */
   readonly edges?: Filter | undefined;
   /** Only edges that tell where data comes from; `UPSTREAM` or `DOWNSTREAM`: seen from `around`. */
   readonly lineage?: boolean | undefined;

@@ -1,16 +1,16 @@
 /**
- * Work on a long list that yields to other requests: after each slice the event loop gets a turn.
- * Work that must be atomic does not belong here.
+ * Processes a long list and yields to other requests: after each slice the event loop gets a turn.
+ * Not for work that must be atomic.
  */
 import { setImmediate as turn } from "node:timers/promises";
 
 /** Milliseconds of work after which the event loop gets a turn. */
 const SLICE_MS = 8;
 
-/** Resolves after a turn of the event loop where the slice is used up; undefined while it is not. */
+/** Resolves after a turn of the event loop when the slice is used up; undefined while it is not. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Measures slices of work, the first from now. */
+/** Measures slices of work. The first slice starts now. */
 export function createPause(now: () => number = () => performance.now()): Pause {
   let end = now() + SLICE_MS;
   return () => {

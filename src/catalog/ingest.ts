@@ -3,10 +3,10 @@
  *
  *   address → prepare → load the entities → decide → append → acknowledged
  *
- * Decisions stand on the newest states when they are appended (sliced-decisions.ts), so that in this
- * process no race is lost; a race with another writer of the same log is decided again on the new
- * state, a bounded number of times.
- * So is a refusal, once, where another writer has changed the entity since it was read.
+ * Decisions use the newest states when they are appended (sliced-decisions.ts), so that requests of one
+ * process do not lose races against each other. After a lost race against another writer of the log, the
+ * request is decided again on the new state, a bounded number of times. A rejection is decided again
+ * once, if another writer has changed the entity since it was read.
  */
 import type { AuditStamp, Change } from "../core/change.ts";
 import { type Intent, isEnd } from "../core/decide.ts";
@@ -107,7 +107,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     );
   }
 
-  /** With the definitions of structured properties that the request deletes go their values. */
+  /** Also removes the values of structured properties whose definitions the request deletes. */
   async function removingValues<T extends Written | undefined>(
     demands: readonly Demand[],
     write: () => Promise<T>,
@@ -279,7 +279,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const [entry] = await states.load([demand.urn]);
     if (entry?.state?.revision !== revision) {
-      // An append in flight is in the log, or has failed, when the entity is read again.
+      // The next read of the entity needs the result of the append in flight.
       await entry?.appending?.catch(() => {});
       states.doubt([demand.urn]);
       return undefined;

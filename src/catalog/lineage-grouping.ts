@@ -1,6 +1,6 @@
 /**
- * Grouping of lineage results: an entity is found as the one that its urn contains, a column as its
- * dataset. The paths of a group are those of its members, so they end at the columns.
+ * Grouping of lineage results: replaces an entity by the one that its urn contains, such as a column by
+ * its dataset. A group has the paths of its members, so they end at the columns.
  */
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf, nestedUrn } from "../core/urn.ts";
@@ -8,25 +8,25 @@ import type { Reached } from "./lineage.ts";
 import type { SearchFields } from "./search-fields.ts";
 import type { GroupingCriterion, GroupingSpec } from "./search-requests.ts";
 
-/** One entity for several reached ones: at the distance of the nearest. */
+/** One entity that groups several reached ones, at the distance of the nearest. */
 export interface Grouped extends Reached {
-  /** The reached entities that it stands for, nearest first; absent: itself. */
+  /** The grouped entities, nearest first; absent for an entity that is not a group. */
   readonly members?: readonly Reached[] | undefined;
 }
 
-/** The start is never found in the place of a member. */
+/** A group of the start itself is omitted. */
 export type Grouping = (start: string, reached: readonly Reached[]) => readonly Grouped[];
 
 const COLUMN = "schemaField";
 const DATASET = "dataset";
 
-/** DataHub's default: columns are found as their datasets. A model may lack either. */
+/** DataHub's default groups columns by dataset. A model may lack either type. */
 const defaultsFor = (fields: Pick<SearchFields, "entityType">): readonly GroupingCriterion[] =>
   fields.entityType(COLUMN) === undefined || fields.entityType(DATASET) === undefined
     ? []
     : [{ baseEntityType: COLUMN, groupingEntityType: DATASET }];
 
-/** What a request groups by itself: a search columns unless it says otherwise, a scroll always. */
+/** Selects the default grouping of columns: a search applies it without a spec, a scroll always. */
 export type GroupingForm = "search" | "scroll";
 
 /** Throws `invalid` for an unknown entity type. */
@@ -40,12 +40,12 @@ export function groupingOf(
   const all = [...(hasDefault ? defaultsFor(fields) : []), ...asked].map((one) =>
     readCriterion(one, fields),
   );
-  // Each counts once: of all that is reached, all that are left are asked.
+  // Each counts once: every reached entity is compared with all criteria.
   const distinct = new Map(all.map((one) => [`${one.base} ${one.group}`, one]));
   const criteria = [...distinct.values()];
   if (criteria.length === 0) return (_start, reached) => reached;
 
-  /** By the first criterion that applies to it. */
+  /** The entity that the first matching criterion groups the urn by; the urn itself if none matches. */
   function groupOf(urn: string): string {
     const type = entityTypeOf(urn);
     for (const { base, group } of criteria) {
@@ -65,7 +65,7 @@ export function groupingOf(
       if (known === undefined) members.set(urn, [one]);
       else known.push(one);
     }
-    // A map keeps the order of discovery: by the nearest member.
+    // A Map keeps insertion order, so groups are in the order of their nearest member.
     return Array.from(members, ([urn, all]) => groupedAs(urn, all));
   };
 }

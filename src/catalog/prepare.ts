@@ -69,7 +69,7 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly namespace: string;
   readonly aspectBytesMax: number;
-  /** Of JSON texts in proposals. */
+  /** Limits of JSON texts in proposals. */
   readonly jsonLimits: JsonLimits;
   readonly patchRules: PatchRules;
   /** A sent key aspect says something else than the urn. */
@@ -192,7 +192,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = check(sent);
-    // No event has an earlier value.
+    // Events have no previous value.
     if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
     if (looksBack(aspect.name)) {
       return (previous, sibling) =>
@@ -204,7 +204,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const settled = ruled(aspect, checked.value, rule);
     const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
     if (!refused && checked.wrongUrns === undefined) return settled;
-    // A value that the aspect holds already may be written again.
+    // A value that the aspect already has may be written again.
     return (previous) =>
       labelled(label, () => {
         refuseNewUrns(aspect, checked, previous);
@@ -276,7 +276,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return missing.length === 0 ? checked : { ...checked, wrongUrns: [...wrongUrns, ...missing] };
   }
 
-  /** Throws for wrong urns, but for those that the aspect holds already: older values stay writable. */
+  /** Throws for wrong urns, except those that the aspect already has: older values stay writable. */
   function refuseNewUrns(
     aspect: Aspect,
     { wrongUrns }: CheckedValue,
@@ -368,7 +368,7 @@ function parsedOnce(parse: () => unknown): () => unknown {
   };
 }
 
-/** Parses JSON text that a member of the proposal holds. */
+/** Parses the JSON text of a member of the proposal. */
 function parseJsonText(text: string, member: string, limits: JsonLimits): unknown {
   const read = readJson(text, limits);
   if (read.ok) return read.value;
@@ -380,7 +380,7 @@ function parseJsonText(text: string, member: string, limits: JsonLimits): unknow
   });
 }
 
-/** The value of a proposal that was validated before; throws its refusal. Undefined where it was not. */
+/** The value of a proposal that is already validated; throws its validation error. Else undefined. */
 function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | undefined {
   if (checked === undefined || checked === "open") return undefined;
   if (checked !== "valid") throw checked.refusal;
@@ -404,7 +404,7 @@ function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
   for (const name in properties) {
     refuseHalf(name);
-    // Its own property, by the loop.
+    // Safe lookup: the loop yields the members of the object.
     refuseHalf(properties[name]);
   }
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };

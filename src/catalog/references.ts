@@ -1,6 +1,6 @@
 /**
- * Removes the references to an entity from all aspects that name it: with ordinary proposals of the
- * value without the urn, or of a delete when the aspect requires the urn.
+ * Removes the references to an entity from all aspects that name it. It writes ordinary proposals: the
+ * value without the urn, or a DELETE when the aspect requires the urn.
  *
  * The graph finds the entities that refer to it; search finds those that refer to it in an aspect
  * without a relationship (searched-references.ts). The model's annotations say where in an aspect the

@@ -2,9 +2,9 @@
  * Reading the graph: who is next to an entity, and what lies up- or downstream of it. What is read
  * has every write that was answered before.
  *
- * Edges may lead to entities that do not exist, of types that the model does not have: such a urn
- * can be read. The urn of a type that the model has must have that type's key parts. A request
- * to forget edges is a write, so it needs an entity type of the model.
+ * Edges may lead to entities that do not exist, and to types that the model does not have, so reads
+ * accept such urns. The urn of a type that the model has must have that type's key parts. A request
+ * to remove edges is a write and requires an entity type of the model.
  */
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
@@ -59,7 +59,7 @@ interface Dependencies {
    * answered; absent: nothing is remembered.
    */
   readonly edition: (() => number | undefined) | undefined;
-  /** Of the entities that edges lead to. */
+  /** States of the entities that edges lead to. */
   readonly states: Pick<EntityStates, "read">;
   /** Appends to a stream beside the entity's own. */
   readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
@@ -90,7 +90,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return pages === undefined ? read() : pages.read(asked, read);
   }
 
-  /** Not cached: an entity may be soft-deleted while its edges stay as they are. */
+  /** Not cached: soft-deleting an entity does not change its edges. */
   async function omitSoftDeleted(reading: Page | Promise<Page>): Promise<Page> {
     const page = await reading;
     const urns = page.relationships.map(({ urn }) => urn);

@@ -51,9 +51,9 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
   }
 
   /**
-   * Events expect no revision. Where a call is not atomic, they are appended after everything that
-   * may lose a race: deciding again must not append them twice. `first`: the log's own answer to
-   * what may lose; `all`: to all appends.
+   * Events expect no revision. If a call is not atomic, they are appended after all appends that may
+   * lose a race: a repeated decision must not append them twice. `first` is the log's own promise for
+   * the appends that may lose a race, `all` the promise for all appends.
    */
   function appendInOrder(appends: readonly Append[]) {
     const sure = appends.filter(({ expected }) => expected === "any");

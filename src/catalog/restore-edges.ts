@@ -1,7 +1,7 @@
 /**
  * Restores the edges that `DELETE /relationships` removed although an entity's aspects still state
- * them (interface §4.2). A removal is a record of the log, so the restore is one too: the aspect's
- * value is appended again with RESTATE, and every rebuild of the graph gives the same edges.
+ * them. A removal is a record of the log, and so is the restore: it appends the aspect's value again
+ * with RESTATE, so that every rebuild of the graph gives the same edges.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Intent } from "../core/decide.ts";
@@ -15,12 +15,12 @@ import type { Addresses } from "./address.ts";
 import type { Ingestion } from "./ingest.ts";
 import { changesOf } from "./stream-changes.ts";
 
-/** How the graph follows from the log (projections/graph.ts). */
+/** The graph projection (projections/graph.ts), and the streams that remove edges. */
 export interface StatedEdges {
   readonly project: Projection<GraphWrite>;
   /** Streams of the requests that remove edges of a write. */
   readonly removalsOf: (write: GraphWrite) => readonly StreamName[];
-  /** What the names of all such streams begin with. */
+  /** Prefix of the names of all such streams. */
   readonly removalsPrefix: string;
 }
 
@@ -46,7 +46,7 @@ export function createRestoreEdges(
 ): (urns: readonly string[]) => Promise<number> {
   const { log, edges, addresses, ingestion } = dependencies;
 
-  /** The last record that removes an edge of the write. */
+  /** Position of the last record that removes an edge of the write; START when there is none. */
   async function removedAt(write: Replace): Promise<Position> {
     let last = START;
     for (const stream of edges.removalsOf(write)) {
@@ -56,7 +56,7 @@ export function createRestoreEdges(
     return last;
   }
 
-  /** By aspect, the last write of an entity's edges; and the revision that its stream ends with. */
+  /** The last write of an entity's edges for each aspect, and the revision at the end of its stream. */
   async function statedBy(urn: string) {
     const stated = new Map<string, Replace>();
     let revision = EMPTY_STREAM;
@@ -81,7 +81,7 @@ export function createRestoreEdges(
       const decided = { revision, intents, events: [], eventRevisions: new Map() };
       if ((await ingestion.undo(urn, decided, {})) !== undefined) return intents.length;
     }
-    throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
+    throw new CatalogError("conflict", `other writers changed "${urn}" ${attemptsMax} times`, {
       hint: "Send the request again: edges restored so far stay restored",
     });
   }

@@ -52,7 +52,7 @@ const edgeField = (type: string) => (name: string) => ({
   ...{ name, type, suggested: false, queried: false },
 });
 
-/** What a filter may ask of edges, by DataHub's names. */
+/** The fields of edges that a filter may use, by DataHub's names. */
 const edgeFields = createSearchFields({
   fields: {
     edge: [

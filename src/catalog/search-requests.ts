@@ -26,7 +26,7 @@ export interface SearchFlags {
   readonly filterNonLatestVersions?: boolean | undefined;
   /** Each hit tells how its score came to be. */
   readonly explain?: boolean | undefined;
-  /** Of lineage (lineage-grouping.ts); absent, and in scrolls always: columns as their datasets. */
+  /** For lineage (lineage-grouping.ts). When absent, and always in scrolls: columns by dataset. */
   readonly groupingSpec?: GroupingSpec | undefined;
   /** The part of all hits that is asked for. */
   readonly sliceOptions?: SliceOptions | undefined;

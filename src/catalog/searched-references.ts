@@ -1,7 +1,7 @@
 /**
- * References in aspects that state no relationship, so that the graph does not know them: values of
+ * References in aspects that state no relationship, so that the graph has no edge for them: values of
  * structured properties, prompts of forms, and the forms of an asset (as in DataHub's
- * DeleteEntityService). The search view finds the entities that hold them.
+ * DeleteEntityService). The search view finds the entities with such aspects.
  */
 import { entityTypeOf } from "../core/urn.ts";
 import type { Model } from "../model/model.ts";
@@ -10,14 +10,14 @@ import type { ReferencePath } from "./without-reference.ts";
 
 interface SearchedReference extends ReferencePath {
   readonly aspect: string;
-  /** Holds for the documents of entities whose aspect names the urn. */
+  /** Matches the documents of entities whose aspect refers to the urn. */
   readonly found: (urn: string) => Condition;
 }
 
 export interface SearchedReferences {
   /** Urns of the entities that refer to the urn, soft-deleted ones included. */
   referrersOf(urn: string): Promise<readonly string[]>;
-  /** Where an aspect may name the urn. */
+  /** Paths at which an aspect may refer to the urn. */
   pathsOf(urn: string, aspect: string): readonly ReferencePath[];
 }
 
@@ -29,7 +29,7 @@ const equals =
     values: [urn],
   });
 
-/** The id of a structured property is all that follows `urn:<namespace>:structuredProperty:`. */
+/** The id of a structured property is the whole text after `urn:<namespace>:structuredProperty:`. */
 const hasValueOf = (urn: string): Condition => ({
   kind: "exists",
   field: `structuredProperties.${urn.split(":").slice(3).join(":")}`,
@@ -42,7 +42,7 @@ const formPath = (list: string, member: string): SearchedReference => ({
   found: equals(list === "verifications" ? "verifiedForms" : list),
 });
 
-/** By the entity type that is referred to. */
+/** By the type of the referenced entity. */
 const byType: ReadonlyMap<string, readonly SearchedReference[]> = new Map([
   [
     "structuredProperty",
@@ -72,7 +72,7 @@ const byType: ReadonlyMap<string, readonly SearchedReference[]> = new Map([
   ],
 ]);
 
-/** Entity types whose entities others refer to in aspects without a relationship. */
+/** Types of entities that aspects without a relationship refer to. */
 export const searchedTypes: ReadonlySet<string> = new Set(byType.keys());
 
 export function createSearchedReferences(

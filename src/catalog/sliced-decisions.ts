@@ -1,8 +1,8 @@
 /**
  * Decides the demands of a request in slices, with turns of the event loop between them, so that a
- * large request does not block other requests. Each decision remembers the state that it stands on.
+ * large request does not block other requests. Each decision records the state that it is based on.
  * The last step is synchronous: it repeats the decisions on entities whose state has changed since.
- * The result is therefore that of one synchronous step over all demands.
+ * The result therefore equals that of one synchronous step over all demands.
  */
 import type { EntityState } from "../core/entity-state.ts";
 import {
@@ -16,11 +16,11 @@ import type { Demand } from "./demands.ts";
 import type { EntityStates, Entry } from "./entity-states.ts";
 import { createPause, type Pause } from "./in-slices.ts";
 
-/** Demands whose entities are loaded together. */
+/** Number of demands whose entities are loaded together. */
 const LOADED_MAX = 200;
-/** Outdated decisions that the last step repeats; where there are more, slices repeat them first. */
+/** Outdated decisions that the last step repeats; if there are more, slices repeat them first. */
 const REPEATED_MAX = 100;
-/** After so many rounds the last step repeats all that are outdated. */
+/** After this many rounds, the last step repeats all outdated decisions. */
 const ROUNDS_MAX = 5;
 
 interface Parts {
@@ -30,9 +30,9 @@ interface Parts {
 }
 
 /**
- * One decision for each demand, on the newest states; or the first refusal; undefined where an append
- * of another request has just failed, so that entities must be loaded again. The turn that calls it
- * must also append the decisions.
+ * Returns one decision for each demand, based on the newest states, or the first rejection. Returns
+ * undefined if an append of another request has just failed: then the entities must be loaded again.
+ * The turn that calls it must also append the decisions.
  */
 export type LastStep = () => readonly Decided[] | Refused | undefined;
 
@@ -41,7 +41,7 @@ interface Loaded {
   readonly demand: Demand;
   readonly terms: RequestTerms;
   entry: Entry;
-  /** The state that the decision stands on. */
+  /** The state that the decision is based on. */
   state?: EntityState | undefined;
   decided?: Decided;
 }
@@ -59,7 +59,7 @@ export async function decideInSlices(
     return some.map((demand, i) => ({ demand, entry: entries[i] as Entry, terms: own }));
   }
 
-  /** The refusal, if the demand is refused. */
+  /** The rejection; undefined when the demand is accepted. */
   function decide(one: Loaded): Refused | undefined {
     const { demand, entry } = one;
     try {
@@ -82,11 +82,11 @@ export async function decideInSlices(
     return undefined;
   }
 
-  /** Whether there is no decision on the entity's state as it is now. */
+  /** True if the decision is not based on the entity's current state. */
   function isOutdated(one: Loaded): boolean {
     if (one.decided === undefined || one.entry.state !== one.state) return true;
     const now = states.find(one.demand.urn);
-    // The cache may have evicted it: then it is durable, and the log checks its revision.
+    // An evicted entry is durable, and the log checks its revision.
     if (now === undefined || now === one.entry) return false;
     const isDurable = one.entry.appending === undefined && now.appending === undefined;
     if (!isDurable || now.state?.revision !== one.state?.revision) return true;

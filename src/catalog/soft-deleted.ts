@@ -1,4 +1,4 @@
-/** Leaves out entities whose status says that they are removed. Urns without an entity stay. */
+/** Filters out soft-deleted entities (`removed` in `status`). Urns without an entity stay. */
 import { currentAspect } from "../core/entity-state.ts";
 import type { EntityStates } from "./entity-states.ts";
 

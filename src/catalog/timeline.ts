@@ -3,7 +3,7 @@
  * terms and fields that it added, changed or removed, and a semantic version.
  *
  * Built from the entity's stream since its last hard delete. Versions count from the first write,
- * whichever times are asked for.
+ * whatever time range is requested.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditStamp, PlacedChange } from "../core/change.ts";
@@ -32,12 +32,12 @@ interface Dependencies {
   readonly states: Pick<EntityStates, "read">;
 }
 
-/** Of one response: the newest transactions whose events and differences fit. */
+/** Limits of a response. It has the newest transactions that fit, with events and differences. */
 const transactionsMax = 10_000;
 const answerBytesMax = 16 * 1024 * 1024;
-/** Of an event, as JSON text: mostly urns. */
+/** Estimated size of an event as JSON text: mostly urns. */
 const eventBytes = 512;
-/** Other requests run after this much work. */
+/** Milliseconds of work before other requests run. */
 const sliceMs = 20;
 /** Names by which older clients ask for a category. */
 const aliases: Readonly<Record<string, string>> = {
@@ -88,7 +88,7 @@ interface Write {
   valueBytes: number;
 }
 
-/** The transactions of an entity from its creation on. */
+/** Collects the transactions of an entity since its creation. */
 function createHistory({ categories, startTime, endTime, raw }: Query) {
   const newest = createNewest();
   const count = createCount();
@@ -139,11 +139,11 @@ function createHistory({ categories, startTime, endTime, raw }: Query) {
   };
 }
 
-/** The records of one write have one stamp. Writes of one actor in one millisecond are one, too. */
+/** Records of one write share a stamp. Two writes of one actor in one millisecond count as one. */
 const isOf = ({ created }: Write, { time, actor }: AuditStamp): boolean =>
   created.time === time && created.actor === actor;
 
-/** Every aspect with the number of its value: what /entitiesVersionedV2 reads. */
+/** Every aspect with the number of its value, in the form that /entitiesVersionedV2 reads. */
 const stampOf = (versions: ReadonlyMap<string, string>): string =>
   [...versions]
     .map(([aspect, version]) => `${aspect}:${version}`)

@@ -51,7 +51,7 @@ function durationOf(value: JsonObject): string {
   return jsonObject(granularity) ? String(granularity.unit) : "DAY";
 }
 
-/** Start of the window that the time lies in, in UTC; weeks start on Monday. */
+/** Start of the window that contains the time, in UTC; weeks start on Monday. */
 function windowStart(duration: string, time: number): number {
   const date = new Date(time);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
@@ -70,8 +70,8 @@ function windowStart(duration: string, time: number): number {
 }
 
 /**
- * The buckets, with an empty one for each window between them that has none, as a histogram has them.
- * A gap of more than `eventsMax` windows keeps the latest: the response shows no more buckets.
+ * Adds an empty bucket for each window without usage between the first and the last bucket, as in a
+ * histogram. Fills at most the latest `eventsMax` windows: the response has no more buckets.
  */
 function withEmptyBuckets(
   buckets: readonly UsageBucket[],

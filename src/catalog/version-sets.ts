@@ -27,9 +27,9 @@ const attemptsMax = 10;
 interface VersionSet {
   /** Urn and sort id of the latest version; undefined: the set has none. */
   latest: { readonly urn: string; readonly sortId: string | undefined } | undefined;
-  /** Of the stored `versionSetProperties`; -1: there is none. */
+  /** Version of the stored `versionSetProperties`; -1 when there is none. */
   readonly storedVersion: number;
-  /** The latest version as stored, which loses its flag when the request has a later one. */
+  /** Urn of the stored latest version. It loses its flag when the request has a later one. */
   readonly storedLatest: string | undefined;
   scheme: unknown;
   changed: boolean;
@@ -56,7 +56,7 @@ export function withVersionSets({ ingestion, states, namespace }: Dependencies):
     };
   }
 
-  /** The proposals with `isLatest`, followed by what they change of their version sets. */
+  /** The proposals with `isLatest`, followed by proposals that update their version sets. */
   async function expanded(proposals: readonly Proposal[]): Promise<readonly Proposal[]> {
     const sets = new Map<string, VersionSet>();
     const decided: Proposal[] = [];
@@ -113,7 +113,7 @@ function concernsVersions(proposals: readonly Proposal[], namespace: string): bo
   );
 }
 
-/** What a proposal writes of a version; undefined for one that writes no whole value of it. */
+/** The version that a proposal writes; undefined unless it writes a whole `versionProperties`. */
 function versionIn({ entityUrn, aspectName, changeType, aspect }: Proposal, namespace: string) {
   if (aspectName !== VERSION || changeType === "DELETE" || changeType === "PATCH") return undefined;
   const value = parsed(aspect?.value);
@@ -125,7 +125,7 @@ function versionIn({ entityUrn, aspectName, changeType, aspect }: Proposal, name
   return { urn: withNamespace(entityUrn, namespace), set, sortId, value };
 }
 
-/** The value of a proposal; text that is no JSON is rejected where the proposal is validated. */
+/** The value of a proposal; undefined for invalid JSON, which validation rejects later. */
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
@@ -135,7 +135,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** Of several versions of one set in a request, the last to be the latest keeps the flag. */
+/** Clears the flag of versions that a later proposal of the same request replaced as the latest. */
 function withoutFlags(
   proposals: readonly Proposal[],
   sets: ReadonlyMap<string, VersionSet>,

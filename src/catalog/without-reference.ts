@@ -16,13 +16,13 @@ export interface WithoutReference {
   readonly removed: readonly string[];
 }
 
-/** Where an aspect names a urn. */
+/** The location of a reference in an aspect. */
 export interface ReferencePath {
-  /** Of the relationship, for the response. */
+  /** Name of the relationship, for the response. */
   readonly name: string;
   /** From the aspect's root to the urn. */
   readonly path: readonly string[];
-  /** The item of a list that holds the urn is meaningless without it and goes with it. */
+  /** The whole list item is removed with the urn, because it is meaningless without it. */
   readonly wholeItem?: boolean | undefined;
 }
 

@@ -29,12 +29,12 @@ export const PLACE: unique symbol = Symbol("place");
 /** Also in no proposal of a client: records of the value name themselves (model/type-names.ts). */
 export const NAMED: unique symbol = Symbol("named");
 
-/** Also in no proposal of a client: its value was validated before (checked-proposals.ts). */
+/** Also in no proposal of a client: the result of an earlier validation (checked-proposals.ts). */
 export const CHECKED: unique symbol = Symbol("checked");
 
 /**
- * What validating a value found, apart from the entity's state. `valid`: `aspect.value` is the text to
- * store; `open`: it is JSON text whose result depends on stored values, and is validated with them.
+ * The result of validating a value without the entity's state. `valid`: `aspect.value` is the text to
+ * store. `open`: it is JSON text whose validation depends on stored values and is still to be done.
  */
 export type CheckedValue = "valid" | "open" | { readonly refusal: CatalogError };
 

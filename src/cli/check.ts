@@ -1,6 +1,6 @@
 /**
- * `annals check`: asks every configured store, and prints what to repair. With `repairIndexes` it first builds the
- * indexes of the embedded log again.
+ * `annals check`: checks every configured store and prints the necessary repairs. With `repairIndexes` it first
+ * rebuilds the indexes of the embedded log.
  */
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
@@ -14,7 +14,7 @@ export async function check(
 ): Promise<ExitCode> {
   if (repairIndexes) {
     const { records } = await operations.repairIndexes(config);
-    await terminal.print(`log  ${records} records verified, indexes built again`);
+    await terminal.print(`log  ${records} records verified, indexes rebuilt`);
   }
   let well = true;
   for (const { store, place, checking } of operations.checkStores(config)) {

@@ -60,7 +60,7 @@ export interface VerifiedStores {
   readonly found: readonly VerifiedStore[];
   /** The same after mending. */
   readonly left: readonly VerifiedStore[];
-  /** What could not be verified: views that cannot be read, and parts of the log that they lack. */
+  /** Unverified parts: views that cannot be read, and records of the log that a view lacks. */
   readonly unknown: readonly { readonly view: string; readonly reason: string }[];
   /** Of the log, that were compared. */
   readonly records: number;
@@ -135,7 +135,7 @@ export interface Operations {
   ): Promise<{ readonly copied: number; readonly there: number }>;
 
   /**
-   * Builds the indexes of the embedded log again from its rows. Throws CatalogError `unreadable` where rows are
+   * Rebuilds the indexes of the embedded log from its rows. Throws CatalogError `unreadable` if rows are
    * damaged, `unavailable` while a service runs on the data directory, and `invalid` for a log in a server.
    */
   repairIndexes(config: Config): Promise<{ readonly records: number }>;

@@ -203,7 +203,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .description("ask every store that is configured whether it can be used")
     .option(
       "--repair-indexes",
-      "verify the checksums of the embedded log's rows, then build its indexes again; no service may run",
+      "verify the checksums of the embedded log's rows, then rebuild its indexes; stop the service first",
       false,
     )
     .action(async ({ repairIndexes, ...flags }: Flags & { readonly repairIndexes: boolean }) => {
@@ -322,7 +322,7 @@ function settingsCommand(
   return command;
 }
 
-/** Between the values of a flag that may be repeated. */
+/** Separators between the values of a flag that may be repeated. */
 const separators: Readonly<Partial<Record<SettingKey, string>>> = {
   modelExtension: delimiter,
   allowedHost: ",",

@@ -1,10 +1,10 @@
-/** The exit code of a command while views of the service do not follow the log. */
+/** Makes a command fail while a view of the service is stuck behind the log. */
 import { CatalogError } from "../core/errors.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { OperatorClient } from "./operator-client.ts";
 import type { Terminal } from "./terminal.ts";
 
-interface ToldViews {
+interface ServiceStatus {
   readonly views: Readonly<
     Record<
       string,
@@ -13,27 +13,27 @@ interface ToldViews {
   >;
 }
 
-/** The command's own code; `failed` if it is `done` while a view is stuck, which is then named. */
+/** Returns the command's own code, or `failed` instead of `done` and prints the views that are stuck. */
 export async function unlessStuck(
   code: ExitCode,
   { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   if (code !== exitCodes.done) return code;
-  let status: ToldViews;
+  let status: ServiceStatus;
   try {
-    status = await client.act<ToldViews>("getStatus");
+    status = await client.act<ServiceStatus>("getStatus");
   } catch (error) {
-    // A token may allow the command and not this question.
+    // A token may allow the command but not getStatus.
     if (!(error instanceof CatalogError) || error.code !== "forbidden") throw error;
-    terminal.tell("whether the views follow the log is unknown: the token may not read the status");
+    terminal.tell("cannot check that the views follow the log: the token may not read the status");
     return code;
   }
   let stuck = false;
   for (const [view, { position, stalled, error }] of Object.entries(status.views)) {
     if (error === undefined && !stalled) continue;
     stuck = true;
-    const why = error ?? "it does not move";
-    terminal.tell(`the view "${view}" stays at position ${position} behind the log: ${why}`);
+    const why = error ?? "no progress";
+    terminal.tell(`view "${view}" is stuck at position ${position} behind the log: ${why}`);
   }
   return stuck ? exitCodes.failed : code;
 }

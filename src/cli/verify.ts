@@ -59,7 +59,7 @@ export async function verify(
 interface Listed {
   readonly views: readonly (Omit<VerifiedStore, "count" | "differences"> & {
     readonly differences: number;
-    /** When it was verified; epoch milliseconds. */
+    /** Time of the verification, in epoch milliseconds. */
     readonly time: number;
   })[];
   readonly differences: readonly (VerifiedStore["differences"][number] & {
@@ -84,16 +84,16 @@ export async function verifyRunning(
   let left = 0;
   let unknown = 0;
   for (const view of views.length > 0 ? views : await viewsOf(client)) {
-    // What an earlier verification found says nothing of the view now.
+    // A result of an earlier verification does not count.
     const found = listed.views.find((one) => one.view === view && one.time >= started);
     if (found === undefined) {
       await terminal.print(`${view}: unknown: this verification did not reach it`);
       unknown++;
       continue;
     }
-    const { differences: count, ...told } = found;
+    const { differences: count, ...counts } = found;
     const differences = listed.differences.filter((one) => one.view === view);
-    await printStore({ ...told, count, differences }, terminal);
+    await printStore({ ...counts, count, differences }, terminal);
     left += count;
   }
   return left + unknown === 0 ? exitCode : exitCodes.failed;
@@ -104,7 +104,7 @@ const viewsOf = async (client: OperatorClient): Promise<readonly string[]> => {
   return Object.keys(views).filter((view) => verifiedViews.has(view));
 };
 
-/** The feed to Kafka is a view, too, but it has no rows to compare. */
+/** Views with rows to compare: all but the feed to Kafka. */
 const verifiedViews = new Set(["aspects", "timeseries", "graph", "search"]);
 
 async function printStore(

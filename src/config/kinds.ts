@@ -133,7 +133,7 @@ export const directories: Kind<readonly string[]> = {
 
 const HOST = /^[\w.:-]{1,255}$/;
 
-/** Names and addresses of hosts without ports, separated by commas; none in an empty text. */
+/** Host names and IP addresses without ports, separated by commas; an empty text has none. */
 export const hostNames: Kind<readonly string[]> = {
   placeholder: "hosts",
   allowed: "host names or IP addresses without a port, separated by commas",

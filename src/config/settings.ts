@@ -182,7 +182,7 @@ export const settings = {
   allowedHost: setting(hostNames, "", {
     shownDefault: "none",
     about:
-      "Names that requests may give in their Host header, beside those of loopback: a service bound to loopback answers to no others, one bound elsewhere to all unless this is set; separated by commas, and the flag may be repeated",
+      "Host names that requests may use besides those of loopback; bound to loopback, the service accepts no others; bound elsewhere, it accepts all unless this is set; separated by commas, and the flag may be repeated",
     commands: server,
   }),
   signingKeyFile: setting(optionalFile, "", {
@@ -202,7 +202,7 @@ export const settings = {
   }),
   streamsPerUserMax: setting(wholeNumber("streams", 0, 100), "20", {
     about:
-      "Change feeds that one user, or one address without a user, has open at a time before 429; 0 for any number (all users together have 100)",
+      "Open change feeds of one user, or of one address without a user; one more is answered with 429; 0 for no limit (all users together may have 100)",
     commands: server,
   }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {
@@ -226,7 +226,7 @@ export const settings = {
   }),
   builtInEntities: setting(choice("when", ["on", "off"]), "on", {
     about:
-      "Whether a start writes the data platforms, types, roles, policies and root user that the log lacks; on or off",
+      "Write the data platforms, types, roles, policies and root user that the log lacks at the start; on or off",
     commands: server,
   }),
   graphqlExplorer: setting(choice("when", ["off", "on"]), "off", {
@@ -239,17 +239,17 @@ export const settings = {
   }),
   bodyMembersMax: setting(wholeNumber("members", 1_000, 100_000_000), "1000000", {
     about:
-      "Most members of all objects and lists of a request body, or of an aspect value in it; more are answered with 413",
+      "Maximum number of members of all objects and lists in a request body, or in an aspect value sent as text; more are answered with 413",
     commands: server,
   }),
   bodyDepthMax: setting(wholeNumber("levels", 8, jsonDepthMax), "128", {
     about:
-      "Deepest nesting of a request body, or of an aspect value in it; deeper ones are answered with 400",
+      "Maximum nesting of a request body, or of an aspect value sent as text; deeper ones are answered with 400",
     commands: server,
   }),
   bodiesBytesMax: setting(bytes(2 ** 20, 2 ** 36), "64MiB", {
     about:
-      "Most bytes of the bodies of all requests in flight; a body over 1 MiB that exceeds it is answered with 503",
+      "Maximum total size of the bodies of all requests in flight; a body over 1 MiB that exceeds it is answered with 503",
     commands: server,
   }),
   aspectBytesMax: setting(bytes(2 ** 10, 16_000_000), "16000000", {

@@ -66,8 +66,8 @@ export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
   timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
 
 /**
- * Whether the change restores the edges that an aspect states (catalog/restore-edges.ts). It repeats
- * the aspect's value, actor, time and run, and belongs to no run of its own.
+ * True for a change that restores the edges that an aspect states (catalog/restore-edges.ts). It
+ * repeats the aspect's value, actor, time and run, and belongs to no run itself.
  */
 export const restoresEdges = ({ changeType, value }: Change): boolean =>
   changeType === "RESTATE" && value !== undefined;

@@ -183,7 +183,7 @@ function settle({ value }: Intent, current: AspectState | undefined, draft: Draf
 const jsonOf = (aspect: AspectState | undefined): Record<string, unknown> | undefined =>
   aspect === undefined ? undefined : JSON.parse(aspect.value);
 
-/** Longer texts are compared as they are: to compare their values would block for half a second. */
+/** Longer texts are compared only as text: comparing parsed values would block for half a second. */
 const COMPARED_CHARACTERS_MAX = 1024 * 1024;
 
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */

@@ -13,7 +13,7 @@ export type ErrorCode =
   | "forbidden"
   | "misdirected" // the request names a host that the service does not answer to
   | "not_found"
-  | "gone" // removed for good: trying again does not help
+  | "gone" // permanently removed: a retry does not help
   | "conflict" // a race that was lost more often than we retry
   | "too_large"
   | "rate_limited"
@@ -29,7 +29,7 @@ export class CatalogError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Who was refused, for the audit trail alone. */
   readonly actor: string | undefined;
-  /** Of `invalid`: a condition of the request does not hold, such as If-Version-Match. */
+  /** For `invalid`: a condition of the request does not hold, such as If-Version-Match. */
   readonly failedCondition: boolean;
 
   constructor(

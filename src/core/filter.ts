@@ -161,7 +161,7 @@ export type HierarchyName = (typeof HIERARCHY)[number];
 export const isHierarchyName = (name: ConditionName | HierarchyName): name is HierarchyName =>
   (HIERARCHY as readonly string[]).includes(name);
 
-/** IN asks for a member of a set, which may be empty; the others ask nothing of the values. */
+/** Conditions that need no values. The set of IN may be empty; the others ignore values. */
 const withoutValues: ReadonlySet<string> = new Set(["IN", "EXISTS", "IS_NULL"]);
 
 /** Undefined for a criterion that is ignored. */

@@ -17,7 +17,7 @@ export function jsonDiff(before: unknown, after: unknown, path = ""): readonly J
     const at = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (!Object.hasOwn(after, name)) return [{ op: "remove", path: at }];
     if (!Object.hasOwn(before, name)) return [{ op: "add", path: at, value: after[name] }];
-    // Both have it as their own.
+    // Safe lookup: both objects have the member, as checked above.
     return jsonDiff(before[name], after[name], at);
   });
 }

@@ -6,7 +6,7 @@
  */
 import { saidBy } from "./errors.ts";
 
-/** Deepest nesting that any limit allows; aspects of the model need a tenth of it. */
+/** Upper bound of all depth limits; aspects of the model need a tenth of it. */
 export const jsonDepthMax = 128;
 
 export interface JsonLimits {
@@ -16,7 +16,7 @@ export interface JsonLimits {
   readonly membersMax: number;
 }
 
-/** A parsed member takes up to a hundred bytes. */
+/** The default limits. A parsed member takes up to a hundred bytes. */
 export const jsonLimits: JsonLimits = { depthMax: jsonDepthMax, membersMax: 1_000_000 };
 
 export type JsonHazard =
@@ -83,7 +83,7 @@ export function findHazard(
 ): JsonHazard | undefined {
   const length = text.length;
   let depth = 0;
-  // A member is counted at the comma after it, the last of an object or list at its end.
+  // Counts a member at the comma after it, and the last member at the closing bracket.
   let count = 0;
   let expectsName = false;
   let afterConstructor = false;
@@ -137,7 +137,7 @@ export function findHazard(
   return undefined;
 }
 
-/** Whether only blanks lie between the bracket that closes there and the one that opens. */
+/** True if only blanks separate the closing bracket from its opening bracket. */
 function isEmptyBefore(text: string, close: number): boolean {
   let i = close - 1;
   while (i >= 0 && text.charCodeAt(i) <= BLANK) i--;

@@ -1,9 +1,9 @@
 /**
- * Warnings of Node about drivers that work as intended. Node prints each of them once in a process,
- * into the output of whatever command runs.
+ * Suppresses warnings of Node about drivers that work as intended. Node prints each of them once per
+ * process, into the output of any command.
  */
 
-/** `stack`: of the call that warns. */
+/** `stack`: the stack of the call that warns. */
 type IsKnown = (warning: {
   readonly name: unknown;
   readonly code: unknown;
@@ -12,7 +12,7 @@ type IsKnown = (warning: {
 
 const known = new Set<IsKnown>();
 
-/** Drops the warnings that `isKnown` accepts, from now on. */
+/** Drops later warnings for which `isKnown` returns true. */
 export function dropWarnings(isKnown: IsKnown): void {
   const first = known.size === 0;
   known.add(isKnown);

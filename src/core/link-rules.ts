@@ -1,8 +1,8 @@
 /**
- * Links that people follow and pages show: http, https, ftp and mailto, and no server of a private
- * network. A page or a preview service that fetched such a link would reach what only this network may.
+ * Rules for links: http, https, ftp and mailto, and no address of a private network. A page or preview
+ * service that fetches a link from inside that network would reach its internal servers.
  *
- * Names are not resolved: a name of a private network is a link like any other.
+ * Names are not resolved: the name of a host in a private network is accepted.
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
@@ -10,7 +10,7 @@ import { type JsonObject, jsonObject } from "./json.ts";
 const SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
 const shownLengthMax = 120;
 
-/** Pictures come with the web pages, too: `assets/platforms/default_avatar.png`. */
+/** A picture may be an asset of the web app: `assets/platforms/default_avatar.png`. */
 const ASSET = /^\/?assets\//;
 
 interface Link {
@@ -18,7 +18,7 @@ interface Link {
   readonly url: string;
 }
 
-/** Why links of the aspect cannot be written; undefined: they can. Those of `previous` may stay. */
+/** The error of the first invalid link; undefined when there is none. Links of `previous` may stay. */
 export function refusalOfLinks(
   aspect: string,
   value: JsonObject,
@@ -40,7 +40,7 @@ export function refusalOfLinks(
   return undefined;
 }
 
-/** Of institutionalMemory its elements, of people and groups their picture. */
+/** The elements of institutionalMemory; the picture of a user or group. */
 function linksOf({ elements, pictureLink }: JsonObject): readonly Link[] {
   const listed = Array.isArray(elements) ? elements : [];
   const links = listed.flatMap((one, i) =>
@@ -57,7 +57,7 @@ interface Fault {
   readonly hint: string;
 }
 
-/** The URL parser is that of browsers: it finds the scheme and the address that they find. */
+/** Uses the URL parser of browsers, so that it finds the same scheme and host. */
 function faultOfLink(url: string): Fault | undefined {
   if (!URL.canParse(url)) {
     return { what: "not a URL", hint: "Write it with its scheme: https://example.com/page" };
@@ -77,7 +77,7 @@ function faultOfLink(url: string): Fault | undefined {
   };
 }
 
-/** Of a host name as URL has it: IPv4 in four decimal numbers, IPv6 shortened and in brackets. */
+/** `host`: as `URL` returns it, IPv4 as four decimal numbers, IPv6 shortened and in brackets. */
 function isInternal(host: string): boolean {
   const name = host.replace(/\.$/, "");
   if (name === "localhost" || name.endsWith(".localhost")) return true;
@@ -86,7 +86,7 @@ function isInternal(host: string): boolean {
   return bytes.length === 4 && isInternalV4(bytes);
 }
 
-/** This network, private, shared, loopback, link-local. */
+/** Ranges: this network, private, shared, loopback, link-local. */
 function isInternalV4([a = 0, b = 0]: readonly number[]): boolean {
   if ([0, 10, 127].includes(a)) return true;
   if (a === 100) return b >= 64 && b < 128;

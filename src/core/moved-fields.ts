@@ -1,6 +1,6 @@
 /**
- * The fields that a new version of a schema has under another path: renamed ones, and those whose
- * path contains their type. Without this a timeline shows each as one removed and one added field.
+ * Finds the fields that a new version of a schema has under another path: renamed fields, and fields
+ * whose path contains their type. Otherwise a timeline would show each as one removed and one added.
  */
 import { type JsonObject, jsonObject } from "./json.ts";
 
@@ -61,7 +61,7 @@ function pairs(
   });
 }
 
-/** What a renaming keeps, as DataHub has it: type, parent and description. */
+/** The properties that a renaming keeps, as in DataHub: type, parent and description. */
 function identityOf(field: JsonObject): string {
   const path = pathOf(field);
   const end = path.lastIndexOf(".");

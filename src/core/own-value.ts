@@ -1,6 +1,6 @@
 /**
- * Looking up a name that may come from outside. `table[name]` would also find what every object
- * inherits: "constructor" is a function there.
+ * Looks up a name that may come from outside. `table[name]` would also find inherited members, such as
+ * the function "constructor".
  */
 
 /** The value of the table's own property; undefined where it has none of that name. */

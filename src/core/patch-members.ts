@@ -77,7 +77,7 @@ export function keyText(member: unknown, path: readonly string[]): string {
   let value = member;
   for (const name of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
-    // Its own, as checked above.
+    // Safe lookup: the object has the member, as checked above.
     value = (value as Record<string, unknown>)[name];
   }
   if (typeof value === "object" && value !== null) {

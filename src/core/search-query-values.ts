@@ -12,14 +12,14 @@ const RESERVED = /[\s+\-=&|><!(){}[\]^"~*?:\\/]/.source;
 const ESCAPED = new RegExp(`\\\\(${RESERVED})`, "g");
 const IS_RESERVED = new RegExp(RESERVED);
 
-/** Whether a backslash there escapes the next character; before others it is one: MILL\mara. */
+/** True if there is a backslash that escapes the next character. In MILL\mara it is an ordinary one. */
 const isEscape = (text: string, at: number): boolean =>
   text[at] === "\\" && IS_RESERVED.test(text[at + 1] ?? "");
 
-/** Without the backslashes that escape. */
+/** Removes the backslashes that escape a character. */
 export const unescaped = (text: string): string => text.replace(ESCAPED, "$1");
 
-/** A quoted text; undefined where none begins. */
+/** The quoted text that begins there; undefined if there is none. */
 export function scanPhrase(text: string, at: number): Scanned | undefined {
   if (text[at] !== '"') return undefined;
   let value = "";

@@ -169,7 +169,7 @@ function readPart(
 const BLANK = /\s/;
 const EVERYTHING = /\*:\*(?=[\s)]|$)/y;
 const NAMED_OPERATOR = /(?:AND|OR|NOT)(?=[\s()"]|$)/y;
-/** A + before a bracket or a quote may have blanks behind it; elsewhere a lone + is a word. */
+/** Blanks may separate a + from a bracket or a quote; any other + with a blank after it is a word. */
 const SIGN = /&&|\|\|?|[-+!](?=[^\s)])|\+(?=\s+[("])/y;
 const signs: Readonly<Record<string, Operator>> = {
   "&&": "AND",

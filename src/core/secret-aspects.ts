@@ -1,11 +1,11 @@
 /**
- * What of the model holds secrets: tokens and their records, passwords, keys of other services. Topics in
- * Kafka never carry it, as every consumer of the brokers reads them; auth/withheld.ts says which
- * privilege shows it.
+ * Entity types and aspects that contain secrets: tokens and their records, passwords, keys of other
+ * services. Topics in Kafka never contain them, because every consumer of the brokers reads the topics.
+ * auth/withheld.ts lists the privileges that are required to read them.
  */
 import type { Change } from "./change.ts";
 
-/** Entity types of which every aspect is secret. */
+/** Entity types whose aspects are all secret. */
 export const secretEntityTypes: ReadonlySet<string> = new Set([
   ...["dataHubAccessToken", "dataHubSecret", "inviteToken"],
 ]);

@@ -1,6 +1,6 @@
 /**
- * The meaning of an aspect's change: which tags, owners, terms and fields were added, changed or
- * removed, and whether that breaks readers of the entity. Pure; the difference of the facts of two values.
+ * The meaning of an aspect's change: the tags, owners, terms and fields that were added, changed or
+ * removed, and whether that breaks readers of the entity. Pure: compares the facts of two values.
  */
 import { movedFields, withMovedFields } from "./moved-fields.ts";
 import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
@@ -73,7 +73,7 @@ function changedFacts(change: AspectChange): readonly SemanticChange[] {
   return changes;
 }
 
-/** Carries the old path, and is a minor change, as in DataHub. */
+/** A renamed field: a minor change with the old path, as in DataHub. */
 const renaming = (from: Fact, to: Fact): SemanticChange => ({
   ...changeOf(from, {
     operation: "MODIFY",
@@ -100,7 +100,7 @@ const cut = (value: string): string =>
 interface Difference {
   readonly operation: "ADD" | "MODIFY" | "REMOVE";
   readonly sentence: string;
-  /** Of a schema alone; DataHub's names. */
+  /** Only for fields of a schema; DataHub's names. */
   readonly modification?: "RENAME" | "TYPE_CHANGE" | "OTHER";
 }
 

@@ -7,7 +7,7 @@
 export const withoutPassword = (address: string): string =>
   address.replace(/^([\w+.-]*:\/\/|)([^:@/?#]*):(?!\/\/).*@/s, "$1$2:***@");
 
-/** Schemes of an EventStoreDB's address; KurrentDB is its later name. */
+/** Schemes of an EventStoreDB address; KurrentDB is the newer name of EventStoreDB. */
 export const eventStoreSchemes: readonly string[] = [
   ...["esdb", "esdb+discover"],
   ...["kurrentdb", "kurrentdb+discover", "kdb", "kdb+discover"],

@@ -3,8 +3,8 @@
  * parts are the fields of the entity's key, by position.
  *
  * A urn is an opaque key: nothing in it is percent-decoded here. The key's fields decide how a tuple
- * is split: when exactly one field is free text, it takes what the others leave. Reads so accept names
- * with commas, which writes reject (model/urn-check.ts).
+ * is split: when exactly one field is free text, it takes the text that the others leave. So reads
+ * accept names with commas, which writes reject (model/urn-check.ts).
  */
 import { CatalogError } from "./errors.ts";
 
@@ -123,7 +123,7 @@ export function splitId(urn: string, id: string, parts: readonly KeyPart[]): rea
   return values;
 }
 
-/** The `malformed` error of a urn whose id has another number of parts than its key has fields. */
+/** The `malformed` error of a urn whose number of key parts differs from the fields of its key. */
 export function wrongPartCount(
   urn: string,
   found: number,
@@ -137,7 +137,7 @@ export function wrongPartCount(
   );
 }
 
-/** Commas that no pair of parentheses encloses: a,f(b,c) has one. */
+/** Number of commas outside parentheses: 1 for a,f(b,c). */
 export function commasOutside(text: string): number {
   if (!text.includes(",")) return 0;
   const perLevel = [0];

@@ -126,7 +126,7 @@ const policyFields: readonly string[] = [
 function withKnownCriteria(value: JsonObject): JsonObject {
   const resources = jsonObject(value.resources) ? value.resources : {};
   for (const name of ["filter", "privilegeConstraints"]) {
-    // A closed list of names.
+    // Safe lookup: the loop is over a closed list.
     const filter = resources[name];
     for (const { field } of members(jsonObject(filter) ? filter.criteria : [])) {
       if (policyFields.includes(String(field).toUpperCase())) continue;
@@ -139,7 +139,7 @@ function withKnownCriteria(value: JsonObject): JsonObject {
   return value;
 }
 
-/** Both fields in step, with manual associations before propagated ones. */
+/** Keeps both fields in step, with manual associations before propagated ones. */
 function syncedDomains(value: JsonObject, context: WriteContext): JsonObject {
   const synced = withDomainsInStep(value, context);
   const associations = members(synced.domainAssociations);
@@ -158,7 +158,7 @@ const manualFirst = <T>(items: readonly T[], propagated: (item: T) => boolean): 
   ...items.filter(propagated),
 ];
 
-/** As DataHub marks it: attribution.sourceDetail.propagated is "true". */
+/** DataHub's mark of a propagated association: attribution.sourceDetail.propagated is "true". */
 function isPropagated({ attribution }: JsonObject): boolean {
   const detail = jsonObject(attribution) ? attribution.sourceDetail : undefined;
   return jsonObject(detail) && String(detail.propagated).toLowerCase() === "true";

@@ -92,7 +92,7 @@ function cannotRead(reader: string, writer: string): string | undefined {
     typeOf(reader).createResolver(typeOf(writer));
     return undefined;
   } catch (cause) {
-    // The library fails so where a type that is no record meets one that is.
+    // The library throws a TypeError when it compares a record with another type.
     return cause instanceof TypeError ? "the types differ" : saidBy(cause);
   }
 }

@@ -63,7 +63,7 @@ const subjectCharactersMax = 255;
 /** Of the schemas of others, which are held in memory. */
 const registryBytesMax = 64 * 1024 * 1024;
 const defaultLevel: Level = "BACKWARD";
-/** Of the service's own topics: it reads proposals of other schemas, and consumers read its events. */
+/** Level of the service's own topics: it reads proposals of other schemas, consumers read its events. */
 const ownLevel: Level = "FULL_TRANSITIVE";
 const ownSubjects = new Set(eventSchemas.flatMap(({ subjects }) => subjects));
 const isOwn = (subject: string | undefined): subject is string =>
@@ -227,7 +227,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     },
   };
 
-  /** Of a subject of the service: its own schemas, which the service reads and writes. */
+  /** For the service's own subjects: only its own schemas, which the service reads and writes. */
   function earlierOf(subject: string) {
     return known
       .versions(subject)

@@ -21,7 +21,7 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
   const schema = buildSchema(typeDefinitions(entityTypes));
   for (const [typeName, own] of Object.entries(resolvers)) {
     for (const [name, resolve] of Object.entries(own)) {
-      // The resolvers are a closed list.
+      // Safe lookup: `resolvers` is a closed list.
       const field = fieldsOf(schema, typeName)[name];
       assert(field !== undefined, `${typeName} has a field ${name}`);
       // Each is written for the source and the arguments of its own field, and is called with those:

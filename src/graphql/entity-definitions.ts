@@ -42,7 +42,7 @@ export const entityTypeFields: Readonly<Record<string, readonly [type: string, o
   "Of a version: 0 for the latest, n for the n-th, -k for the k-th before the latest."
   schemaMetadata(version: Long): SchemaMetadata
   editableSchemaMetadata: EditableSchemaMetadata
-  "Assertions on this entity, oldest first. Soft-deleted ones are left out of them and of the total."
+  "Assertions on this entity, oldest first. Soft-deleted ones are omitted and not counted."
   assertions(start: Int = 0, count: Int = 20, includeSoftDeleted: Boolean = false): EntityAssertionsResult
   "Latest first."
   operations(startTimeMillis: Long, endTimeMillis: Long, limit: Int, filter: FilterInput): [Operation!]`,
@@ -269,7 +269,7 @@ type SchemaMetadata {
   version: Long
   primaryKeys: [String!]
   fields: [SchemaField!]!
-  "When this version was written, in epoch milliseconds."
+  "Time at which this version was written, in epoch milliseconds."
   createdAt: Long
 }
 
@@ -311,7 +311,7 @@ input RelationshipsInput {
   direction: RelationshipDirection!
   start: Int
   count: Int
-  "False: soft-deleted entities leave the page, and the total as far as they are on the page."
+  "False: the page omits soft-deleted entities, and the total does not count those it omits."
   includeSoftDelete: Boolean = true
 }
 

@@ -127,7 +127,7 @@ const common: Readonly<Record<string, Resolver>> = {
 const parentNode = (aspect: string): Resolver =>
   from((loaded) => namedAs("GlossaryNode", loaded.aspect(aspect)?.parentNode));
 
-/** Kept for older clients beside `properties { description }`. */
+/** For older clients; newer ones read `properties { description }`. */
 const description: Resolver = from((loaded) => propertiesOf(loaded)?.description ?? null);
 
 const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
@@ -207,5 +207,5 @@ const typenames = [
 ];
 
 export const entityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> =
-  // The type names are a closed list.
+  // Safe lookup: `typenames` is a closed list.
   Object.fromEntries(typenames.map((type) => [type, { ...common, ...own[type] }]));

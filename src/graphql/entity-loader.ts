@@ -25,7 +25,7 @@ export interface EntityLoader {
    * members; no further list is asked for then.
    */
   list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
-  /** A version of an aspect; it counts as an entity, and its bytes count. */
+  /** A version of an aspect; counts as one entity towards the limits, with its bytes. */
   version(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
   /** What was loaded may have changed. */
   forget(): void;

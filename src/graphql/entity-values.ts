@@ -142,7 +142,7 @@ export function linksOf({ aspect }: LoadedEntity) {
   return { elements };
 }
 
-/** `createdAt`: when this version was written, in epoch milliseconds. */
+/** `createdAt`: time at which this version was written, in epoch milliseconds. */
 export function schemaOf(urn: string, value: JsonObject | undefined, createdAt?: number) {
   if (value === undefined) return null;
   const { schemaName: name, version, primaryKeys } = value;

@@ -33,7 +33,7 @@ export async function addGroupMembers(
   );
 }
 
-/** Ends every form of membership: privileges of a group follow from each of them. */
+/** Removes every form of membership, because each gives a user the privileges of the group. */
 export async function removeGroupMembers(
   _: never,
   { input }: { readonly input: MembersInput },

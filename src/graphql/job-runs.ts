@@ -6,7 +6,7 @@ import type { Viewer } from "./viewer.ts";
 
 const COUNT = 20;
 
-/** The newest first, without the soft-deleted. */
+/** Runs of a job, newest first, without soft-deleted ones. */
 export async function jobRuns(
   { urn }: EntitySource,
   asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },

@@ -1,4 +1,4 @@
-/** What label mutations name: entities, and columns of datasets. */
+/** The resources of label mutations: entities, and columns of datasets. */
 import { CatalogError } from "../core/errors.ts";
 import type { Maybe } from "./maybe.ts";
 import type { Viewer } from "./viewer.ts";
@@ -9,17 +9,21 @@ export interface Resource {
   readonly subResourceType?: Maybe<string>;
 }
 
-/** Most labels that one mutation adds to or removes from all its entities. */
+/** Maximum number of labels that one mutation adds or removes, over all its entities. */
 const operationsMax = 50_000;
 
 /** Throws `malformed` for more labels than one mutation changes. */
 export function refuseTooMany(labels: readonly unknown[], resources: readonly unknown[]): void {
   const count = labels.length * resources.length;
   if (count <= operationsMax) return;
-  const each = `${labels.length} for each of ${resources.length} entities`;
-  throw new CatalogError("malformed", `${each} are given, of at most ${operationsMax} in all`, {
-    hint: "Send them in several requests",
-  });
+  const given = `${labels.length} for each of ${resources.length} entities`;
+  throw new CatalogError(
+    "malformed",
+    `too many labels: ${given}, at most ${operationsMax} in all`,
+    {
+      hint: "Send them in several requests",
+    },
+  );
 }
 
 /**
@@ -39,8 +43,8 @@ export async function refuseUnknownColumns(
     columns.set(resourceUrn, known);
     if (known.has(subResource)) continue;
     const column = `column "${subResource.slice(0, 500)}" does not exist`;
-    const why = known.size === 0 ? "which has no schema" : "whose schema lacks it";
-    throw new CatalogError("malformed", `${column} in "${resourceUrn}", ${why}`, {
+    const why = known.size === 0 ? "the dataset has no schema" : "the schema lacks it";
+    throw new CatalogError("malformed", `${column} in "${resourceUrn}": ${why}`, {
       hint: "Send a fieldPath of the aspect schemaMetadata",
     });
   }

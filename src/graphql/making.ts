@@ -23,8 +23,7 @@ interface NewEntity {
 }
 
 /**
- * Creates an entity with its aspects in one write; fails when the entity exists. The user who creates it
- * owns it.
+ * Creates an entity with its aspects in one write, owned by the caller. Fails when the entity exists.
  */
 async function make(
   entityType: string,
@@ -53,7 +52,7 @@ async function make(
 
 interface NewAspects {
   readonly input: NewEntity;
-  /** Of the aspect with its properties. */
+  /** Value of the properties aspect. */
   readonly value: object;
   /** Values of further aspects by name. */
   readonly others?: Readonly<Record<string, object>>;

@@ -93,7 +93,7 @@ async function takeBack(
   });
 }
 
-/** Throws `conflict` for a domain where another one below the parent has its name. */
+/** Throws `conflict` for a domain if another domain below the parent has its name. */
 async function refuseTakenNameAt(
   urn: string,
   parent: string | undefined,

@@ -1,6 +1,6 @@
 /**
  * Mutations of owners. An ownership type has two forms: the old `type` and the urn of an ownership type
- * entity (`typeUrn`). The system ownership types name the old ones (TECHNICAL_OWNER is
+ * entity (`typeUrn`). Each old type has a system ownership type (TECHNICAL_OWNER is
  * urn:li:ownershipType:__system__technical_owner), so that both forms are one owner.
  */
 import type { Proposal } from "../catalog/catalog.ts";
@@ -34,17 +34,17 @@ const entityTypes: ReadonlyMap<Maybe<string>, string> = new Map([
 const systemTypeUrn = (type: string, { namespace }: Viewer): string =>
   `urn:${namespace}:ownershipType:__system__${type.toLowerCase()}`;
 
-/** The same for both forms of an ownership type. */
+/** Identifies an owner and its ownership type; equal for both forms. */
 const kindOf = ({ owner, type, typeUrn }: Owner, viewer: Viewer): string =>
   JSON.stringify([owner, typeUrn || systemTypeUrn(type, viewer)]);
 
-/** Throws `malformed` for an owner of another entity type, or without a type of ownership. */
+/** Throws `malformed` for an owner of another entity type than stated, or without an ownership type. */
 function ownerOf(input: OwnerInput, viewer: Viewer): Owner {
   const owner = urnOf(input.ownerUrn, people, viewer);
   const stated = entityTypes.get(input.ownerEntityType);
   if (stated !== undefined && entityTypeOf(owner) !== stated) {
     const is = `owner "${owner}" is of entity type ${entityTypeOf(owner)}`;
-    throw new CatalogError("malformed", `${is}, ownerEntityType says ${input.ownerEntityType}`, {
+    throw new CatalogError("malformed", `${is}, but ownerEntityType is ${input.ownerEntityType}`, {
       hint: "Leave ownerEntityType out, or correct one of them",
     });
   }
@@ -85,7 +85,7 @@ const pathOf = ({ owner, type, typeUrn }: Owner): readonly string[] => [
   ...(typeUrn ? [typeUrn] : []),
 ];
 
-/** Adds the owners to the resources; each takes the place of its other form. */
+/** Adds the owners to the resources; each replaces its other form. */
 export async function addOwners(
   inputs: readonly OwnerInput[],
   resources: readonly Resource[],
@@ -123,7 +123,7 @@ const removal = ({ owner, type, typeUrn = "" }: Owner): PatchOperation => ({
   path: ["owners", owner, type, typeUrn],
 });
 
-/** Removes owners: of one ownership type in both its forms, or of all types where none is named. */
+/** Removes owners of one ownership type in both its forms, or of all types when `typeUrn` is absent. */
 export async function removeOwners(
   asked: { readonly urns: readonly string[]; readonly typeUrn: Maybe<string> },
   resources: readonly Resource[],
@@ -151,6 +151,6 @@ export async function removeOwners(
 function refuseColumns(resources: readonly Resource[]): void {
   const column = resources.find(({ subResource }) => subResource);
   if (column === undefined) return;
-  const named = `column "${column.subResource?.slice(0, 120)}" has no owners`;
-  throw new CatalogError("malformed", named, { hint: "Leave subResource out" });
+  const why = `column "${column.subResource?.slice(0, 120)}" cannot have owners`;
+  throw new CatalogError("malformed", why, { hint: "Leave subResource out" });
 }

@@ -7,15 +7,15 @@ export interface RelatedQuery {
   readonly urn: string;
   /** The relationship that the listed entities have to the entity. */
   readonly relationship: string;
-  /** Of the schema: entities of other types are left out. */
+  /** GraphQL type of the listed entities; others are omitted. */
   readonly typename: string;
   readonly includeSoftDeleted?: Maybe<boolean>;
 }
 
-/** Most edges that are read: the newest ones. */
+/** Maximum number of edges that are read: the newest ones. */
 const edgesMax = 10_000;
 
-/** All of them, the oldest edge first; soft-deleted entities only on request. */
+/** The related entities, oldest edge first; soft-deleted ones only on request. */
 export async function relatedEntities(
   { urn, relationship, typename, includeSoftDeleted }: RelatedQuery,
   { catalog, loader }: Viewer,

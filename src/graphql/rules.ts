@@ -95,10 +95,10 @@ const createAccessToken: Rule = {
   },
 };
 
-/** The deprecated query makes personal tokens of the caller alone, whatever else the caller may do. */
+/** The deprecated query creates only personal tokens of the caller, whatever privileges the caller has. */
 const getAccessToken: Rule = {
   audited: true,
-  needs: `the privilege ${generate} (for as long as asked), and the caller's own urn as actorUrn`,
+  needs: `the privilege ${generate} (for the requested duration), and the caller's own urn as actorUrn`,
   async allows(args, viewer) {
     const { type, actorUrn, duration } = args.input as TokenInput;
     const own = withNamespace(actorUrn, viewer.namespace) === viewer.actor;

@@ -158,7 +158,7 @@ input SearchFlags {
   includeHiddenLifecycleStages: Boolean
   filterNonLatestVersions: Boolean
   customHighlightingFields: [String!]
-  "Of lineage: when absent, and in scrolls always, columns are found as their datasets."
+  "For lineage. When absent, and always in scrolls, columns are grouped by dataset."
   groupingSpec: GroupingSpec
 }
 

@@ -1,4 +1,4 @@
-/** Names that are unique among the entities below one parent, or among those without a parent. */
+/** Keeps names unique among the entities below one parent, and among those without a parent. */
 import { CatalogError } from "../core/errors.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -30,16 +30,16 @@ export const termNames: Kind = {
 interface Wanted {
   readonly name: string;
   readonly parent: string | undefined;
-  /** The entity that is to have the name; absent for a new one. */
+  /** The entity that gets the name; absent for a new one. */
   readonly urn?: string | undefined;
 }
 
-/** Entities of one name that are compared. */
+/** Maximum number of search hits that are compared. */
 const candidatesMax = 1_000;
 
 /**
- * Throws where another entity at the level has exactly the name. Callers check and write within
- * `viewer.moving`, so that two requests to one node do not both find the name free.
+ * Throws if another entity below the same parent has exactly the name. Callers check and write within
+ * `viewer.moving`, so that two requests to one node cannot both take the name.
  */
 export async function refuseTakenName(
   { entityType, shown, aspect, parentField, code }: Kind,
@@ -59,7 +59,7 @@ export async function refuseTakenName(
     const properties = (await loader.load(hit.urn)).aspect(aspect);
     if (properties?.name !== name || (properties[parentField] ?? undefined) !== parent) continue;
     const where = parent === undefined ? "without a parent" : `below "${parent}"`;
-    throw new CatalogError(code, `"${hit.urn}" is a ${shown} ${where} with the name "${name}"`, {
+    throw new CatalogError(code, `name "${name}" is taken by the ${shown} "${hit.urn}" ${where}`, {
       hint: "Choose another name",
     });
   }

@@ -1,7 +1,7 @@
 /**
- * Validators of bodies, compiled from their schemas when the first body arrives: most endpoints are
- * never called in the life of a process, and compiled code is large. Bodies stay unchanged: nothing is
- * coerced, dropped or filled in. Bodies that another thread has read were validated there.
+ * Validators of bodies, compiled from their schemas when the first body arrives: a process never calls
+ * most of its endpoints, and compiled code is large. Bodies stay unchanged: nothing is coerced, dropped
+ * or filled in. The body thread validates the bodies that it reads.
  */
 import { Ajv, type ValidateFunction } from "ajv";
 import type { FastifySchemaCompiler, FastifyServerOptions } from "fastify";

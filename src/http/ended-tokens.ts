@@ -1,9 +1,9 @@
 /**
- * Ends responses whose access token ends while they are in flight: change feeds, waits, bodies that a
- * client reads or sends slowly. One timer checks the tokens of all responses in flight against the
- * newest states, so that a request costs nothing for it, and so that nodes that share a log agree.
+ * Ends responses whose access token ends while they are in flight: change feeds, long polls, slow uploads
+ * and downloads. One timer checks the tokens of all responses in flight against the newest states. So
+ * requests have no extra cost, and nodes that share a log agree.
  *
- * A request that writes is left to its response once its body is whole: the response says what was done.
+ * A write whose body has arrived completely still gets its response, which reports what was written.
  */
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
@@ -12,7 +12,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { Noted } from "./reception.ts";
 
 export interface EndedTokens {
-  /** Makes a response known before its request is handled. */
+  /** Registers a response before its request is handled. */
   watch(reply: FastifyReply, noted: Noted): void;
   close(): void;
 }
@@ -24,7 +24,7 @@ interface Dependencies {
   readonly endOf: (authorization: string) => Promise<CatalogError | undefined>;
 }
 
-/** Two of these, and the time of a read, are the longest that a response outlives its token. */
+/** Time between two checks. A response ends at most two checks and one read after its token. */
 const checkMs = 250;
 
 const mark = Symbol("watched");
@@ -83,7 +83,7 @@ function end(watched: Watched, fault: CatalogError): void {
   }
 }
 
-/** Whether a request changes nothing, so that it may fail at any point. */
+/** True for a request that changes nothing, so that it may fail at any point. */
 const reads = ({ method, writes, reads, changes }: Endpoint, body: unknown): boolean =>
   method === "GET" ||
   method === "HEAD" ||

@@ -46,9 +46,9 @@ export interface Ask {
   readonly path: Readonly<Record<string, string>>;
   /** Query parameters and headers as the row declares them; absent ones are absent. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The body, which fits the row's schema; undefined where `proposals` are in its place. */
+  /** The body, which fits the endpoint's schema; undefined when `proposals` replace it. */
   readonly body: unknown;
-  /** Of a large body, for rows that have `proposals`: what those return, values validated. */
+  /** For a large body of an endpoint with `proposals`: their result, with validated values. */
   readonly proposals?: readonly Proposal[] | undefined;
   readonly caller: Caller;
   /** Conditional headers of a request to a row that is `conditional`, by their names. */
@@ -134,7 +134,7 @@ export interface Endpoint {
   readonly name: string;
   readonly summary: string;
   readonly about?: string;
-  /** Present: the endpoint is deprecated (interface §9). What to use instead, as a sentence. */
+  /** Marks the endpoint as deprecated. A sentence that names its replacement. */
   readonly deprecated?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: BodySchema | ListSchema;
@@ -150,7 +150,7 @@ export interface Endpoint {
   readonly group?: "changes" | "schema registry" | "OpenAPI";
   /**
    * The form of its errors: `registry` as clients of a schema registry read them, `openapi` with
-   * DataHub's statuses and `error` in the body. Absent: as its path says (errors.ts).
+   * DataHub's statuses and `error` in the body. When absent, the path decides (errors.ts).
    */
   readonly errorForm?: "registry" | "openapi";
   /**
@@ -172,13 +172,13 @@ export interface Endpoint {
    * request may ask for one.
    */
   readonly reads?: ReadView | readonly ReadView[];
-  /** Of a row that reads for some bodies and writes for others: whether a body may write. */
+  /** For an endpoint that reads or writes depending on the body: true if this body may write. */
   readonly changes?: (body: unknown) => boolean;
   /** It takes conditional headers, or refuses them itself; other rows that write refuse them. */
   readonly conditional?: boolean;
   /**
-   * The proposals in its body, for endpoints that write aspects; `expand` makes proposals of snapshots.
-   * Another thread calls it for large bodies (large-bodies.ts): it depends on nothing but its arguments.
+   * The proposals in the body, for endpoints that write aspects; `expand` turns snapshots into proposals.
+   * The body thread calls it for large bodies (large-bodies.ts), so it depends only on its arguments.
    */
   readonly proposals?: (ask: Ask, expand: ExpandSnapshots) => readonly Proposal[];
   /** Largest body, where that is less than the configured one. */
@@ -198,7 +198,7 @@ export interface Resource {
   readonly about: string;
 }
 
-/** Names a row of the route table, in every thread alike. */
+/** Identifies an endpoint of the route table; the same in every thread. */
 export const endpointId = ({ method, path, name }: Endpoint): string => `${method} ${path} ${name}`;
 
 export type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];

@@ -27,7 +27,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
 
 export type ErrorForm = NonNullable<Endpoint["errorForm"]>;
 
-/** The form of the errors of a path; undefined: that of rest.li. */
+/** The form of the errors of a path; undefined for that of rest.li. */
 export function errorFormAt(path: string): ErrorForm | undefined {
   if (path.startsWith(`${REGISTRY}/`)) return "registry";
   return path.startsWith("/openapi/") ? "openapi" : undefined;
@@ -36,7 +36,7 @@ export function errorFormAt(path: string): ErrorForm | undefined {
 export const errorFormOf = ({ errorForm, path }: Endpoint): ErrorForm | undefined =>
   errorForm ?? errorFormAt(path);
 
-/** Statuses of an error code. DataHub's OpenAPI has 400 for content, 412 for a failed condition. */
+/** Statuses of an error code. DataHub's OpenAPI uses 400 for content, 412 for a failed condition. */
 export function statusesOf(code: ErrorCode, form: ErrorForm | undefined): readonly number[] {
   return form === "openapi" && code === "invalid" ? [400, 412] : [statusOf[code]];
 }
@@ -49,7 +49,7 @@ function openApiError({ code, failedCondition }: CatalogError, status: number): 
 
 export interface ErrorBody {
   readonly status: number;
-  /** On `/openapi` alone. */
+  /** Only on `/openapi`. */
   readonly error?: string;
   readonly message: string;
   /** Clients of the reference show it; it never names a class of ours. */

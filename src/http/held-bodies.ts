@@ -1,7 +1,7 @@
 /**
  * Bounds the bytes of the request bodies in flight, over all connections: the received part of a body
- * counts until its response ends. A large body that exceeds the limit is refused before it is read to
- * its end. Small bodies have a reserve of their own, so that large ones do not block them.
+ * counts until its response ends. A large body that exceeds the limit is rejected before it has arrived
+ * completely. Small bodies have a reserve of their own, so that large ones do not block them.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../core/errors.ts";
@@ -54,5 +54,5 @@ const noRoom = (held: number, bytesMax: number): CatalogError =>
   new CatalogError(
     "unavailable",
     `the bodies of all requests in flight have ${held} bytes of at most ${bytesMax}`,
-    { hint: "Send the request again in a moment, fewer at a time, or raise --bodies-bytes-max" },
+    { hint: "Send the request again later, send fewer at a time, or raise --bodies-bytes-max" },
   );

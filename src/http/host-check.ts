@@ -1,23 +1,23 @@
 /**
- * Which names a request may give to the service. A page of another site can make its own name lead to
- * this machine (DNS rebinding), and then reads what the service answers to everybody on the machine. So a
- * service that listens on loopback answers only to names of the loopback interface and to configured ones.
+ * Checks the host that a request names. A page of another site can resolve its own name to this machine
+ * (DNS rebinding), and could then read all responses that need no token. So a service that listens on
+ * loopback accepts only names of the loopback interface and configured names.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { CatalogError } from "../core/errors.ts";
 
-/** Whether the service answers to an authority (`name`, `name:port`, `[::1]:port`). */
+/** Returns true if the service accepts an authority (`name`, `name:port`, `[::1]:port`). */
 export type HostRule = (authority: string) => boolean;
 
-/** A name or an address, in brackets if it is IPv6, without one dot at its end; then the port. */
+/** Group 1: a name or an address, in brackets if it is IPv6, without a dot at its end. Then the port. */
 const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[^\s:/?#@[\]\\]{1,255}?)\.?(?::\d{0,5})?$/;
-/** How a target begins that is not a path (RFC 9112 §3.2.2). */
+/** Beginning of a target in absolute form (RFC 9112 §3.2.2). */
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * Undefined: every name is answered, which is so on other binds than loopback without `allowed` names.
- * Names of the loopback interface are always allowed, as no other site can have them.
+ * Returns undefined, which accepts every name, for a bind to another address without `allowed` names.
+ * Names of the loopback interface are always accepted, because no other site can have them.
  */
 export function createHostRule(options: {
   readonly loopback: boolean;
@@ -26,7 +26,7 @@ export function createHostRule(options: {
 }): HostRule | undefined {
   if (!options.loopback && options.allowed.length === 0) return undefined;
   const names = new Set(["localhost", "[::1]", ...options.allowed.map(normalized)]);
-  // Most requests name the host that the one before named.
+  // Most requests name the same host as the previous one.
   let last: string | undefined;
   const allows = (authority: string): boolean => {
     const name = AUTHORITY.exec(authority.toLowerCase())?.[1];
@@ -41,7 +41,7 @@ export function createHostRule(options: {
   };
 }
 
-/** A configured name as it stands in an authority. */
+/** A configured name in the form of an authority. */
 function normalized(name: string): string {
   const lower = name.toLowerCase();
   return isIP(lower) === 6 ? `[${lower}]` : lower.replace(/\.$/, "");
@@ -49,10 +49,10 @@ function normalized(name: string): string {
 
 const rejected = new WeakSet<Socket>();
 
-/** Whether an ambiguous request on the connection was answered: what follows gets no answer. */
+/** True after an ambiguous request on the connection: later bytes on it get no response. */
 export const isRejected = (socket: Socket): boolean => rejected.has(socket);
 
-/** A request whose end or target others may read differently: its connection closes with the response. */
+/** A request whose end or target a proxy may read differently. Its connection closes after the response. */
 export class AmbiguousRequest extends CatalogError {
   constructor(socket: Socket, message: string, hint: string) {
     super("malformed", message, { hint });
@@ -60,14 +60,14 @@ export class AmbiguousRequest extends CatalogError {
   }
 }
 
-/** Throws `misdirected` for a name that the rule does not allow, `malformed` for an unclear request. */
+/** Throws `misdirected` for a name that the rule rejects, `malformed` for an ambiguous request. */
 export function checkHost(request: IncomingMessage, target: string, rule: HostRule | undefined) {
   const { host, "transfer-encoding": coding } = request.headers;
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     throw new AmbiguousRequest(
       request.socket,
-      `Transfer-Encoding is "${coding.slice(0, 60)}"`,
-      "Send the body as it is, with Content-Length or Transfer-Encoding: chunked",
+      `Transfer-Encoding "${coding.slice(0, 60)}" is not supported`,
+      "Send the body with Content-Length or Transfer-Encoding: chunked",
     );
   }
   if (host === undefined) {
@@ -80,7 +80,7 @@ export function checkHost(request: IncomingMessage, target: string, rule: HostRu
     throw new AmbiguousRequest(
       request.socket,
       "the request has more than one Host header",
-      "Send one",
+      "Send exactly one",
     );
   }
   if (rule === undefined) return;

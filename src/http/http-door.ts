@@ -77,7 +77,7 @@ export interface HttpDoorConfig {
   readonly bodyBytesMax: number;
   /** Bytes of the bodies of all requests in flight; 64 MiB when absent. */
   readonly heldBytesMax?: number | undefined;
-  /** Of bodies that are parsed on this thread; the defaults when absent. */
+  /** Limits of JSON bodies that this thread parses; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;
   /** True when the service is bound to loopback and asks for no tokens: the header is believed. */
   readonly actorHeaderTrusted: boolean;
@@ -90,7 +90,7 @@ export interface HttpDoorConfig {
   readonly modelFingerprint: string;
   /** False: how the service is, and operations, but nothing of the catalog. True when absent. */
   readonly servesApi?: boolean | undefined;
-  /** The hosts that requests may name; absent: any. */
+  /** The hosts that requests may name; any when absent. */
   readonly hosts?: HostRule | undefined;
   /** For the documentation. */
   readonly entities: readonly EntityOutline[];
@@ -109,7 +109,7 @@ export interface HttpDoorOptions {
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
-  /** Reads bodies over 256 KiB; absent: this thread reads them. */
+  /** Reads bodies over 256 KiB; when absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | undefined;
   readonly events?: EventsOptions | undefined;
   /** How far the proposals in Kafka are read; absent: there is no Kafka. */
@@ -337,7 +337,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
   });
 }
 
-/** What aborts the work of a response that its client or its token has left. */
+/** Aborts when the client disconnects, when the access token ends, or after the response. */
 function endingOf(noted: Noted, response: ServerResponse): AbortController {
   if (noted.ending === undefined) {
     const ending = new AbortController();

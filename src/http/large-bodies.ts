@@ -1,41 +1,40 @@
 /**
- * Bodies that are too large for the main thread: another thread parses and validates them. The door
- * hands over the bytes and gets proposals with validated values, or the parsed body.
+ * Bodies that are too large for the main thread: the body thread parses and validates them. It gets the
+ * bytes and returns proposals with validated values, or the parsed body.
  */
 import type { Proposal } from "../catalog/catalog.ts";
 import type { Ask } from "./endpoint.ts";
 
-/** Larger bodies are read by another thread: to parse and validate 1 MiB takes up to 300 ms. */
+/** The body thread reads larger bodies: parsing and validating 1 MiB takes up to 300 ms. */
 export const largeBytes = 256 * 1024;
 
 export interface LargeBody {
   /** endpointId of the endpoint that takes it. */
   readonly endpoint: string;
-  /** It changes hands. */
+  /** Transferred to the body thread. */
   readonly body: Uint8Array<ArrayBuffer>;
   readonly contentEncoding: string | undefined;
   /** The request without its body. */
   readonly ask: Pick<Ask, "key" | "path" | "parameters">;
-  /** Aborts when the response has ended, whether it was sent or its client left. */
+  /** Aborts when the response was sent or the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
 /** A body that has been validated. */
 export interface ReadBody {
   readonly body: unknown;
-  /** Of an endpoint that has `proposals`: in the place of the body, which is undefined. */
+  /** For an endpoint with `proposals`: replace the body, which is then undefined. */
   readonly proposals?: readonly Proposal[];
 }
 
 export interface LargeBodies {
   /**
-   * Rejects with the CatalogError of a body that is refused; `unavailable` where its turn does not come
-   * in time.
+   * Rejects with the CatalogError of an invalid body; with `unavailable` when the body waits too long.
    */
   read(large: LargeBody): Promise<ReadBody>;
 }
 
-/** A read body in the place of the request's body: the framework passes it on as it is. */
+/** Wraps a read body, so that the framework passes it on unchanged as the request's body. */
 export class ReadBodyHolder {
   readonly read: ReadBody;
 

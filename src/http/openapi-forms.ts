@@ -58,7 +58,7 @@ export function createModelNames(entities: readonly EntityOutline[]): ModelNames
 
 interface ShownParts {
   readonly systemMetadata: boolean;
-  /** Of an asynchronous write: it is part of the system metadata, which is then always shown. */
+  /** Trace id of an asynchronous write: part of the system metadata, which is then always shown. */
   readonly traceId?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Shown extends ShownParts {
   readonly version: Version;
 }
 
-/** An aspect as it is stored, or an event of a timeseries aspect, which has no version. */
+/** A stored aspect, or an event of a timeseries aspect, which has no version. */
 export type ShownAspect = FoundAspect | ShownEvent;
 
 type ShownEvent = Pick<FoundAspect, "name" | "value"> & {
@@ -105,7 +105,7 @@ export function aspectText(aspect: ShownAspect, shown: ShownParts): string {
 
 /**
  * The latest event of a timeseries aspect; with `version` not 0, the latest at or before that time in
- * epoch milliseconds, as DataHub reads it. Undefined: there is none.
+ * epoch milliseconds, as DataHub reads it. Undefined when there is none.
  */
 export async function findEvent(
   catalog: Pick<Catalog, "getTimeseriesValues">,
@@ -255,8 +255,8 @@ export async function createdByPatches(
 }
 
 /**
- * The entities of a write as they are now, each once: the aspects that the request named, all aspects
- * of the `created` ones, and the last event of each timeseries aspect. Values are left out when they
+ * The current state of the written entities, each once: the aspects that the request named, all aspects
+ * of the `created` ones, and the last event of each timeseries aspect. Values are omitted when they
  * exceed the size of a response, because the write can no longer be rejected.
  */
 export async function written(

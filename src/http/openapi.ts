@@ -46,7 +46,7 @@ export function openApiDocument(
       title: "Annals",
       version,
       description:
-        "A metadata catalog whose log is the truth. Every path answers under /gms and /api/gms, too. The APIs are subject to change.",
+        "A metadata catalog on an event log. Every path is also served under /gms and /api/gms. The APIs are subject to change.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],

@@ -34,7 +34,7 @@ export interface Noted {
   failure?: CatalogError;
   /** Its answer has no end of its own. */
   streamed?: boolean;
-  /** The response, where an endpoint takes the request. */
+  /** The response; absent until an endpoint is found. */
   response?: ServerResponse;
   /** Aborts a stream or a wait of the response; absent until its endpoint asks for the signal. */
   ending?: AbortController;

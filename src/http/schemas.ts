@@ -356,7 +356,7 @@ export const errorReply: Schema = {
   required: ["status", "message", "exceptionClass", "code"],
   properties: {
     status: { type: "integer", description: "The HTTP status" },
-    error: string("On `/openapi` alone: the kind of error in DataHub's words"),
+    error: string("Only on `/openapi`: the kind of error in DataHub's words"),
     message: string("What is wrong, with the value that is, and the way out"),
     exceptionClass: string("As the reference would name it"),
     code: string("What kind of error it is; never changes"),

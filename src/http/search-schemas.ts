@@ -33,7 +33,7 @@ export const searchFlags: Schema = {
     groupingSpec: {
       type: "object",
       description:
-        "Of lineage: entities of a type are found as the one that their urns contain. When absent, and in scrolls always, columns are found as their datasets. Other searches group nothing",
+        "For lineage: groups entities of one type by the entity that their urns contain. When absent, and always in scrolls, columns are grouped by dataset. Other searches ignore it",
       properties: {
         groupingCriteria: listOf({
           type: "object",

@@ -1,14 +1,14 @@
 /**
- * Responses that have no end of their own. Their number is bounded, in all and for each user, and so is
- * the time that each lasts; a client that reads nothing is disconnected. A client that continues
- * afterwards sends the last position that it has.
+ * Responses without an end of their own. Limits bound their number, in total and per user, and the
+ * duration of each. A client that reads nothing is disconnected. To continue, a client sends the last
+ * position that it has.
  */
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { StreamedBody } from "./endpoint.ts";
 
-/** Who reads a stream, and what ends it. */
+/** The reader of a stream, and the controller that ends the stream. */
 export interface StreamReader {
   /** Urn of the user; without one, the address of the client. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Streams {
 
 export interface StreamLimits {
   readonly atOnceMax: number;
-  /** Open streams of one user; 0 for any number. */
+  /** Maximum number of open streams of one user; 0 for no limit. */
   readonly perUserMax: number;
   /** After so long it ends; the reader asks again, and is judged again. */
   readonly lifeMsMax: number;
@@ -57,7 +57,7 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
     if (perUserMax > 0 && own >= perUserMax) {
       throw new CatalogError(
         "rate_limited",
-        `"${name}" has ${own} of at most ${perUserMax} feeds`,
+        `"${name}" has ${own} open change feeds of at most ${perUserMax}`,
         {
           hint: "Close a feed, read page by page with Accept: application/json, or raise --streams-per-user-max",
           ...retry,

@@ -11,7 +11,7 @@ export interface Unfinished {
    * whole request under way.
    */
   cut(): void;
-  /** The responses in flight: those that are not yet sent whole. */
+  /** The responses in flight: those that are not completely sent yet. */
   responses(): Iterable<ServerResponse>;
 }
 

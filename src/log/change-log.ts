@@ -79,7 +79,7 @@ export interface ReadOptions {
 }
 
 export interface CheckOptions {
-  /** A check that ended less than so many milliseconds ago is enough; 0 when absent. */
+  /** Maximum age of an earlier check that counts, in milliseconds; 0 when absent. */
   readonly maxAgeMs?: number | undefined;
 }
 
@@ -106,8 +106,8 @@ export interface ChangeLog {
 
   /**
    * Records of the whole log after a position in order of position; backward: before it, the
-   * newest first. Forward from "end" there are none. The position is START or that of a record;
-   * where positions have gaps (`gaplessPositions: false`), another one may reject `invalid`.
+   * newest first. Forward from "end" there are none. The position is START or that of a record.
+   * If positions have gaps (`gaplessPositions: false`), another position may reject `invalid`.
    */
   readAll(from: Position | "end", options: ReadOptions): Promise<readonly LogRecord[]>;
 
@@ -168,7 +168,7 @@ export interface ChangeLog {
    * Compares the indexes of the log with its tables; joins a check that is under way. Resolves when they match. Rejects
    * with LogDamaged when they differ, and with CatalogError `unavailable` when they cannot be read. Until a first check
    * has ended, a read that finds a stream empty looks in the table, and rejects with LogDamaged `unreadable` when
-   * the stream has records there. Absent where the store checks itself.
+   * the stream has records there. Absent if the store checks its indexes itself.
    */
   checkIndexes?(options?: CheckOptions): Promise<void>;
 

@@ -20,7 +20,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
 
   return {
     ...log,
-    /** Returns the log's own promise: the log tells by it what its caller knows (ChangeLog). */
+    /** Returns the log's own promise: the log depends on when the caller gets the result (ChangeLog). */
     append(appends) {
       const appending = log.append(appends);
       appending.then(
@@ -40,7 +40,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
   };
 }
 
-/** A lost race, a tombstoned stream and a record that is too large say nothing about the log. */
+/** A lost race, a tombstoned stream and a record that is too large are not failures of the log. */
 const isCallersOwn = (error: unknown): boolean =>
   error instanceof WrongRevision ||
   (error instanceof CatalogError && (error.code === "too_large" || error.code === "gone"));

@@ -29,7 +29,7 @@ interface ValidatorOptions {
   readonly namespace: string;
 }
 
-/** What a validator reports about urns beside its verdict; a new one for each value. */
+/** The urns that a validator reports besides its result; a new report for each value. */
 interface UrnReport {
   readonly wrong: WrongUrn[];
   readonly required: UrnInValue[];
@@ -103,7 +103,7 @@ const absentWhenNull: CodeKeywordDefinition = {
   },
 };
 
-/** Their names in the functions that ajv generates. */
+/** Names of variables in the functions that ajv generates. */
 const [errors, foundErrors] = [new Name("errors"), new Name("vErrors")];
 const instancePath = new Name("instancePath");
 
@@ -119,9 +119,9 @@ const boundedMisfits: CodeKeywordDefinition = {
 };
 
 /**
- * The text is a urn; its type and key parts are reported apart, since an aspect may keep a urn that it
- * holds already. Half a character is refused, which costs next to nothing. Control characters are not,
- * though no entity has them in its urn: the rest of the aspect counts more than one such reference.
+ * Checks that a text is a urn. A wrong entity type or wrong key parts are reported separately, because an
+ * aspect may keep a urn that it already has. Lone surrogates are rejected. Control characters are
+ * accepted, although no urn of an entity has them: one such reference does not invalidate an aspect.
  */
 function urn(
   namespace: string,

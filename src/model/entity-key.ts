@@ -52,7 +52,7 @@ export function urnOfKey(entity: Entity, key: unknown, namespace: string): strin
   });
   const urn = `urn:${namespace}:${entity.name}:${joinId(values)}`;
   const back = keyValue(entity, urn);
-  // The model names the parts, and `back` has each.
+  // Safe lookup: the model names the parts, and `back` has each of them.
   const lost = entity.keyParts.find(({ name }, i) => (back[name] ?? "") !== values[i]);
   if (lost !== undefined) {
     throw new CatalogError("invalid", `urn "${cut(urn)}" would not give back its "${lost.name}"`, {

@@ -33,13 +33,13 @@ const BYTES = "^[\\u0000-\\u00ff]*$";
 export interface SchemaSource {
   readonly types: ReadonlyMap<string, NamedType>;
   readonly entities: ReadonlyMap<string, Entity>;
-  /** Takes each schema once, under its `$id`, before it is referred to by a validator. */
+  /** Called once for each schema, before a validator refers to its `$id`. */
   readonly add: (schema: Schema) => void;
 }
 
 /**
- * Makes the schemas of records, each at its first use. The result gives the `$id` of a record's schema.
- * A record that annotations further out reach into has a schema of its own for each such set of rules.
+ * Creates the schemas of records, each at its first use. The result returns the `$id` of a record's
+ * schema. A record has a separate schema for each set of rules from annotations of enclosing fields.
  */
 export function createRecordSchemas({ types, entities, add }: SchemaSource) {
   const ids = new Map<string, string>();
@@ -90,7 +90,7 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
       case "urn":
         return urnSchema(type.urnType, rules);
       case "array": {
-        // An annotation of a list describes its items.
+        // An annotation of a list applies to its items.
         const own = rules.filter(({ path }) => path.length === 0);
         const items = typeSchema(type.items, [...own, ...stepInto(rules, "*")]);
         return {

@@ -97,10 +97,10 @@ export interface UrnInValue {
   readonly path: string;
 }
 
-/** A urn that the model does not allow where it stands: of another entity type, or without a key. */
+/** A urn that the model does not allow at its location: of another entity type, or with a wrong key. */
 export interface WrongUrn extends UrnInValue {
   readonly fault: string;
-  /** What may stand there: "a urn of entity type dataset". */
+  /** The urns that the location allows: "a urn of entity type dataset". */
   readonly expected: string;
 }
 
@@ -108,7 +108,7 @@ export type Checked =
   | {
       readonly ok: true;
       readonly value: Record<string, unknown>;
-      /** The value may be written only where the aspect holds these urns already. */
+      /** The value may be written only if the aspect already has these urns. */
       readonly wrongUrns?: readonly WrongUrn[];
       /** Urns of entities that must exist (`UrnValidation`). */
       readonly requiredUrns?: readonly UrnInValue[];
@@ -143,8 +143,8 @@ export interface Model {
   /** Whether values of the aspect may have `requiredUrns`. */
   requiresEntities(aspect: Aspect): boolean;
   /**
-   * Why a urn of the configured namespace names no entity that could be written: an unknown type, or
-   * an id that does not fit the type's key, nested urns included. Undefined: it names one.
+   * The fault of a urn of the configured namespace that no new entity may have: an unknown type, or an
+   * id that does not fit the type's key, nested urns included. Undefined for a valid urn.
    */
   faultOfUrn(urn: string): string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Checks urns against the model: the entity type is known and allowed where the urn stands, and the
- * parts of the id fit the type's key, nested urns included.
+ * Checks urns against the model: the entity type exists and is allowed at the location of the urn, and
+ * the parts of the id fit the type's key, nested urns included.
  *
  * Most urns match a pattern of their type's key, in which no text holds a comma or a parenthesis.
  * Only the others are split into parts, which costs twenty times as much.
@@ -11,18 +11,18 @@ import { keyValue } from "./entity-key.ts";
 import type { Entity, EntityKeyPart, Field } from "./model.ts";
 import { ruleOfUrn, rulesOfField, type UrnRule } from "./urn-rules.ts";
 
-/** Makes the check of a rule: why a urn does not fit; undefined: it fits. */
+/** Creates the check of a rule, which returns the fault of a urn; undefined for a valid urn. */
 export type UrnChecks = (rule: UrnRule) => (urn: string) => string | undefined;
 
-/** schemaField in dataset in dataPlatform, and one more for models of others. */
+/** Levels: schemaField, dataset, dataPlatform, and one more for other models. */
 const nestingMax = 4;
 const patternNestingMax = 2;
 const shownLengthMax = 120;
 
-/** Keys type their platform as any urn; DataHub's urn classes (DatasetUrn, MLModelUrn, …) do not. */
+/** Key records allow any urn as platform; DataHub's urn classes (DatasetUrn, MLModelUrn, …) do not. */
 const PLATFORM: UrnRule = { types: ["dataPlatform"] };
 
-/** The urns that the checks are given are in the namespace already. */
+/** The checks expect urns of the configured namespace. */
 export function createUrnChecks(
   entities: ReadonlyMap<string, Entity>,
   namespace: string,
@@ -42,12 +42,12 @@ export function createUrnChecks(
     const type = urn.slice(prefix.length, end);
     const { types, strict = false } = rule;
     if (types !== undefined && !types.includes(type)) {
-      return `"${shown(type)}" is not an entity type that may stand here`;
+      return `entity type "${shown(type)}" is not allowed here`;
     }
-    // Where any type may stand its name is read in any letter case, as in DataHub.
+    // Without a restriction, the entity type matches in any letter case, as in DataHub.
     const entity = entities.get(type) ?? byLowerName.get(type.toLowerCase());
     if (entity === undefined) {
-      // A typed urn may be of a type that the model lacks ("DatasetFieldUrn"), and stamps name users.
+      // A typed urn may have a type that the model lacks ("DatasetFieldUrn"); stamps refer to users.
       return types === undefined && type !== "corpuser"
         ? `"${shown(type)}" is not an entity type of the model`
         : undefined;
@@ -127,10 +127,10 @@ export function createUrnChecks(
 
 const NEVER = "(?!)";
 
-/** What DataHub calls illegal characters; encoded parentheses are a mark that all is encoded. */
+/** Rejects DataHub's illegal characters; an encoded parenthesis means that all are encoded. */
 function strictFault(value: string): string | undefined {
   if (!/[(),]/.test(value) || /%28|%29/.test(value)) return undefined;
-  return "it holds a parenthesis or a comma. Write %28, %29 or %2C";
+  return "it contains a parenthesis or a comma. Write %28, %29 or %2C";
 }
 
 const shown = (text: string): string =>

@@ -1,12 +1,12 @@
 /**
- * Which urns a location of an aspect may hold. Three parts of the schema state it: the typed urn
- * ("DatasetUrn"), and the annotations `Relationship` and `UrnValidation` with their entity types. An
- * annotation stands at the location itself or further out with the path to it; of one kind the
- * outermost wins, as for the graph.
+ * Rules for the urns that a location of an aspect may have. Three parts of the schema define them: the
+ * urn type ("DatasetUrn"), and the annotations `Relationship` and `UrnValidation` with their entity
+ * types. An annotation is on the location itself, or on an enclosing field with the path to it. Of
+ * several annotations of one kind the outermost applies, as for the graph.
  */
 import type { Annotation, Entity, Field } from "./model.ts";
 
-/** What a location requires of the urns that it holds. */
+/** The requirements of a location on its urns. */
 export interface UrnRule {
   /** Entity types that the urn may have; undefined: any type of the model. */
   readonly types?: readonly string[] | undefined;
@@ -16,14 +16,14 @@ export interface UrnRule {
   readonly strict?: boolean | undefined;
 }
 
-/** An annotation with what is left of the path from here to the location that it describes. */
+/** An annotation with the remaining path to the location that it applies to. */
 export interface PendingRule {
   readonly kind: "Relationship" | "UrnValidation";
   readonly path: readonly string[];
   readonly rule: UrnRule;
 }
 
-/** The rules of a field's own annotations, to be listed after those from further out. */
+/** The rules of a field's own annotations; list them after those of enclosing fields. */
 export const rulesOfField = ({ relationship, properties }: Field): readonly PendingRule[] => [
   ...pendingRules("Relationship", relationship),
   ...pendingRules("UrnValidation", properties.UrnValidation),

@@ -64,7 +64,7 @@ export interface OperationsParts {
   >;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
-  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory; the node's id is kept there. */
@@ -82,7 +82,7 @@ export interface OperationsParts {
 }
 
 const TIMESERIES = "timeseries";
-/** Milliseconds for which a check of the log's indexes is enough for a restore; the service checks once a day. */
+/** Maximum age of the check of the log's indexes before a job, in milliseconds. The service checks once a day. */
 const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
 
 /** Takes up the jobs that the last process left. */
@@ -150,7 +150,7 @@ export async function openOperations(
     logger,
     growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
   });
-  /** Work that reads entities by their streams waits for a check of the log's indexes, and fails where they are damaged. */
+  /** Runs the work after a check of the log's indexes; fails if they are damaged. */
   const onChecked =
     (work: JobWork, maxAgeMs: number): JobWork =>
     async (run) => {
@@ -269,7 +269,7 @@ export async function openOperations(
   };
 }
 
-/** Rejects with the signal's reason as soon as that aborts. */
+/** Settles as the promise does, or rejects with the signal's reason as soon as the signal aborts. */
 function untilAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<unknown> {
   const aborted = new Promise<never>((_, reject) => {
     const fail = (): void => reject(signal.reason);

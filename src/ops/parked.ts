@@ -18,7 +18,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams" | "head" | "checkIndexes">;
   readonly projector: Pick<Progress, "positions"> & Pick<Restoration, "restore" | "drop">;
   readonly names: { readonly namespace: string; readonly urnLimits: UrnLimits };
-  /** Age of a check of the log's indexes that is enough, in milliseconds. */
+  /** Maximum age of the check of the log's indexes, in milliseconds. */
   readonly maxCheckAgeMs: number;
 }
 

@@ -39,7 +39,7 @@ interface Dependencies {
   readonly restoration: Pick<Restoration, "restore">;
   /** Default aspects that the entities lack are written; how many those were. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
-  /** Restores removed edges that the entities' aspects state; the number of aspects restated. */
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;

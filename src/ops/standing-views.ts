@@ -1,4 +1,4 @@
-/** Views that do not move although the log is ahead of them: nothing past their position is verified. */
+/** Stuck views: they make no progress although the log is ahead, so nothing past their position is verified. */
 import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { catchUp } from "../projector/catch-up.ts";
@@ -7,15 +7,15 @@ import type { Progress } from "../projector/progress.ts";
 export interface StandingView {
   readonly view: string;
   readonly position: Position;
-  /** Where the log ended when that was looked at. */
+  /** Position at which the log ended at the time of the check. */
   readonly head: Position;
   readonly why: string;
 }
 
-/** How long a view may stand still or fail before it counts as standing; in milliseconds. */
+/** Milliseconds without progress, or of failures, after which a view counts as stuck. */
 const limits = { waitMsMax: 15_000, failingMsMax: 4_000, lookMs: 250 };
 
-/** Those of the views that neither reach the log's head nor come any nearer to it. */
+/** The views that neither reach the log's head nor make progress towards it. */
 export async function findStanding(
   progress: Pick<Progress, "reached" | "errors" | "positions">,
   head: Position,
@@ -38,10 +38,11 @@ export async function findStanding(
 
 export const standing = (views: readonly StandingView[]): CatalogError => {
   const [first, ...others] = views;
-  const more = others.length === 0 ? "" : `; so do ${others.map(({ view }) => view).join(", ")}`;
+  const more =
+    others.length === 0 ? "" : `; also stuck: ${others.map(({ view }) => view).join(", ")}`;
   return new CatalogError(
     "unavailable",
-    `the view "${first?.view}" stays at position ${first?.position}, and the log ends at ${first?.head}: what lies between is unknown${more}`,
-    { hint: `${first?.why}. Rebuild the view if that does not pass` },
+    `view "${first?.view}" is stuck at position ${first?.position}, and the log ends at ${first?.head}: the records between are not verified${more}`,
+    { hint: `${first?.why}. Rebuild the view if the problem persists` },
   );
 };

@@ -65,7 +65,7 @@ export interface VerifyParts {
   readonly restoration: Pick<Restoration, "restore">;
   /** Grows views anew from the log. Rejects `conflict` while others are rebuilt. */
   readonly regrow: (views: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Views that do not move although the log is ahead of them (standing-views.ts). */
+  /** Finds stuck views (standing-views.ts). */
   readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
   /** Seconds between two incremental verifications in the background; 0: none. */
   readonly intervalSeconds: number;
@@ -168,11 +168,11 @@ export function createVerifications(parts: VerifyParts) {
     if (found.length > 0) throw standing(found);
   }
 
-  /** Rebuilds views that do not move. */
+  /** Rebuilds stuck views. */
   async function bringOn(views: readonly string[], signal: AbortSignal): Promise<void> {
     const found = (await parts.findStanding(views)).map(({ view }) => view);
     if (found.length === 0) return;
-    logger.info({ views: found }, "views that do not follow the log are rebuilt");
+    logger.info({ views: found }, "rebuilding stuck views");
     await parts.regrow(found, signal);
     await requireMoving(found);
   }

@@ -64,7 +64,7 @@ export async function findCulprit<W>(
   return undefined;
 }
 
-/** Whether the write can be made and the view takes it. */
+/** Returns true if the write can be made and the view accepts it. */
 async function isTaken<W>(sink: Sink<W>, urn: string, make: () => W): Promise<boolean> {
   let taken = false;
   const put = async () => {

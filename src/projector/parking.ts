@@ -167,9 +167,9 @@ export class EntityRefused extends Error {
 }
 
 /**
- * Parks an entity and restores what the view had of it before; `keep` writes that into the view. If the
- * view cannot take that either, the entity is parked from its first record on. If it still fails, the
- * view leaves the entity out, so that no entity stops it. `upTo`: where the checkpoint then moves.
+ * Parks an entity and restores its earlier state, which `keep` writes into the view. If the view rejects
+ * that, too, the entity is parked from its first record on. If the view still rejects it, the view omits
+ * the entity, so that no entity stops the view. `upTo`: position of the checkpoint afterwards.
  */
 export async function setAside(
   view: Pick<View, "aside" | "sink">,
@@ -196,7 +196,7 @@ export async function setAside(
   if (upTo !== undefined) await view.sink.apply([], upTo);
 }
 
-/** The error of a view that cannot take the entity; undefined where it took it. Throws where the store fails. */
+/** The error if the view rejects the entity; undefined if it accepts it. Throws errors of the store. */
 async function poisonOf(keep: () => Promise<void>): Promise<Error | undefined> {
   try {
     await keep();

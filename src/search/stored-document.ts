@@ -41,7 +41,7 @@ export function encodeDocument({ entityType, values, texts }: SearchDocument): s
 /** The index of a value in the list of its field, or -1. */
 type IndexOf = (field: string, value: string) => number;
 
-/** Lists up to this length are scanned, longer ones get a map. */
+/** Lists up to this length are scanned; longer ones get a map. */
 const scannedMax = 16;
 
 function createIndexes(values: SearchDocument["values"]): IndexOf {
@@ -82,8 +82,8 @@ export function decodeDocument(urn: string, json: string): SearchDocument {
 }
 
 /**
- * The same, decoded when more than the urn is read, which most hits of a large page do not need. The
- * decoded form may be collected while the hit is in use: that of a wide table takes megabytes.
+ * The same, decoded lazily: most hits of a large page need only the urn. The decoded form is held
+ * weakly, because that of a wide table takes megabytes.
  */
 export function decodeLater(urn: string, json: string): SearchDocument {
   let decoded: WeakRef<SearchDocument> | undefined;

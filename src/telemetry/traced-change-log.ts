@@ -13,7 +13,7 @@ export function traceChangeLog<Log extends ChangeLog>(log: Log, traces: Pick<Tra
         appending = log.append(appends) as ReturnType<Log["append"]>;
         return appending;
       });
-      // The log's own promise: the log tells by it what its caller knows.
+      // Returns the log's own promise: the log depends on when the caller gets the result.
       if (appending === undefined) return span;
       span.catch(() => {});
       return appending;

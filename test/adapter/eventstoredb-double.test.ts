@@ -1,6 +1,6 @@
 /**
- * The EventStoreDB protocol double answers as a real server does: one test for each answer that was
- * observed on EventStoreDB 24.10. Where both differ, the double is wrong.
+ * The EventStoreDB protocol double behaves like a real server: one test for each response that was
+ * observed on EventStoreDB 24.10. Where they differ, the double is wrong.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -65,7 +65,7 @@ const hows = [
 describe.each(hows)("$all read $filter", ({ types, result }) => {
   const how = types === undefined ? {} : { types };
 
-  test("from its start, its end or a record's position gives the records", async () => {
+  test("a read from the start, the end or a record's position returns the records", async () => {
     const [, second = 0] = await appendEach("a", 3);
     const own = async (read: object) =>
       textsOf(await client.readAll({ ...how, ...read, types: "t" }));
@@ -79,7 +79,7 @@ describe.each(hows)("$all read $filter", ({ types, result }) => {
   });
 
   test.each([{ backward: false }, { backward: true }])(
-    "from between two records is an error without a typed exception (backward: $backward)",
+    "a read from between two records is an error without a typed exception (backward: $backward)",
     async ({ backward }) => {
       const [first = 0] = await appendEach("a", 2);
       const { error } = await client.readAll({ ...how, from: first + 1, backward });
@@ -91,7 +91,7 @@ describe.each(hows)("$all read $filter", ({ types, result }) => {
     },
   );
 
-  test("from beyond its end has no records forward and is an error backward", async () => {
+  test("a read from beyond the end returns no records forward and is an error backward", async () => {
     await appendEach("a", 1);
     const beyond = server.store.end() + 1_000;
     expect(await client.readAll({ ...how, from: beyond })).toEqual({ events: [], notFound: false });
@@ -101,7 +101,7 @@ describe.each(hows)("$all read $filter", ({ types, result }) => {
 });
 
 describe("a subscription to $all", () => {
-  test("from between two records is an invalid argument", async () => {
+  test("a subscription from between two records is an invalid argument", async () => {
     const [first = 0] = await appendEach("a", 2);
     const { error } = await client.subscribe({ from: first + 1 }, async () => false);
     expect(error).toMatchObject({
@@ -110,7 +110,7 @@ describe("a subscription to $all", () => {
     });
   });
 
-  test("from beyond the end is accepted and silent", async () => {
+  test("a subscription from beyond the end is accepted and receives nothing", async () => {
     await appendEach("a", 1);
     let appended = false;
     const answer = await client.subscribe({ from: server.store.end() + 1_000_000 }, async () => {
@@ -123,7 +123,7 @@ describe("a subscription to $all", () => {
   });
 });
 
-test("positions are byte offsets that begin with 546", async () => {
+test("positions are byte offsets that begin at 546", async () => {
   const positions = await appendEach("a", 3);
   const { events } = await client.readAll();
   expect(events[0]?.position).toBe(546);
@@ -132,7 +132,7 @@ test("positions are byte offsets that begin with 546", async () => {
 });
 
 describe("a stream", () => {
-  test("that is absent or soft-deleted is not found", async () => {
+  test("an absent or soft-deleted stream is not found", async () => {
     expect(await client.readStream("absent")).toEqual({ events: [], notFound: true });
     await appendEach("a", 2);
     await asOperator((operator) => operator.deleteStream("a"));
@@ -140,7 +140,7 @@ describe("a stream", () => {
   });
 
   test.each([{ expected: -1 }, { expected: 2 }])(
-    "that was soft-deleted at revision 2 takes an append that expects $expected as revision 3",
+    "a stream soft-deleted at revision 2 accepts an append that expects $expected as revision 3",
     async ({ expected }) => {
       await appendEach("a", 3);
       await asOperator((operator) => operator.deleteStream("a"));
@@ -150,7 +150,7 @@ describe("a stream", () => {
     },
   );
 
-  test("that is tombstoned is a failed precondition to readers, and deleted to writers", async () => {
+  test("a tombstoned stream is a failed precondition for readers, and deleted for writers", async () => {
     await appendEach("a", 1);
     await asOperator((operator) => operator.tombstoneStream("a"));
     const { error } = await client.readStream("a");
@@ -163,7 +163,7 @@ describe("a stream", () => {
   });
 
   test.each([{ metadata: { $maxCount: 1 } }, { metadata: { $tb: 2 } }])(
-    "with $metadata has what is left",
+    "a stream with $metadata returns only the records that are left",
     async ({ metadata }) => {
       await appendEach("a", 3);
       await setMetadata("a", metadata);
@@ -171,7 +171,7 @@ describe("a stream", () => {
     },
   );
 
-  test("that is truncated whole has no records, and still its revision", async () => {
+  test("a completely truncated stream has no records and keeps its revision", async () => {
     await appendEach("a", 3);
     await setMetadata("a", { $tb: 3 });
     expect(await client.readStream("a")).toEqual({ events: [], notFound: false });
@@ -182,7 +182,7 @@ describe("a stream", () => {
     expect(await client.append("a", 2, some("a3"))).toMatchObject({ revision: 3 });
   });
 
-  test("read from beyond its end has nothing forward, and backward its last records", async () => {
+  test("a read from beyond the end of a stream returns nothing forward and its last records backward", async () => {
     await appendEach("a", 3);
     expect(textsOf(await client.readStream("a", { from: 9 }))).toEqual([]);
     const backward = await client.readStream("a", { from: 9, backward: true, count: 2 });
@@ -194,19 +194,19 @@ describe("a stream", () => {
     { name: "two\nlines" },
     { name: "日本語 🜁" },
     { name: "n".repeat(70_000) },
-  ])("may have any name ($name)", async ({ name }) => {
+  ])("a stream may have any name ($name)", async ({ name }) => {
     expect(await client.append(name, -1, some("x"))).toMatchObject({ revision: 0 });
     expect(textsOf(await client.readStream(name))).toEqual(["x"]);
   });
 
-  test("without a name is a bad request", async () => {
+  test("a stream without a name is a bad request", async () => {
     expect(await client.append("", "any", some("x"))).toEqual({ error: "BadRequest" });
     expect((await client.readStream("")).error?.code).toBe(INVALID_ARGUMENT);
   });
 });
 
 describe("an append", () => {
-  test("that expects another revision is told the current one", async () => {
+  test("an append that expects another revision gets the current one", async () => {
     await appendEach("a", 3);
     for (const expected of [-1, 0, 1, 5]) {
       expect(await client.append("a", expected, some("x"))).toEqual({
@@ -217,7 +217,7 @@ describe("an append", () => {
   });
 
   test.each([{ expected: -1 }, { expected: "any" }] as const)(
-    "of the same event ids (expecting $expected) is answered as the first time, whatever came since",
+    "a repeated append of the same event ids (expecting $expected) gets its first response",
     async ({ expected }) => {
       const events = ["x", "y"].map((data) => ({ id: randomUUID(), data }));
       const first = await client.append("a", expected, events);
@@ -233,7 +233,7 @@ describe("an append", () => {
     { expected: "any", knownFirst: true },
     { expected: "any", knownFirst: false },
   ] as const)(
-    "of known and new ids (expecting $expected, the known first: $knownFirst) has a wrong revision",
+    "an append of known and new ids (expecting $expected, the known first: $knownFirst) has a wrong revision",
     async ({ expected, knownFirst }) => {
       const known = { id: randomUUID(), data: "known" };
       await client.append("a", "any", [known]);
@@ -245,8 +245,8 @@ describe("an append", () => {
     },
   );
 
-  test("counts types and data: 10,000 events of ten bytes pass, and 40,000 do not", async () => {
-    // A tenth of each number: the protocol's code needs seconds for the whole.
+  test("the size limit counts types and data: 10,000 events of ten bytes pass, and 40,000 do not", async () => {
+    // A tenth of each number: the protocol's code needs seconds for all events.
     const small = await startEventStoreServer({ appendBytesMax: 104_857 });
     const raw = openRawClient(small.port);
     const many = (count: number) =>
@@ -257,7 +257,7 @@ describe("an append", () => {
     await small.stop();
   });
 
-  test("of no events succeeds and writes nothing", async () => {
+  test("an append of no events succeeds and writes nothing", async () => {
     const before = server.store.all.length;
     expect((await client.append("a", "any", [])).error).toBeUndefined();
     expect(server.store.all.length).toBe(before);
@@ -288,7 +288,7 @@ describe("users", () => {
     started = [];
   });
 
-  test("with a wrong password are unauthenticated in every call", async () => {
+  test("users with a wrong password are unauthenticated in every call", async () => {
     const { port } = await start(true);
     const wrong = openRawClient(port, { certificate, user: "admin:wrong" });
     const failed = { code: UNAUTHENTICATED, details: "Unauthenticated" };
@@ -299,7 +299,7 @@ describe("users", () => {
     wrong.close();
   });
 
-  test("that are not given are denied access", async () => {
+  test("calls without a user are denied access", async () => {
     const { port } = await start(true);
     const nobody = openRawClient(port, { certificate });
     const { error } = await nobody.readAll();
@@ -308,7 +308,7 @@ describe("users", () => {
     nobody.close();
   });
 
-  test("of $ops use streams, and neither $all nor $users", async () => {
+  test("users of $ops may use streams, but neither $all nor $users", async () => {
     const { port } = await start(true);
     const operator = openRawClient(port, { certificate, user: "ops:right" });
     expect(await operator.append("a", -1, some("x"))).toMatchObject({ revision: 0 });
@@ -318,7 +318,7 @@ describe("users", () => {
     operator.close();
   });
 
-  test("are not checked without TLS", async () => {
+  test("users are not checked without TLS", async () => {
     const { port } = await start(false);
     const anyone = openRawClient(port, { user: "admin:wrong" });
     expect((await anyone.readAll()).error).toBeUndefined();

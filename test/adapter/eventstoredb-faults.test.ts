@@ -145,21 +145,21 @@ describe("an answer that is lost", () => {
 });
 
 describe("an append that builds on one that lost a race", () => {
-  test("is sent when it is issued after that one's answer", async () => {
+  test("an append that is issued after the lost one's result is sent", async () => {
     const log = await open();
     const other = await open();
     for (let round = 0; round < 20; round++) {
       await other.append([entry("a", 2 * round - 1, "another's")]);
       const error = await log.append([entry("a", 2 * round - 1, "lost")]).catch((lost) => lost);
       expect(error).toMatchObject({ name: "WrongRevision", actual: 2 * round });
-      // In the very turn of the answer.
+      // In the same turn as the result.
       expect(await log.append([entry("a", error.actual, "mine")])).toMatchObject([
         { revision: 2 * round + 1 },
       ]);
     }
   });
 
-  test("never has an actual revision that equals the expected one", async () => {
+  test("the error of such an append never has an actual revision that equals the expected one", async () => {
     const logs = [await open(), await open()];
     for (let round = 0; round < 50; round++) {
       const outcomes = await Promise.allSettled(
@@ -171,7 +171,7 @@ describe("an append that builds on one that lost a race", () => {
     }
   });
 
-  test("is rejected with it when it was issued before the answer", async () => {
+  test("an append that was issued before the lost one's result is rejected with its error", async () => {
     const log = await open();
     const other = await open();
     await log.append([entry("a", -1, "a0")]);

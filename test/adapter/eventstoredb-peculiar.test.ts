@@ -270,7 +270,7 @@ describe("a stream that was truncated", () => {
     expect((await readWholeStream(log, "b")).map(text)).toEqual(["b4"]);
   });
 
-  test("or deleted is empty and may be written again; tombstoned it is gone for good", async () => {
+  test("a deleted stream is empty and may be written again; a tombstoned stream is gone", async () => {
     const log = await open();
     const operator = EventStoreDBClient.connectionString(server.address);
     await log.append([entry("a", -1, "a0"), entry("b", -1, "b0")]);
@@ -328,11 +328,14 @@ describe("the address", () => {
     expect(connection).toMatch(new RegExp(`^esdb${RegExp.escape(discover)}://`));
   });
 
-  test.each(["kurrentdb", "kdb"])("of the scheme %s opens the same log", async (scheme) => {
-    await (await open()).append([entry("a", -1, "a0")]);
-    const log = await open({ connection: server.address.replace("esdb:", `${scheme}:`) });
-    expect((await readEverything(log)).map(text)).toEqual(["a0"]);
-  });
+  test.each(["kurrentdb", "kdb"])(
+    "an address with the scheme %s opens the same log",
+    async (scheme) => {
+      await (await open()).append([entry("a", -1, "a0")]);
+      const log = await open({ connection: server.address.replace("esdb:", `${scheme}:`) });
+      expect((await readEverything(log)).map(text)).toEqual(["a0"]);
+    },
+  );
 
   test.each([
     ["http://user:secret@h", /is not an EventStoreDB connection string/],
@@ -415,7 +418,7 @@ test("an error that the server sent is not reported as an unreachable server", a
 });
 
 describe("annals check", () => {
-  test("names a wrong password as such", async () => {
+  test("the error of a wrong password names the password", async () => {
     const tls = { key: readFileSync(keyFile), certificate: readFileSync(certificateFile) };
     const secure = await start({ tls, users: ["admin:right"] });
     const connection = `${secure.address.replace("://", "://admin:wrong@")}&tlsCAFile=${encodeURIComponent(certificateFile)}`;

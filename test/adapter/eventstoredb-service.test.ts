@@ -1,4 +1,4 @@
-/** The service on EventStoreDB (its protocol double), as clients and commands see it. */
+/** Clients and commands of the service on EventStoreDB (its protocol double). */
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 describe("a position between two records", () => {
   test.each(["/changes", "/changes?previous=true"])(
-    "is invalid for GET %s, with the way to go on",
+    "a position between two records is invalid for GET %s, with a hint",
     async (path) => {
       const first = await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
       await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
@@ -47,7 +47,7 @@ describe("a position between two records", () => {
     },
   );
 
-  test("is invalid for a stream of changes before it begins", async () => {
+  test("a position between two records is invalid for a change feed", async () => {
     const first = await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
     await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
     const after = (first.position ?? 0) + 1;
@@ -58,7 +58,7 @@ describe("a position between two records", () => {
   });
 });
 
-test("a write to a tombstoned stream is gone for good, and the service stays healthy", async () => {
+test("a write to a tombstoned stream is answered with 410, and the service stays healthy", async () => {
   await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
   const operator = EventStoreDBClient.connectionString(server.address);
   await operator.tombstoneStream(entityStream(tag("one")));

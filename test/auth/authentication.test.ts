@@ -117,7 +117,7 @@ describe("a token that was let in before", () => {
     message: expect.stringContaining(message),
   });
 
-  test("ends open responses from the moment at which it is no longer valid", async () => {
+  test("a token ends responses in flight as soon as it is no longer valid", async () => {
     const { endOf, token, urn, stored } = await letIn(1000);
     expect(await endOf(token)).toBeUndefined();
     stored.set(MINA, { status: { removed: true } });

@@ -1,4 +1,4 @@
-/** The policies and roles of a new catalog: stored, listed, evaluated, changed and deleted like others. */
+/** Built-in policies and roles are stored, listed, evaluated, changed and deleted like others. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -38,7 +38,7 @@ async function mayMake(): Promise<boolean> {
 }
 
 describe("a fresh catalog", () => {
-  test("has the sixteen policies and three roles", async () => {
+  test("a new catalog has the sixteen policies and three roles", async () => {
     const policies = await listed();
     expect(policies.map(({ urn }) => urn.slice("urn:li:dataHubPolicy:".length))).toEqual([
       ...["0", "1", "7", "admin-domain-manage-data-products-policy", "admin-metadata-policy"],
@@ -68,7 +68,7 @@ describe("a fresh catalog", () => {
     }
   });
 
-  test("counts and lists them", async () => {
+  test("counts and lists contain the built-in policies and roles", async () => {
     const counted = await call("POST", "/entities?action=getTotalEntityCount", {
       entity: "dataHubPolicy",
     });
@@ -89,7 +89,7 @@ describe("a default policy", () => {
     mina = asBearer(token);
   });
 
-  test("is changed by a write", async () => {
+  test("a write changes a built-in policy", async () => {
     expect(await mayMake()).toBe(false);
     const told = await read(EVERYBODY);
     expect((await propose(EVERYBODY, { ...told, state: "ACTIVE" })).status).toBe(200);
@@ -102,7 +102,7 @@ describe("a default policy", () => {
     expect(first).toEqual(told);
   });
 
-  test("is gone when it is deleted, and comes back when it is written again", async () => {
+  test("a deleted built-in policy does not exist until it is written again", async () => {
     const told = await read(EVERYBODY);
     expect((await remove(EVERYBODY)).status).toBe(200);
     expect(await read(EVERYBODY)).toBeUndefined();
@@ -112,7 +112,7 @@ describe("a default policy", () => {
     expect(await mayMake()).toBe(true);
   });
 
-  test("is deleted and patched like any policy", async () => {
+  test("a built-in policy is deleted and patched like any other", async () => {
     const readers = policyUrn("reader-metadata-policy");
     const gone = await remove(readers);
     expect(gone.body.value.rows).toBeGreaterThan(0);
@@ -136,7 +136,7 @@ describe("a default policy", () => {
     expect(await read(owners)).toMatchObject({ state: "INACTIVE", displayName: "Owners" });
   });
 
-  test("keeps all patches that are sent at the same time", async () => {
+  test("a built-in policy keeps all patches that are sent at the same time", async () => {
     const editors = policyUrn("editor-metadata-policy");
     const added = Array.from({ length: 6 }, (_, n) => `X_${n}`);
     const answers = await Promise.all(
@@ -153,7 +153,7 @@ describe("a default policy", () => {
     expect(privileges).toEqual(expect.arrayContaining(["EDIT_ENTITY_TAGS", ...added]));
   });
 
-  test("of the root user and of administrators is read-only", async () => {
+  test("the policies of the root user and of administrators are read-only", async () => {
     for (const id of ["0", "1", "admin-platform-policy", "admin-metadata-policy"]) {
       const told = await read(policyUrn(id));
       const answers = [
@@ -162,13 +162,13 @@ describe("a default policy", () => {
       ];
       for (const { status, body } of answers) {
         expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid" });
-        expect(body.message).toContain("comes with the service");
+        expect(body.message).toContain("is built-in and read-only");
       }
       expect(await read(policyUrn(id))).toEqual(told);
     }
   });
 
-  test("of the root user and of administrators keeps its actors", async () => {
+  test("the policies of the root user and of administrators keep their actors", async () => {
     for (const [id, urn] of [
       ["0", "urn:li:corpuser:datahub"],
       ["admin-platform-policy", "urn:li:dataHubRole:Admin"],

@@ -1,4 +1,4 @@
-/** A response ends soon after its token does: a feed, a wait, a body that is still being sent. */
+/** Responses end soon after their tokens: change feeds, long polls, uploads in progress. */
 import { once } from "node:events";
 import { type ClientRequest, request } from "node:http";
 import { connect } from "node:net";
@@ -41,7 +41,7 @@ const endings: Readonly<Record<string, (user: User) => Promise<unknown>>> = {
 };
 
 describe.each(Object.entries(endings))("after its token %s", (_, endOf) => {
-  test("a change feed ends, and its client is refused when it comes again", async () => {
+  test("a change feed ends, and its client is rejected when it reconnects", async () => {
     const [user, other] = [await newUser(), await newUser()];
     const url = `${service.address}/changes?entityType=chart`;
     const feed = await follow(url, asBearer(user.token));
@@ -56,7 +56,7 @@ describe.each(Object.entries(endings))("after its token %s", (_, endOf) => {
     others.leave();
   });
 
-  test("a poll that waits for events is refused", async () => {
+  test("a poll that waits for events is rejected", async () => {
     const user = await newUser();
     const path = "/openapi/v1/events/poll?topic=MetadataChangeLog_Timeseries_v1";
     const polled = service.client.call("GET", path, undefined, asBearer(user.token));
@@ -92,7 +92,7 @@ test("a client that does not read its feed is disconnected", async () => {
   await once(socket, "data");
   socket.pause();
   await endings["is revoked"]?.(user);
-  // What is written to a closed connection fails, also while nothing is read.
+  // A write to a closed connection fails, even while nothing is read.
   const failed = once(socket, "error");
   const writing = setInterval(() => socket.write("\r\n"), 20);
   const [error] = await failed;
@@ -116,7 +116,7 @@ test("a request whose body arrives after its token was revoked writes nothing", 
   expect(Object.keys(body.aspects)).toEqual(["tagKey"]);
 });
 
-/** Resolves when the service has taken the token of the user once: its request is in flight. */
+/** Resolves when the service has accepted the user's token once: the request is in flight. */
 async function waits({ token }: User): Promise<void> {
   // Requests are identified in the order in which they arrive.
   const { status } = await service.client.call("GET", "/entitiesV2/x", undefined, asBearer(token));

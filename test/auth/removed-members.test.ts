@@ -1,4 +1,4 @@
-/** A user who is removed from a group loses what the group's privileges and roles allow. */
+/** A user who is removed from a group loses the group's privileges and roles. */
 import { expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";

@@ -35,7 +35,7 @@ async function counted(): Promise<number> {
 }
 
 describe("in a fresh catalog the root user", () => {
-  test("has the values of DataHub's first start", async () => {
+  test("the root user has the values of DataHub's first start", async () => {
     expect((await aspects()).corpUserInfo.value).toEqual(INFO);
     expect((await aspects()).corpUserKey.value).toEqual({ username: "datahub" });
     const { body } = await call("GET", `/aspects/${encoded(ROOT)}?aspect=corpUserInfo&version=0`);
@@ -46,11 +46,11 @@ describe("in a fresh catalog the root user", () => {
     expect(exists.body.value).toBe(true);
   });
 
-  test("is shown to itself", async () => {
+  test("the root user can read itself", async () => {
     expect(await me()).toEqual({ urn: ROOT, username: "datahub", properties: SHOWN });
   });
 
-  test("is counted and listed, also once it has a token", async () => {
+  test("the root user is counted and listed, even when it has a token", async () => {
     const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
     expect(await me(asBearer(token))).toEqual({
       ...{ urn: ROOT, username: "datahub", properties: SHOWN },
@@ -63,8 +63,8 @@ describe("in a fresh catalog the root user", () => {
   });
 });
 
-describe("after a write the root user", () => {
-  test("keeps the values that the write leaves out, and its first version", async () => {
+describe("after a write", () => {
+  test("the root user keeps the values that the write omits, and its first version", async () => {
     const patch = [{ op: "add", path: "/email", value: "root@beds.example" }];
     expect((await propose("corpUserInfo", { patch }, { changeType: "PATCH" })).status).toBe(200);
     expect((await propose("corpUserStatus", ACTIVE)).status).toBe(200);
@@ -74,7 +74,7 @@ describe("after a write the root user", () => {
     expect(await counted()).toBe(1);
   });
 
-  test("has another name", async () => {
+  test("the root user has another name", async () => {
     expect((await propose("corpUserInfo", { active: true, displayName: "Ada" })).status).toBe(200);
     expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
   });

@@ -1,4 +1,4 @@
-/** The secrets of the model: which aspects hold them, and that no search and no topic shows them. */
+/** The secrets of the model: the aspects that contain them are restricted, also in search and topics. */
 import { describe, expect, test } from "vitest";
 import { guarded } from "../../src/auth/guarded-catalog.ts";
 import { withheldNames } from "../../src/auth/withheld.ts";
@@ -10,7 +10,7 @@ import type { Field, FieldType } from "../../src/model/model.ts";
 const { model } = configuredModel(readConfig({}, {}));
 const { entityTypes, aspects } = withheldNames(model);
 
-/** Paths of the fields of a record, through all that it holds. */
+/** Paths of all fields of a record, nested ones included. */
 function pathsIn(record: string, above: readonly string[] = []): readonly string[] {
   const type = model.types.get(record);
   if (type?.kind !== "record" || above.includes(record)) return [];
@@ -40,7 +40,7 @@ function recordsIn(type: FieldType): readonly string[] {
 const suspicious =
   /(?:secret|password|passphrase|credential|token|salt|encrypted|private|apiKey|customHeaders|recipe)/i;
 
-/** Fields with such names that hold no secret. */
+/** Fields with suspicious names that contain no secret. */
 const harmless = [
   // Urns of secrets, which are entities of their own.
   "icebergWarehouseInfo.clientSecret",
@@ -50,7 +50,7 @@ const harmless = [
   "semanticContent.embeddings.chunks.tokenCount",
 ];
 
-test("every field whose name says that it holds a secret is of a restricted aspect", () => {
+test("every field with the name of a secret belongs to a restricted aspect", () => {
   const found = [...model.aspects.values()].flatMap(({ name, record }) =>
     pathsIn(record)
       .filter((path) => suspicious.test(path.slice(path.lastIndexOf(".") + 1)))

@@ -50,15 +50,15 @@ test("a plain request is answered: without that the rest would prove nothing", a
 describe("a token is not taken from", () => {
   test.each<[string, () => string]>([
     [
-      "a line that goes on",
+      "a folded header line",
       () => lines(READ, "Host: localhost", bearer.replace(": ", ":\r\n "), CLOSE),
     ],
     [
-      "a line that goes on with a tab",
+      "a header line folded with a tab",
       () => lines(READ, "Host: localhost", `X-A: b\r\n\t${bearer}`, CLOSE),
     ],
     [
-      "a line that ends with a return alone",
+      "a line that ends with a carriage return only",
       () => lines(READ, `Host: localhost\r${bearer}`, CLOSE),
     ],
     [

@@ -112,7 +112,7 @@ test("getAccessToken makes a token without a name, by a literal or a variable", 
   expect(await whoIs(service.client, body.data.getAccessToken.accessToken)).toBe(ROOT);
 });
 
-test("getAccessToken makes no token for another user, nor one that is not personal", async () => {
+test("getAccessToken creates no token for another user, and only personal ones", async () => {
   await using service = await guardedService();
   const query = `query($input: GetAccessTokenInput!) { getAccessToken(input: $input) { accessToken } }`;
   const input = { type: "PERSONAL", actorUrn: ROOT, duration: "ONE_HOUR" };

@@ -12,7 +12,7 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const SECRET = "urn:li:dataHubSecret:warehouse";
-/** Aspects that hold secrets beside what others may read. */
+/** Aspects with secrets of entities that others may read. */
 const oidc = { enabled: true, clientId: "a", clientSecret: "hunter2", discoveryUri: "http://a" };
 const request = {
   ...{ task: "RUN_INGEST", args: { recipe: "hunter2" }, executorId: "default" },
@@ -233,7 +233,7 @@ test("who does not manage them writes no secrets", async () => {
   }
 });
 
-test("who does not manage them patches none of them, as a patch shows the value", async () => {
+test("a user without the privilege cannot patch them, because the response shows the value", async () => {
   for (const [urn, aspect] of secrets) {
     const type = urn.split(":")[2];
     const path = `/openapi/v3/entity/${type}/${encoded(urn)}/${aspect}`;
@@ -244,7 +244,7 @@ test("who does not manage them patches none of them, as a patch shows the value"
   }
 });
 
-test("restricted entity types and aspects, whose relationships show no secret", () => {
+test("relationships of restricted entity types and aspects show no secret", () => {
   const { model, rules } = configuredModel(readConfig({}, {}));
   const { entityTypes, aspects } = withheldNames(model);
   expect([...entityTypes].sort()).toEqual([...types, "inviteToken"].sort());

@@ -1,4 +1,4 @@
-/** The entities of a new catalog: written once, found like any other, and the user's from then on. */
+/** Built-in entities are written once, found like any others, and left to the users afterwards. */
 import { describe, expect, test } from "vitest";
 import {
   type BuiltInEntity,
@@ -115,7 +115,7 @@ describe("in a new catalog", () => {
 });
 
 describe("a later start", () => {
-  test("writes nothing, and keeps what users changed and deleted", async () => {
+  test("a later start writes nothing, and keeps the changes and deletions of users", async () => {
     await using service = await runningService(on);
     const own = {
       name: "hive",
@@ -134,7 +134,7 @@ describe("a later start", () => {
   });
 });
 
-test("an older data directory gets the entities that it lacks, and keeps its own", async () => {
+test("an older data directory gets the missing built-in entities, and keeps its own", async () => {
   using directory = temporaryDirectory();
   const open = (builtInEntities: string) =>
     openService(

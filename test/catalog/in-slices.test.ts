@@ -4,13 +4,13 @@ import { createPause, inSlices } from "../../src/catalog/in-slices.ts";
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 
-/** A clock that moves by a millisecond with each look. */
+/** A clock that advances by a millisecond with each reading. */
 function tickingClock(): () => number {
   let time = 0;
   return () => time++;
 }
 
-test("long work has the results of map, and others have their turns meanwhile", async () => {
+test("long work returns the results of map, and other work runs meanwhile", async () => {
   let turns = 0;
   const others = setInterval(() => turns++, 0);
   const items = numbers(1_000);
@@ -28,7 +28,7 @@ test("long work has the results of map, and others have their turns meanwhile", 
   expect(turns).toBeGreaterThan(2);
 });
 
-test("short work takes no turn", async () => {
+test("short work does not yield", async () => {
   let turned = false;
   setImmediate(() => {
     turned = true;

@@ -91,7 +91,7 @@ function open() {
 const tagged = { urn: ada, direction: "OUTGOING", types: ["TaggedWith"] };
 
 describe("relationships", () => {
-  test("leave out soft-deleted entities on request, whatever is cached", async () => {
+  test("pages omit soft-deleted entities on request, whatever is cached", async () => {
     const { listRelationships } = open();
     await tell(ada, [1, 2, 3].map(tag));
     const listed = async (more: object) => {

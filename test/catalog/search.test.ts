@@ -369,7 +369,7 @@ describe("a filter finds", () => {
   test.each([
     ...["name", "platform", "createdAt", "numActiveIncidents", "hasTags", "browsePathV2"],
     ...["_entityType", "_entityType␞typeNames", "tags", "urn", "dashboardUrl"],
-  ])("nothing by IN without values of %s, and everything where that is negated", async (field) => {
+  ])("IN without values of %s matches nothing, and everything when negated", async (field) => {
     const none = { field, condition: "IN", values: [] };
     expect(await matching(none)).toEqual(new Set());
     expect(await matching({ ...none, negated: true })).toEqual(

@@ -1,4 +1,4 @@
-/** Decisions of a request that is decided in slices stand on the newest states, as if made at once. */
+/** Decisions in slices use the newest states, like decisions that are made in one step. */
 import { expect, test } from "vitest";
 import type { Decided, RequestTerms } from "../../src/catalog/demand-decider.ts";
 import type { Demand } from "../../src/catalog/demands.ts";
@@ -25,7 +25,7 @@ const entryOf = (urn: string, at: number): Entry => ({
   position: START,
 });
 
-/** A request of so many demands on entities at revision 1; `meanwhile` runs in the pause after each. */
+/** A request with this many demands on entities at revision 1; `meanwhile` runs in each pause. */
 function request(count: number, meanwhile: (decidedSoFar: number) => void) {
   const demands = Array.from({ length: count }, (_, n): Demand => {
     return { urn: `urn:li:tag:${n}`, entity: tag, intents: [], events: [] };
@@ -65,7 +65,7 @@ const terms: Omit<RequestTerms, "delimiterOf"> = {
 const revisions = (decided: unknown): readonly number[] =>
   (decided as readonly Decided[]).map(({ next }) => next.revision);
 
-test("a decision whose entity was written meanwhile is made again", async () => {
+test("a decision whose entity was written meanwhile is repeated", async () => {
   const asked = request(450, (made) => {
     const entry = asked.entries.get("urn:li:tag:7");
     if (made === 300 && entry !== undefined) entry.state = stateOf(entry.urn, 5);
@@ -94,7 +94,7 @@ test("an entity that was evicted and loaded again keeps its decision, in the new
   expect(asked.made()).toBe(3);
 });
 
-test("an entity that was loaded again with an append on its way is decided again", async () => {
+test("an entity that was loaded again with an append in flight is decided again", async () => {
   const asked = request(3, () => {});
   const lastStep = await asked.decide();
   const again = entryOf("urn:li:tag:1", 1);
@@ -104,7 +104,7 @@ test("an entity that was loaded again with an append on its way is decided again
   expect(asked.made()).toBe(4);
 });
 
-test("a failed append of another request asks for the entities again", async () => {
+test("a failed append of another request makes the entities load again", async () => {
   const asked = request(3, () => {});
   const lastStep = await asked.decide();
   (asked.entries.get("urn:li:tag:1") as Entry).state = undefined;
@@ -119,7 +119,7 @@ test("the first refusal is the result", async () => {
   expect(asked.made()).toBe(211);
 });
 
-test("a request whose entities change all the time is decided in the end", async () => {
+test("a request whose entities change all the time is decided eventually", async () => {
   const asked = request(450, () => {
     for (const entry of asked.entries.values()) {
       entry.state = stateOf(entry.urn, (entry.state?.revision ?? 0) + 1);

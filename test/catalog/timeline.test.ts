@@ -118,7 +118,7 @@ test("all aspects of one write are one transaction", async () => {
   ]);
   expect(body[1]).toMatchObject({ semVer: "0.1.0-computed", semVerChange: "MINOR" });
   expect(body[1].rawDiff).toHaveLength(2);
-  // The stamp has every aspect, and reads the entity as it was then.
+  // The stamp has every aspect, and reads the entity at that time.
   const names = body[0].versionStamp.split(";").map((one: string) => one.split(":")[0]);
   expect(names).toEqual(names.toSorted());
   expect(names).toEqual(expect.arrayContaining(["datasetKey", "datasetProperties", "globalTags"]));
@@ -129,7 +129,7 @@ test("all aspects of one write are one transaction", async () => {
   expect(read.body.results[id].aspects.globalTags.value).toEqual(tags("x"));
 });
 
-test("a renamed field is one MODIFY that says so", async () => {
+test("a renamed field is one MODIFY with the category RENAME", async () => {
   const renamed = "urn:li:dataset:(urn:li:dataPlatform:hive,renamed,PROD)";
   for (const path of ["moin", "moin_moin"]) {
     const value = schema([path, "int"], ["id", "int"]);

@@ -53,7 +53,7 @@ test("every one of 12,000 columns finds its table, by name and by description", 
   }
 });
 
-test("a name with backslashes is found as it is typed", async () => {
+test("a query with backslashes finds the name that contains them", async () => {
   const names = { mill: "MILL\\mara", bags: "C:\\flour\\bags" };
   for (const [id, name] of Object.entries(names)) {
     await write(id, "datasetProperties", { name, customProperties: {} });

@@ -451,7 +451,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       });
 
       test.runIf(!supports.gaplessPositions)(
-        "from between two records are invalid, and name the position",
+        "reads from between two records are invalid, and the error names the position",
         async () => {
           const [first] = await readEverything(log);
           const between = position((first?.position ?? START) + 1);

@@ -576,7 +576,7 @@ export function searchContract(
         expect(await like("starts", "Daily")).toEqual([]);
       });
 
-      test("like: a backslash is a character as any other", async () => {
+      test("a condition like treats a backslash as an ordinary character", async () => {
         await put(
           documentOf("a", { f: ["MILL\\mara"] }),
           documentOf("b", { f: ["MILLmara", "c:\\*"] }),
@@ -1180,7 +1180,7 @@ export function searchContract(
         expect(await find(nested)).toEqual(["a"]);
       });
 
-      test("a document of 20,000 values and texts is found by each of them", async () => {
+      test("each of 20,000 values and texts finds its document", async () => {
         const names = Array.from({ length: 20_000 }, (_, n) => `column_${n}`);
         const texts = names.map((value, n) => ({ value, words: ["column", `${n}`], boost: 0.5 }));
         await put(documentOf("wide", { columns: names }, texts), documentOf("other"));

@@ -105,7 +105,7 @@ describe("conditions", () => {
     expect(fits({ field: "name", value: "" })).toBe(false);
   });
 
-  test("IN without values holds for nothing, and negated for everything", () => {
+  test("IN without values holds for nothing, and a negated one for everything", () => {
     expect(fits({ field: "rowCount", condition: "IN", values: [] })).toBe(false);
     expect(fits({ field: "rowCount", condition: "IN" })).toBe(false);
     expect(fits({ field: "absent", condition: "IN", values: [] })).toBe(false);

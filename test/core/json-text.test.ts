@@ -71,7 +71,7 @@ describe("the limit on members", () => {
     });
   });
 
-  test("counts the members of any value", () => {
+  test("the limit counts the members of any value", () => {
     const members = (value: unknown): number =>
       typeof value === "object" && value !== null
         ? Object.values(value).reduce((sum: number, one) => sum + 1 + members(one), 0)
@@ -89,7 +89,7 @@ describe("the limit on members", () => {
     );
   });
 
-  test("a smaller depth than the usual one can be set", () => {
+  test("a smaller depth than the default can be set", () => {
     expect(readJson("[[[]]]", { depthMax: 2, membersMax: 10 })).toEqual({
       ok: false,
       code: "malformed",

@@ -1,4 +1,4 @@
-/** Which links an aspect may hold. */
+/** The links that an aspect may have. */
 import { describe, expect, test } from "vitest";
 import { refusalOfLinks } from "../../src/core/link-rules.ts";
 
@@ -19,18 +19,18 @@ describe("a link is accepted", () => {
     "https://[2606:4700::1111]/",
     "https://localhost.example.com/",
     "https://127.example.com/",
-  ])("%s", (url) => {
+  ])("the link %s is accepted", (url) => {
     expect(refusal(memory(url))).toBeUndefined();
     expect(refusal({ pictureLink: url })).toBeUndefined();
   });
 
-  test("a picture may be an asset of the pages, or none", () => {
+  test("a picture may be an asset of the web app, or absent", () => {
     for (const pictureLink of ["", " ", "assets/platforms/default_avatar.png", "/assets/a.png"]) {
       expect(refusal({ pictureLink })).toBeUndefined();
     }
   });
 
-  test("a link that the aspect holds already may be written again", () => {
+  test("a link that the aspect already has may be written again", () => {
     const older = memory("javascript:alert(1)");
     expect(refusal(older, older)).toBeUndefined();
     expect(refusal(memory("javascript:alert(1)", "data:,x"), older)?.message).toContain(
@@ -49,7 +49,7 @@ describe("a link is rejected", () => {
     ["gopher://example.com", "URL scheme 'gopher' is not allowed"],
     ["www.example.com", "not a URL"],
     ["", "not a URL"],
-  ])("%j for its scheme", (url, says) => {
+  ])("the link %j is rejected for its scheme", (url, says) => {
     const found = refusal(memory("https://example.com", url));
     expect(found).toMatchObject({ code: "invalid" });
     expect(found?.message).toContain("/elements/1/url");
@@ -81,7 +81,7 @@ describe("a link is rejected", () => {
     "http://user:secret@127.0.0.1:8000/",
     "ftp://127.0.0.1/",
     "https://１２７.0.0.1/",
-  ])("%s for its address", (url) => {
+  ])("the link %s is rejected for its address", (url) => {
     expect(refusal(memory(url))?.message).toContain("loopback, link-local or private");
     expect(refusal({ pictureLink: url })?.message).toContain("/pictureLink");
   });

@@ -314,7 +314,7 @@ describe("any text", () => {
     );
   });
 
-  test("with each reserved character escaped, is the value of a field, if it has no blank", () => {
+  test("a text without blanks and with escaped reserved characters is the value of a field", () => {
     const unit = fc.string({ minLength: 1, maxLength: 50 }).filter((text) => !/\s/.test(text));
     fc.assert(
       fc.property(unit, (value) => {

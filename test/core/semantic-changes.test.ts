@@ -89,7 +89,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("of a schema lists its fields; a removed or retyped field breaks readers", () => {
+  test("a change of a schema lists its fields; a removed or retyped field breaks readers", () => {
     const before = { fields: [field("a", "int"), field("b", "int")], primaryKeys: ["a"] };
     const after = { fields: [field("a", "text"), field("c", "date")], primaryKeys: ["c"] };
     expect(changes("schemaMetadata", before, after)).toEqual([
@@ -112,7 +112,7 @@ describe("a change", () => {
     ...["TECHNICAL_SCHEMA", operation, column(path), weight, kind],
   ];
 
-  test("of a field's path is a renaming where type, parent and description stay", () => {
+  test("a changed path is a renaming if type, parent and description stay", () => {
     const tags = { globalTags: { tags: [{ tag: "urn:li:tag:pii" }] }, description: "x" };
     expect(schemaChanges([field("a", "int", tags)], [field("b", "int", tags)])).toEqual([
       schemaChange("MODIFY", "a", "MINOR", "RENAME"),
@@ -132,7 +132,7 @@ describe("a change", () => {
     ["parent", field("s.a", "int"), field("t.b", "int")],
     ["depth", field("a", "int"), field("t.b", "int")],
     ["description", field("a", "int", { description: "x" }), field("b", "int")],
-  ])("of a field's path and %s removes one field and adds another", (_, before, after) => {
+  ])("a change of path and %s removes one field and adds another", (_, before, after) => {
     const kinds = schemaChanges([before], [after])
       .filter(([category]) => category === "TECHNICAL_SCHEMA")
       .map(([, operation, , weight, kind]) => [operation, weight, kind]);
@@ -142,7 +142,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("of several paths pairs the fields in the order of their paths", () => {
+  test("several renamed fields are paired in the order of their paths", () => {
     const before = ["b", "a", "kept"].map((path) => field(path, "int"));
     const after = ["kept", "y", "x", "z"].map((path) => field(path, "int"));
     expect(schemaChanges(before, after)).toEqual([
@@ -152,7 +152,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("of a type that is part of the path modifies the field", () => {
+  test("a changed type that is part of the path modifies the field", () => {
     const path = (type: string) => `[version=2.0].[type=struct].[type=${type}].a`;
     const [before, after] = [field(path("int"), "int"), field(path("long"), "bigint")];
     expect(schemaChanges([before], [after])).toEqual([
@@ -162,7 +162,7 @@ describe("a change", () => {
     expect(schemaChanges([field("a", "int")], [before])).toEqual([]);
   });
 
-  test("of whether a field may be null is no change of its type", () => {
+  test("a changed nullability is no change of the type", () => {
     const after = field("a", "int", { nullable: true });
     expect(schemaChanges([field("a", "int")], [after])).toEqual([
       schemaChange("MODIFY", "a", "MAJOR", "OTHER"),

@@ -1,6 +1,6 @@
 /**
  * Trials: one bit of one file of a data directory is flipped, then the service runs on it, and its views are verified
- * and repaired. A flip must be harmless, rejected with an error, or repaired. It is silent where an answer is wrong
+ * and repaired. A flip must be harmless, rejected with an error, or repaired. It is silent if a response is wrong
  * although no error was raised and no difference was found.
  */
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ export interface Flip {
 export interface Trial {
   readonly flip: Flip;
   readonly outcome: "harmless" | "rejected" | "repaired" | "silent";
-  /** What was seen, for people. */
+  /** Details for the report. */
   readonly detail: string;
 }
 
@@ -102,7 +102,7 @@ export async function runTrials(
   await Promise.all(Array.from({ length: jobs }, work));
 }
 
-/** One line: the flip, what became of it, and details. */
+/** One line: the flip, its result and details. */
 export const trialText = (n: number, { flip, outcome, detail }: Trial): string =>
   `${n} ${outcome} ${flip.copy} ${flip.file} byte ${flip.byte} bit ${flip.bit} ${detail.slice(0, 400)}`.trimEnd();
 
@@ -141,14 +141,14 @@ async function tryFlip(catalog: FlippedCatalog, flip: Flip): Promise<Trial> {
 }
 
 interface Served {
-  /** Why the start or the first rejected request failed. */
+  /** Error of the start or of the first rejected request. */
   readonly refused: string | undefined;
   readonly wrong: readonly string[];
   /** Urns of accepted writes. */
   readonly accepted: readonly string[];
 }
 
-/** One run of the service: all questions, the writes of before, and new ones. */
+/** One run of the service: all questions, the earlier writes, and new ones. */
 async function serve(
   catalog: FlippedCatalog,
   directory: string,
@@ -186,19 +186,19 @@ async function serve(
   }
 }
 
-/** Errors of the service, and a token that it does not accept any more. */
+/** True for errors of the service, and for a token that it no longer accepts. */
 const isRefusal = (answer: string): boolean => /^(5\d\d|401) /.test(answer);
 
 interface Repaired {
   readonly found: number;
   readonly left: number;
-  /** Whether the indexes of the log were built again. */
+  /** True if the indexes of the log were rebuilt. */
   readonly repaired: boolean;
-  /** Why it cannot be repaired. */
+  /** The error that prevents a repair. */
   readonly error: string | undefined;
 }
 
-/** What an operator does: verifies, builds indexes again where the message says so, and repairs. */
+/** Acts like an operator: verifies, rebuilds indexes if the message says so, and repairs. */
 async function repair(directory: string): Promise<Repaired> {
   let repaired = false;
   const look = async () => {

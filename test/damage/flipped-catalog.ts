@@ -1,6 +1,6 @@
 /**
- * The catalog whose files get flipped bits: two copies of one data directory, and the questions asked of it. One copy
- * is of a service that was closed, the other of one that was killed.
+ * The catalog whose files get flipped bits: two copies of one data directory, and the questions for it. One copy
+ * is from a closed service, the other from a killed one.
  */
 import { cpSync } from "node:fs";
 import { readConfig } from "../../src/config/config.ts";
@@ -14,7 +14,7 @@ import { type TemporaryDirectory, temporaryDirectory } from "../support/temporar
 const tags = Array.from({ length: 40 }, (_, n) => `urn:li:tag:flip${n}`);
 const datasets = Array.from({ length: 12 }, (_, n) => dataset(n));
 
-/** What a trial writes: to an entity that exists and to one that does not. No question is about them. */
+/** Targets of the writes of a trial: an existing and a new entity. No question is about them. */
 const written = {
   existing: "urn:li:tag:present",
   created: "urn:li:tag:created",
@@ -35,7 +35,7 @@ export interface FlippedCatalog extends Disposable {
   readonly token: Readonly<Record<string, string>>;
 }
 
-/** By question: its status and body. */
+/** Status and body of the response to each question. */
 export type Answers = ReadonlyMap<string, string>;
 
 export async function fillCatalog(): Promise<FlippedCatalog> {
@@ -59,7 +59,7 @@ export async function fillCatalog(): Promise<FlippedCatalog> {
   const batch = { proposals };
   await client.call("POST", "/aspects?action=ingestProposalBatch", batch);
   await caughtUp(on);
-  // As a kill leaves it: files and write-ahead logs as they are on disk.
+  // The state after a kill: files and write-ahead logs as they are on disk.
   cpSync(closed.path, killed.path, { recursive: true });
   const token = tokenOf(closed.path);
   const answers = stable(await ask(client, token), await ask(client, token));
@@ -73,7 +73,7 @@ export async function fillCatalog(): Promise<FlippedCatalog> {
   };
 }
 
-/** Waits until every view has all of the log and no job runs. */
+/** Waits until every view has reached the log's head and no job runs. */
 export async function caughtUp(on: { client: Client; directory: string }): Promise<void> {
   const operator = operatorOf(on);
   for (const until = Date.now() + 60_000; Date.now() < until; ) {
@@ -134,11 +134,11 @@ export async function ask(
   return answers;
 }
 
-/** Without those that name the time of the answer. */
+/** Omits the questions whose responses contain the time of the response. */
 const stable = (one: Answers, other: Answers): Answers =>
   new Map([...one].filter(([question, answer]) => other.get(question) === answer));
 
-/** Writes to an entity that exists and to one that does not; which of them were accepted. */
+/** Writes to an existing and to a new entity; returns the urns of the accepted writes. */
 export async function write(client: Client): Promise<readonly string[]> {
   const accepted: string[] = [];
   for (const urn of [written.existing, written.created]) {
@@ -148,7 +148,7 @@ export async function write(client: Client): Promise<readonly string[]> {
   return accepted;
 }
 
-/** Those of some entities that have what `write` wrote. */
+/** Filters the entities that have the values of `write`. */
 export async function haveWritten(
   client: Client,
   urns: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Flips single bits of the files of data directories and prints what became of each:
- * `npm run flips -- [--count 100] [--seed 1] [--from 1] [--jobs 2]`. Ends with 1 where a flip was silent. `--from` skips
+ * Flips single bits of the files of data directories and prints the result of each:
+ * `npm run flips -- [--count 100] [--seed 1] [--from 1] [--jobs 2]`. Exits with 1 if a flip was silent. `--from` skips
  * trials of the seed, to repeat one of them; `--jobs` trials run at a time.
  */
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** Damaged indexes of the embedded log, as clients and operators see them. */
+/** Damaged indexes of the embedded log: their effects on clients and operators. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -119,7 +119,7 @@ describe.each(damages)("when an index of the log %s", (_, damage) => {
 test("an index that is damaged while the service runs is found by a verification, which repairs nothing", async () => {
   await using service = await runningService();
   for (const urn of tags) await service.client.upsert(urn, "tagProperties", { name: urn });
-  // What is in the write-ahead log comes into the file.
+  // Moves the write-ahead log into the file.
   await service.restart();
   const operator = operatorOf(service);
   hideCells(join(service.directory, "log.sqlite"), NAMES);

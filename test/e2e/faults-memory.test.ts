@@ -1,4 +1,4 @@
-/** Many large bodies at once: the service refuses what exceeds its limits and keeps within 1 GiB. */
+/** Many large bodies at once: the service rejects those beyond its limits and stays within 1 GiB. */
 import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -12,13 +12,13 @@ const bodyBytesMax = 64 * MIB;
 const senders = 50;
 const patience = 600_000;
 
-/** The most memory that the process has had, in bytes. */
+/** Peak memory of the process, in bytes. */
 function peakMemoryOf(pid: number): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;
 }
 
-/** Over a connection of its own; the status, or why there is none. */
+/** Sends over a connection of its own; returns the status, or the error without one. */
 async function send(address: string, body: Buffer): Promise<number | string | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
   const headers = { "Content-Type": "application/json", "Content-Length": body.length };

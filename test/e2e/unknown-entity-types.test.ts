@@ -1,4 +1,4 @@
-/** Entity types that the model does not have: writes reject them, and records of them stop no view. */
+/** Unknown entity types: writes reject them, and their records stop no view. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { timeseriesStream } from "../../src/core/stream.ts";

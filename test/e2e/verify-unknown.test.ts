@@ -1,4 +1,4 @@
-/** What a verification cannot check is reported as unknown, and no command succeeds meanwhile. */
+/** A verification reports unverified views as unknown; no command succeeds while a view is stuck. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -58,7 +58,7 @@ test("an offline verification reports records that the views lack as unknown and
       );
     }
   });
-  // A start brings the views on.
+  // A start applies the missing records to the views.
   await service.restart(async () => {
     expect((await offline()).code).toBe(0);
   });
@@ -97,7 +97,7 @@ test("no command exits with 0 while a view of a running service is stuck", async
     }
     const { code, stdout } = await online("verify", "graph");
     expect(code).toBe(1);
-    expect(stdout).toContain('the view "graph" stays at position');
+    expect(stdout).toContain('view "graph" is stuck at position');
   } finally {
     file.exec("ROLLBACK");
     file.close();

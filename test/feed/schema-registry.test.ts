@@ -195,7 +195,7 @@ describe("compatibility", () => {
     expect(await registry.register(TOPIC, older)).toMatchObject({ version: 2 });
   });
 
-  test("of the service's own topics is full and transitive, whatever is set", async () => {
+  test("the level of the service's own topics is FULL_TRANSITIVE, whatever is set", async () => {
     const registry = openRegistry();
     await registry.setCompatibility(undefined, "NONE");
     expect(await registry.compatibility("s")).toBe("NONE");

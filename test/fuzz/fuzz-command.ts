@@ -1,7 +1,7 @@
 /**
  * `npm run fuzz -- --minutes 60 --seed 7`: the fuzzer for any duration and seed, on a service of its
- * own in a temporary directory. Prints a line every half minute, and each problem when it ends. The
- * exit code is 1 if there is any.
+ * own in a temporary directory. Prints a line every half minute, and all problems at the end. The
+ * exit code is 1 if there is a problem.
  */
 import { parseArgs } from "node:util";
 import { runningService } from "../support/running-service.ts";

@@ -20,7 +20,7 @@ export interface FuzzOptions {
   readonly seed: number;
   /** Epoch milliseconds after which no batch begins. */
   readonly until: number;
-  /** Sends proposals by another way than HTTP: Kafka. */
+  /** Sends proposals through Kafka instead of HTTP. */
   readonly produce?: ((proposals: readonly object[]) => Promise<void>) | undefined;
   readonly onProgress?: ((report: Report) => void) | undefined;
 }
@@ -31,7 +31,7 @@ export interface Report {
   requests: number;
   /** Requests that succeeded, by route. */
   readonly accepted: Map<string, number>;
-  /** What must not happen, each kind once, with the request that showed it. */
+  /** Failures, each kind once, with the request that caused it. */
   readonly problems: string[];
 }
 
@@ -69,7 +69,7 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
   return report;
 }
 
-/** With `annals ingest`, which reports what the service rejects and continues. */
+/** Sends with `annals ingest`, which reports rejected proposals and continues. */
 async function ingestFile(service: RunningService, some: readonly object[]): Promise<void> {
   const file = join(service.directory, "fuzz.json");
   writeFileSync(file, JSON.stringify(some));
@@ -108,7 +108,7 @@ function createChecks(service: RunningService, report: Report) {
     }
   }
 
-  /** Whether every view reaches the head that the log has now; a view that does not ends the run. */
+  /** True if every view reaches the current head of the log; a view that does not ends the run. */
   async function areSettled(batch: readonly WriteRequest[]): Promise<boolean> {
     const end = Date.now() + settledMsMax;
     let { log, views } = await operator.value("getStatus");
@@ -131,7 +131,7 @@ function createChecks(service: RunningService, report: Report) {
     return true;
   }
 
-  /** Reads of what was written: searches, and an entity through each interface. */
+  /** Reads the written entities: searches, and one entity through each interface. */
   async function read(batch: readonly WriteRequest[]): Promise<void> {
     const texts = JSON.stringify(batch.map(({ body }) => body));
     const urns = new Set(texts.match(/urn:li:[^"\\]{1,100}/g)?.slice(0, 6));

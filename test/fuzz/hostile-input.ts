@@ -1,6 +1,6 @@
 /**
  * Hostile names, types, aspects, urns and values: names that every JavaScript object inherits, texts
- * that end or escape other texts, values that fit their schema and values that do not.
+ * that end or escape other texts, valid and invalid values.
  */
 import type { Entity, FieldType, Model } from "../../src/model/model.ts";
 import type { Chance } from "./chance.ts";
@@ -64,13 +64,13 @@ const depthMax = 5;
 export interface Input {
   name(): string;
   text(): string;
-  /** Of the model in most cases. */
+  /** An aspect of the model in most cases. */
   entityType(): string;
   entity(): Entity;
   aspectOf(entity: Entity): string;
-  /** Of the type; a few of each type come again and again. */
+  /** A urn of the type; a few of each type are used repeatedly. */
   urnOf(entity: Entity): string;
-  /** Of any type, and sometimes none at all. */
+  /** A urn of any type, and sometimes no urn. */
   urn(): string;
   /** JSON of the aspect's schema in most cases, of one that the schema does not allow in others. */
   value(aspect: string): unknown;

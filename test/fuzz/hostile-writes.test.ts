@@ -9,7 +9,7 @@ import { produce } from "./kafka-proposals.ts";
 const store = await reachStore("kafka");
 
 test("no hostile write stops a view, is parked, or causes an internal error", async () => {
-  // Without a Kafka the other routes are tested all the same.
+  // Without Kafka, the other routes are still tested.
   const space = "skipped" in store ? undefined : createKafkaSpace(store.url);
   await using service = await runningService({ logLevel: "silent", kafka: space?.url ?? "" });
   const report = await fuzz({

@@ -17,7 +17,7 @@ interface Proposed {
 
 const textOf = (text: string): string => text.toWellFormed();
 
-/** What the schema cannot hold is sent as plain JSON, which no reader can decode. */
+/** Values that do not fit the schema are sent as plain JSON, which no reader can decode. */
 function framed({ entityType, entityUrn, changeType, aspectName, aspect }: Proposed): Buffer {
   const record = {
     ...{ auditHeader: null, entityKeyAspect: null, systemMetadata: null, headers: null },

@@ -8,7 +8,7 @@ export interface WriteRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** Whether it needs the operator's token. */
+  /** True if the request needs the admin token. */
   readonly operator?: boolean;
 }
 
@@ -21,7 +21,7 @@ interface Making {
 const changeTypes = ["UPSERT", "UPSERT", "UPSERT", "CREATE", "CREATE_ENTITY", "UPDATE", "RESTATE"];
 const operations = ["add", "replace", "remove", "test", "move", "copy", "__proto__"];
 
-/** Half surrogates have no form in a path. */
+/** A lone surrogate cannot be encoded in a path. */
 const inPath = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 function systemMetadata({ chance, input }: Making): object | undefined {
@@ -288,7 +288,7 @@ const makers: readonly (readonly [weight: number, Maker])[] = [
   ],
 ];
 
-/** Proposals alone, for what reads them from elsewhere (CLI ingest, Kafka). */
+/** Only proposals, for other senders (CLI ingest, Kafka). */
 export const proposals = (chance: Chance, model: Model, most: number): readonly object[] => {
   const making = { chance, model, input: createInput(chance, model) };
   return Array.from({ length: most }, () => proposalOf(making));

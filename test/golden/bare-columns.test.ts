@@ -1,6 +1,6 @@
 /**
- * Column lineage of columns without documents: a search has their datasets, or on request the columns,
- * which are found, sorted and counted like entities; a scroll always has the datasets.
+ * Column lineage of columns without documents: a search returns their datasets, or on request the
+ * columns, which are found, sorted and counted like entities. A scroll always returns the datasets.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
@@ -83,7 +83,7 @@ const ofType = (...values: readonly string[]) => ({
   filter: { or: [{ and: [{ field: "_entityType", condition: "EQUAL", values }] }] },
 });
 
-test("a search has the datasets of columns, with the columns in their paths", async () => {
+test("a search returns the datasets of columns, with the columns in their paths", async () => {
   const found = {
     numEntities: 1,
     urns: [A],
@@ -99,7 +99,7 @@ test("a search has the datasets of columns, with the columns in their paths", as
   expect(await lineage(named)).toMatchObject(found);
 });
 
-test("a scroll has the datasets of columns, whatever it groups", async () => {
+test("a scroll returns the datasets of columns, whatever its grouping", async () => {
   const found = {
     numEntities: 1,
     urns: [A],

@@ -46,7 +46,7 @@ async function send(path: string, body: object) {
 const timelinePath = `/openapi/v2/timeline/v1/${key}?categories=TAG,OWNERSHIP,DOCUMENTATION`;
 
 describe("datahub timeline", () => {
-  test("reads the version, and of each event its operation, category and description", async () => {
+  test("datahub timeline reads the version, and the operation, category and description of each event", async () => {
     const { status, body } = await service.client.call("GET", timelinePath, undefined, headers);
     expect(status).toBe(200);
     expect(body[0]).toMatchObject({
@@ -61,7 +61,7 @@ describe("datahub timeline", () => {
     });
   });
 
-  test("asks for bounds and differences as Python writes them", async () => {
+  test("datahub timeline sends bounds and flags in the notation of Python", async () => {
     const asked = `${timelinePath}&startTime=1&endTime=${Date.now() + 60_000}&raw=True`;
     const { body } = await service.client.call("GET", asked, undefined, headers);
     expect(body[0].rawDiff.slice(0, 2)).toEqual([

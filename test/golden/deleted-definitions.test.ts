@@ -77,7 +77,7 @@ async function assigned(urn: string) {
 }
 
 describe("a deleted structured property", () => {
-  test("loses its values on assets, in search and in filters", async () => {
+  test("a deleted property loses its values on assets, in search and in filters", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);
     const field = `structuredProperties.${idOf(urn)}`;
@@ -89,7 +89,7 @@ describe("a deleted structured property", () => {
     expect(await found(`structuredProperties.${idOf(other)}`, "gold")).toEqual([asset]);
   });
 
-  test("leaves nothing to a later definition with the same id and another type", async () => {
+  test("a later definition with the same id and another type starts without values", async () => {
     const urn = property();
     const { asset } = await assigned(urn);
     await ingest(deletion(urn, "propertyDefinition"));
@@ -99,7 +99,7 @@ describe("a deleted structured property", () => {
     expect(await found(`structuredProperties.${idOf(urn)}`, "7")).toEqual([asset]);
   });
 
-  test("loses its values whichever interface deletes it", async () => {
+  test("a property loses its values whichever interface deletes it", async () => {
     const deletes: readonly ((urn: string) => Promise<unknown>)[] = [
       (urn) => ingest(deletion(urn, "structuredPropertyKey")),
       (urn) =>
@@ -118,7 +118,7 @@ describe("a deleted structured property", () => {
     }
   });
 
-  test("loses its values when the run that defined it is rolled back", async () => {
+  test("a property loses its values when the run that defined it is rolled back", async () => {
     const [urn, asset] = [property(), table()];
     const systemMetadata = { runId: "defines-and-leaves" };
     await ingest({ ...define(urn), systemMetadata });
@@ -130,7 +130,7 @@ describe("a deleted structured property", () => {
     expect(await propertiesOf(asset)).toEqual([]);
   });
 
-  test("loses its values on soft-deleted assets, and its prompts in forms", async () => {
+  test("a deleted property loses its values on soft-deleted assets, and its prompts in forms", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);
     const form = `urn:li:form:f${++count}`;
@@ -148,7 +148,7 @@ describe("a deleted structured property", () => {
     expect((await aspectOf(form, "formInfo")).prompts).toMatchObject([{ id: `b${count}` }]);
   });
 
-  test("keeps its values when it is only soft-deleted, or its deletion is rejected", async () => {
+  test("a property keeps its values when it is only soft-deleted, or its deletion is rejected", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);
     await ingest(proposal(urn, "status", { removed: true }));
@@ -159,7 +159,7 @@ describe("a deleted structured property", () => {
     expect(await propertiesOf(asset)).toEqual([urn, other]);
   });
 
-  test("loses its values at the next start when the process ended before it removed them", async () => {
+  test("the next start removes the values that an ended process did not remove", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);
     await service.restart(async () => {
@@ -174,7 +174,7 @@ describe("a deleted structured property", () => {
     await expect.poll(() => propertiesOf(asset)).toEqual([other]);
   });
 
-  test("is without values in every view that is rebuilt from the log", async () => {
+  test("a rebuild of every view restores no values of a deleted property", async () => {
     const operator = operatorOf(service);
     await operator.ended(await operator.value("verify", { full: true }));
     expect(await operator.value("listDifferences")).toMatchObject({ total: 0 });
@@ -185,7 +185,7 @@ describe("deleteReferences", () => {
   const references = async (urn: string, dryRun: boolean) =>
     (await service.client.call("POST", "/entities?action=deleteReferences", { urn, dryRun })).body;
 
-  test("lists the values of a structured property and removes them", async () => {
+  test("deleteReferences lists the values of a structured property and removes them", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);
     const listed = {
@@ -203,7 +203,7 @@ describe("deleteReferences", () => {
     expect(await references(urn, false)).toEqual({ value: { total: 0, relatedAspects: [] } });
   });
 
-  test("lists a form on assets and removes it", async () => {
+  test("deleteReferences lists a form on assets and removes it", async () => {
     const [form, kept, asset] = [`urn:li:form:x${++count}`, `urn:li:form:y${count}`, table()];
     const info = { name: "Tiers", type: "VERIFICATION", prompts: [] };
     const association = (urn: string) => ({ urn, incompletePrompts: [], completedPrompts: [] });

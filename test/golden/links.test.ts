@@ -44,7 +44,7 @@ test("a link of another scheme, or to a private address, is rejected on every in
   }
 });
 
-test("a public link and a picture of the pages are accepted", async () => {
+test("a public link and a picture from the assets are accepted", async () => {
   expect((await addLink("https://wiki.example.com/orders")).body).toMatchObject({
     data: { addLink: true },
   });

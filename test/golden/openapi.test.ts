@@ -607,7 +607,7 @@ describe("edges", () => {
     expect(ends(await scroll(own, { destinationFilter: named }))).toEqual([[c, b]]);
   });
 
-  test("whose own fields fulfil a filter", async () => {
+  test("relationships are filtered by their own fields", async () => {
     const scroll = (...criteria: readonly object[]) =>
       pages(
         "/openapi/v3/relationship/scroll?count=1&relationshipTypes=DownstreamOf&relationshipTypes=OwnedBy",

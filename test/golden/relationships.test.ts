@@ -264,7 +264,7 @@ describe("restoreIndices", () => {
     }
   };
 
-  test("restores the removed edges that the entity's own aspects state", async () => {
+  test("restoreIndices restores the removed edges that the entity's own aspects state", async () => {
     await upsert(quay, "upstreamLineage", comesFrom(pier));
     await upsert(pier, "upstreamLineage", comesFrom(dock));
     await service.client.call("DELETE", `/relationships?urn=${encoded(pier)}`);
@@ -275,7 +275,7 @@ describe("restoreIndices", () => {
     expect(await entities(pier, "INCOMING", "DownstreamOf")).toEqual([quay]);
   });
 
-  test("gives the same edges when the graph is rebuilt from the log", async () => {
+  test("a rebuild of the graph from the log keeps the restored edges", async () => {
     await service.restart(async () => removeGraphFiles());
     expect(await entities(pier, "OUTGOING", "DownstreamOf")).toEqual([dock]);
     expect(await entities(pier, "INCOMING", "DownstreamOf")).toEqual([quay]);
@@ -284,7 +284,7 @@ describe("restoreIndices", () => {
     expect(await operator.value("listDifferences")).toMatchObject({ total: 0, differences: [] });
   });
 
-  test("restores edges without a new version, with one record for each aspect, once", async () => {
+  test("restored edges need one record for each aspect, and no new version", async () => {
     const read = () => service.client.get(`/entitiesV2/${encoded(pier)}`);
     const version = () =>
       service.client.get(`/aspects/${encoded(pier)}?aspect=upstreamLineage&version=0`);
@@ -303,7 +303,7 @@ describe("restoreIndices", () => {
     expect(first - start).toBe(ofJob + 1);
   });
 
-  test("does not restore an edge that the aspect no longer states", async () => {
+  test("restoreIndices does not restore an edge that the aspect no longer states", async () => {
     await service.client.call("DELETE", `/relationships?urn=${encoded(pier)}`);
     await upsert(pier, "upstreamLineage", comesFrom());
     await restore(pier);

@@ -1,7 +1,6 @@
 /**
- * Urns inside aspects are of the entity types that the model states, on every interface that writes. A
- * rejected request writes nothing. Values of older logs can be read, written again, patched and freed
- * of references.
+ * Every interface that writes checks the entity types of urns inside aspects. A rejected request writes
+ * nothing. Values of older logs can be read, written again and patched, and references removed.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -83,7 +82,7 @@ describe("a user as a tag is rejected with its path, and nothing is written", ()
       ],
     ],
   ];
-  test.each(restli)("in %s", async (_what, request) => {
+  test.each(restli)("%s with the user as a tag is rejected", async (_what, request) => {
     const urn = table();
     const reply = await post(...request(urn));
     expect(reply).toMatchObject({ status: 422, body: { code: "invalid" } });
@@ -92,7 +91,7 @@ describe("a user as a tag is rejected with its path, and nothing is written", ()
     expect(await exists(urn)).toBe(false);
   });
 
-  test.each(["v2", "v3"])("over OpenAPI %s", async (version) => {
+  test.each(["v2", "v3"])("OpenAPI %s rejects the user as a tag", async (version) => {
     const urn = table();
     const body = [{ urn, globalTags: { value: wrongTags } }];
     const reply = await post(`/openapi/${version}/entity/dataset?async=false`, body);
@@ -101,7 +100,7 @@ describe("a user as a tag is rejected with its path, and nothing is written", ()
     expect(await exists(urn)).toBe(false);
   });
 
-  test("over GraphQL", async () => {
+  test("GraphQL rejects the user as a tag", async () => {
     const urn = table();
     await service.client.upsert(urn, "status", { removed: false });
     const mutation = "mutation($input: TagAssociationInput!) { addTag(input: $input) }";

@@ -1,4 +1,4 @@
-/** A write of versionProperties keeps its version set in step, whichever interface writes it. */
+/** A write of versionProperties updates its version set, whichever interface writes it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -75,7 +75,7 @@ test("concurrent versions of one set leave exactly one latest", async () => {
   expect(latest.at(-1)).toBe(true);
 });
 
-test("OpenAPI writes keep the version set in step, too", async () => {
+test("OpenAPI writes also update the version set", async () => {
   const [set, urn] = [nextSet(), dataset("openapi")];
   const reply = await service.client.call("POST", "/openapi/v3/entity/dataset?async=false", [
     { urn, versionProperties: { value: version(set, "1") } },

@@ -118,7 +118,7 @@ describe("an entity", () => {
     expect(found.dataset.latest.createdAt).toBeGreaterThanOrEqual(found.dataset.first.createdAt);
   });
 
-  test("has its description beside its properties", async () => {
+  test("an entity has its description beside its properties", async () => {
     await service.client.upsert("urn:li:tag:gold", "tagProperties", {
       ...{ name: "gold", description: "The best" },
     });
@@ -631,7 +631,7 @@ const changeMembers = (change: "add" | "remove", groupUrn: string, ...userUrns: 
     { groupUrn, userUrns },
   );
 
-test("removing a member of a group ends both forms of membership", async () => {
+test("removing a member of a group removes both forms of membership", async () => {
   const [ivy, noor] = ["urn:li:corpuser:ivy", "urn:li:corpuser:noor"] as const;
   const [group, other] = ["urn:li:corpGroup:growers", "urn:li:corpGroup:others"] as const;
   const { client } = service;
@@ -645,7 +645,7 @@ test("removing a member of a group ends both forms of membership", async () => {
   expect(body.data).toEqual({ removeGroupMembers: true });
   expect(await aspect(ivy, "groupMembership")).toEqual({ groups: [other] });
   expect(await aspect(ivy, "nativeGroupMembership")).toEqual({ nativeGroups: [other] });
-  // A user who is no member gets no aspect by this.
+  // A user who is no member gets no aspect.
   expect(await aspect(noor, "groupMembership")).toBeUndefined();
   expect(await aspect(noor, "nativeGroupMembership")).toBeUndefined();
 });
@@ -859,7 +859,7 @@ test("what clients ask of the service itself", async () => {
   });
 });
 
-test("column lineage has the datasets, and as columns those without aspects, too", async () => {
+test("column lineage returns datasets or columns, even columns without aspects", async () => {
   const column = (of: string, name: string) => `urn:li:schemaField:(${of},${name})`;
   const further = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.report,PROD)";
   const lineage = (from: string, to: string) => ({
@@ -998,13 +998,13 @@ describe("lists of related entities and the soft-deleted", () => {
     });
   });
 
-  test("assertions has soft-deleted assertions on request", async () => {
+  test("assertions returns soft-deleted assertions on request", async () => {
     expect(await asserted("(includeSoftDeleted: true)")).toEqual({
       ...{ start: 0, count: 3, total: 3, urns: all },
     });
   });
 
-  test("relationships omits soft-deleted entities where includeSoftDelete is false", async () => {
+  test("relationships omits soft-deleted entities if includeSoftDelete is false", async () => {
     const related = async (more: string) => {
       const { dataset } = await data(
         `query($urn: String!) { dataset(urn: $urn) { relationships(

@@ -1,4 +1,4 @@
-/** What label mutations reject: columns, owners and types that do not exist, and names in use. */
+/** Label mutations reject columns, owners and types that do not exist, and names in use. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -69,7 +69,7 @@ describe("a column", () => {
     ["batchRemoveTerms", "BatchRemoveTermsInput", { termUrns: [term], resources: [resource] }],
   ];
 
-  test("that the schema lacks is rejected, and nothing is written", async () => {
+  test("a column that the schema lacks is rejected, and nothing is written", async () => {
     for (const [name, type, input] of forms(on("prise"))) {
       const { code, message } = await rejected(name, type, input);
       expect([name, code]).toEqual([name, 400]);
@@ -78,7 +78,7 @@ describe("a column", () => {
     expect(await aspect(dataset, "editableSchemaMetadata")).toBeUndefined();
   });
 
-  test("of a dataset without a schema is rejected", async () => {
+  test("a column of a dataset without a schema is rejected", async () => {
     for (const [name, type, input] of forms(on("price", plain))) {
       const { code, message } = await rejected(name, type, input);
       expect([name, code]).toEqual([name, 400]);
@@ -86,7 +86,7 @@ describe("a column", () => {
     }
   });
 
-  test("without a type of sub-resource, or a type without a column, is rejected", async () => {
+  test("a column without a subResourceType, or a type without a column, is rejected", async () => {
     for (const part of [{ subResource: "price" }, { subResourceType: "DATASET_FIELD" }]) {
       for (const [name, type, input] of forms({ resourceUrn: dataset, ...part })) {
         expect([name, (await rejected(name, type, input)).code]).toEqual([name, 400]);
@@ -94,7 +94,7 @@ describe("a column", () => {
     }
   });
 
-  test("of the schema is labelled by its whole path", async () => {
+  test("a column of the schema is labelled by its whole path", async () => {
     for (const column of ["price", "[version=2.0].[type=int].id"]) {
       for (const [name, type, input] of forms(on(column))) await mutate(name, type, input);
     }
@@ -105,7 +105,7 @@ describe("a column", () => {
     ]);
   });
 
-  test("that has left the schema loses its labels", async () => {
+  test("labels of a column that has left the schema can be removed", async () => {
     await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...on("price") });
     await service.client.upsert(dataset, "schemaMetadata", schemaOf("amount"));
     await mutate("removeTag", "TagAssociationInput", { tagUrn: tag, ...on("price") });
@@ -125,27 +125,27 @@ describe("an owner", () => {
 
   test.each([
     ["that does not exist", { ownerUrn: "urn:li:corpuser:eve", type: "NONE" }, 404],
-    ["of another type of entity", { ownerUrn: tag, type: "NONE" }, 400],
+    ["of another entity type", { ownerUrn: tag, type: "NONE" }, 400],
     [
       "of another type than the stated one",
       { ownerUrn: ada, ownerEntityType: "CORP_GROUP", type: "NONE" },
       400,
     ],
-    ["without a type of ownership", { ownerUrn: ada }, 400],
+    ["without an ownership type", { ownerUrn: ada }, 400],
     [
       "with an ownership type that does not exist",
       { ownerUrn: ada, ownershipTypeUrn: "urn:li:ownershipType:none" },
       404,
     ],
-    ["with an ownership type that is none", { ownerUrn: ada, ownershipTypeUrn: tag }, 400],
-  ])("%s is rejected", async (_, owner, code) => {
+    ["with a tag as ownership type", { ownerUrn: ada, ownershipTypeUrn: tag }, 400],
+  ])("an owner %s is rejected", async (_, owner, code) => {
     for (const [name, type, input] of forms({ ownerEntityType: "CORP_USER", ...owner })) {
       expect([name, (await rejected(name, type, input)).code]).toEqual([name, code]);
     }
     expect(await owners()).toBeUndefined();
   });
 
-  test("of a type and of the type's system ownership type is one owner", async () => {
+  test("an owner of a type and of its system ownership type is one owner", async () => {
     const one = [{ owner: ada, type: "TECHNICAL_OWNER", typeUrn: technical }];
     const owner = { ownerUrn: ada, ownerEntityType: "CORP_USER" };
     await mutate("addOwner", "AddOwnerInput", { ...owner, type: "TECHNICAL_OWNER", ...resource });
@@ -164,7 +164,7 @@ describe("an owner", () => {
     expect(await owners()).toEqual([]);
   });
 
-  test("that was ingested without an ownership type is replaced and removed by it", async () => {
+  test("an owner that was ingested without an ownership type is replaced and removed by type", async () => {
     const ingested = { owners: [{ owner: ada, type: "TECHNICAL_OWNER" }] };
     const owner = { ownerUrn: ada, ownerEntityType: "CORP_USER", ownershipTypeUrn: technical };
     for (const add of [true, false]) {
@@ -182,7 +182,7 @@ describe("an owner", () => {
     }
   });
 
-  test("of two types is two owners", async () => {
+  test("an owner of two types is two owners", async () => {
     const owner = { ownerUrn: ada, ownerEntityType: "CORP_USER" };
     for (const ownershipTypeUrn of [technical, steward]) {
       await mutate("addOwner", "AddOwnerInput", { ...owner, ownershipTypeUrn, ...resource });
@@ -199,7 +199,7 @@ describe("a name", () => {
   const codeOf = async (reply: Promise<Awaited<ReturnType<typeof send>>>) =>
     faultOf(await reply)?.extensions.code ?? 200;
 
-  test("is unique among the domains of one level", async () => {
+  test("a name is unique among the domains of one level", async () => {
     expect(await codeOf(create("sales", "Sales & more"))).toBe(200);
     expect(await codeOf(create("sales2", "Sales & more"))).toBe(409);
     expect(await codeOf(create("SALES", "sales & more"))).toBe(200);
@@ -217,12 +217,12 @@ describe("a name", () => {
     expect(await codeOf(send("moveDomain", "MoveDomainInput", stay))).toBe(200);
   });
 
-  test("goes to one of several domains that are created with it at the same time", async () => {
+  test("one of several domains that are created at the same time gets the name", async () => {
     const codes = await Promise.all(["a", "b", "c"].map((id) => codeOf(create(id, "Same"))));
     expect(codes.toSorted()).toEqual([200, 409, 409]);
   });
 
-  test("is unique among the glossary terms of one parent", async () => {
+  test("a name is unique among the glossary terms of one parent", async () => {
     const term = (id: string, parentNode?: string) =>
       send("createGlossaryTerm", "CreateGlossaryEntityInput", { id, name: "Margin", parentNode });
     await mutate("createGlossaryNode", "CreateGlossaryEntityInput", { id: "fin", name: "Finance" });

@@ -187,7 +187,7 @@ describe("streams", () => {
     await eventually(async () => (await follow(`${address}/changes`)).response.status === 200);
   });
 
-  test("one user does not take the streams of others", async () => {
+  test("one user cannot use up the streams of others", async () => {
     const address = await listening({ ...limits, atOnceMax: 3, perUserMax: 2 });
     door.catalog.followChanges = quiet;
     const as = (actor: string) => follow(`${address}/changes`, { "X-Service-Actor": actor });

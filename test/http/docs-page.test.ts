@@ -82,7 +82,7 @@ describe("the documentation page", () => {
     }
   });
 
-  test("says that the APIs are subject to change and which endpoints are deprecated", async () => {
+  test("the page says that the APIs are subject to change, and marks deprecated endpoints", async () => {
     const page = (await app.inject("/restli/docs")).body;
     expect(page).toContain("The APIs are subject to change");
     expect(page.match(/<strong>Deprecated\.<\/strong>/g)).toHaveLength(4);

@@ -1,4 +1,4 @@
-/** The hosts that a request may name, and requests whose target or end is unclear. */
+/** The hosts that a request may name, and requests with an ambiguous target or end. */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ describe("on a loopback bind", () => {
   });
 });
 
-test("on another bind every host is answered, unless there are allowed hosts", () => {
+test("another bind accepts every host, unless there are allowed hosts", () => {
   expect(createHostRule({ loopback: false, allowed: [] })).toBeUndefined();
   const rule = createHostRule({ loopback: false, allowed: ["annals.example.org"] });
   expect(rule?.("annals.example.org:8080")).toBe(true);
@@ -82,7 +82,7 @@ describe("a request for a foreign host", () => {
   });
 });
 
-describe("an unclear request gets 400, and its connection closes", () => {
+describe("an ambiguous request gets 400, and its connection closes", () => {
   const post = "POST /entities?action=exists HTTP/1.1\r\nContent-Type: application/json\r\n";
   const chunks = '16\r\n{"urn":"urn:li:tag:a"}\r\n0\r\n\r\n';
   test.each([
@@ -92,10 +92,13 @@ describe("an unclear request gets 400, and its connection closes", () => {
       "GET /config HTTP/1.1\r\nHost: localhost\r\nhOST: evil.example\r\n\r\n",
     ],
     [
-      "two Host headers of a body",
+      "two Host headers and a body",
       `${post}Host: localhost\r\nHost: h\r\nContent-Length: 22\r\n\r\n{"urn":"urn:li:tag:a"}`,
     ],
-    ["gzip", `${post}Host: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunks}`],
+    [
+      "the coding gzip",
+      `${post}Host: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunks}`,
+    ],
     [
       "two codings",
       `${post}Host: localhost\r\nTransfer-Encoding: chunked, chunked\r\n\r\n${chunks}`,
@@ -104,9 +107,9 @@ describe("an unclear request gets 400, and its connection closes", () => {
       "two coding headers",
       `${post}Host: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
     ],
-    ["identity", `${post}Host: localhost\r\nTransfer-Encoding: identity\r\n\r\n`],
+    ["the coding identity", `${post}Host: localhost\r\nTransfer-Encoding: identity\r\n\r\n`],
     ["another coding", `${post}Host: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n`],
-  ])("%s", async (_, request) => {
+  ])("a request with %s gets 400, and its connection closes", async (_, request) => {
     const calls = door.catalog.calls.length;
     const { status, head, body } = await exchange(request);
     expect(status).toBe(400);
@@ -121,7 +124,7 @@ describe("an unclear request gets 400, and its connection closes", () => {
   });
 });
 
-test("a service on loopback answers to its own names and to --allowed-host alone", async () => {
+test("a service on loopback accepts only loopback names and those of --allowed-host", async () => {
   await using service = await runningService({ allowedHost: "annals.test,other.test" });
   const { port } = new URL(service.address);
   const statusFor = (host: string) =>

@@ -1,6 +1,6 @@
 /**
- * Bodies over 256 KiB are read by another thread. Their responses are those of small ones, which the
- * main thread reads: the same request is sent as it is and padded with blanks.
+ * The body thread reads bodies over 256 KiB. Their responses equal those of small bodies, which the main
+ * thread reads: each request is sent unchanged and padded with blanks.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { largeBytes } from "../../src/http/large-bodies.ts";
@@ -30,7 +30,7 @@ const profile = { timestampMillis: 1_772_409_600_000, rowCount: 3 };
 const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,padded,PROD)";
 const v3 = "/openapi/v3/entity";
 
-/** Method, path and body of requests that are answered alike however often they are sent. */
+/** Method, path and body of requests whose responses do not depend on repetition. */
 const requests: readonly (readonly [method: string, path: string, body: unknown])[] = [
   ["POST", "/aspects?action=ingestProposal", { proposal: upsert }],
   ["POST", "/aspects?action=ingestProposal", { proposal: { ...upsert, aspectName: "nope" } }],
@@ -114,7 +114,7 @@ const requests: readonly (readonly [method: string, path: string, body: unknown]
 
 test.each(requests)("%s %s answers a large body as a small one: %j", async (method, path, body) => {
   const { client } = service;
-  // What is known by then is told again.
+  // The first request writes the values; both compared requests repeat them.
   await client.call(method, path, body);
   const small = await client.call(method, path, body);
   const large = await client.call(method, path, padded(body));
@@ -122,7 +122,7 @@ test.each(requests)("%s %s answers a large body as a small one: %j", async (meth
 });
 
 describe("a legal large body", () => {
-  test("of one aspect with 400,000 custom properties is written whole", async () => {
+  test("a body of one aspect with 400,000 custom properties is written completely", async () => {
     const { client } = service;
     const customProperties = Object.fromEntries(
       Array.from({ length: 400_000 }, (_, n) => [`property_${n}`, `${n}`]),
@@ -145,7 +145,7 @@ describe("a legal large body", () => {
   const batch = (proposals: readonly unknown[]) =>
     service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
 
-  test("of 20,000 proposals with a wrong one is refused by its index and writes nothing", async () => {
+  test("a body of 20,000 proposals with a wrong one is rejected by its index and writes nothing", async () => {
     const refused = await batch(members(17_003));
     expect(refused).toMatchObject({
       status: 422,
@@ -157,7 +157,7 @@ describe("a legal large body", () => {
     expect(body.value).toBe(false);
   });
 
-  test("of 20,000 proposals is written whole", async () => {
+  test("a body of 20,000 proposals is written completely", async () => {
     expect((await batch(members())).status).toBe(200);
     const { body } = await service.client.get(
       `/aspects/${encoded("urn:li:tag:member19999")}?aspect=tagProperties`,
@@ -165,7 +165,7 @@ describe("a legal large body", () => {
     expect(body.aspect["com.linkedin.tag.TagProperties"]).toEqual({ name: "member 19999" });
   });
 
-  test("of 20,001 proposals is refused", async () => {
+  test("a body of 20,001 proposals is rejected", async () => {
     const [first] = members();
     expect(await batch([...members(), first])).toMatchObject({
       status: 413,
@@ -178,20 +178,20 @@ describe("a body beyond a limit", () => {
   test.each([
     ["members", `{"a":[${"{},".repeat(1_100_000)}{}]}`, 413, /more than 1000000 members/],
     ["depth", `{"a":${"[".repeat(200)}${" ".repeat(largeBytes)}${"]".repeat(200)}}`, 400, /128/],
-  ])("of %s is refused", async (_, body, status, message) => {
+  ])("a body beyond the limit on %s is rejected", async (_, body, status, message) => {
     const refused = await service.client.call("POST", "/aspects?action=ingestProposal", body);
     expect(refused.status).toBe(status);
     expect(refused.body.message).toMatch(message);
   });
 
-  test("of members within an aspect value is refused", async () => {
+  test("too many members within an aspect value are rejected", async () => {
     const value = { name: "n", description: "d", colorHex: Array(1_100_000).fill(1) };
     const refused = await service.client.upsert(tag, "tagProperties", value);
     expect(refused.status).toBe(413);
     expect(refused.body.message).toMatch(/aspect\.value is too large: .*more than 1000000 members/);
   });
 
-  test("of members that the main thread takes as a value is refused", async () => {
+  test("too many members to clone to the main thread are rejected", async () => {
     const urns = Array(100_001).fill(tag);
     const refused = await service.client.call("POST", "/entities?action=filterExistingUrns", {
       request: { urns },
@@ -200,7 +200,7 @@ describe("a body beyond a limit", () => {
     expect(refused.body.message).toMatch(/more than 100000 members/);
   });
 
-  test("of a patch over 1 MiB is refused", async () => {
+  test("a patch over 1 MiB is rejected", async () => {
     const patch = [{ op: "add", path: "/description", value: "x".repeat(1_100_000) }];
     const refused = await service.client.call("POST", "/aspects?action=ingestProposal", {
       proposal: { ...proposal(tag, "tagProperties", { patch }), changeType: "PATCH" },

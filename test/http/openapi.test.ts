@@ -36,7 +36,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("says that the APIs are subject to change and marks the snapshot endpoints as deprecated", () => {
+  test("the document says that the APIs are subject to change, and marks deprecated endpoints", () => {
     expect(document.info.description).toContain("subject to change");
     const { paths, components } = document;
     for (const path of ["/entities/{urn}", "/entities"]) {

@@ -81,12 +81,12 @@ describe("one value", () => {
     expect(parseQuery("", false).one("v")).toBeUndefined();
   });
 
-  test("given twice with one value is that value", () => {
+  test("a parameter that is repeated with one value has that value", () => {
     expect(parseQuery("v=1&v=1", false).one("v")).toBe("1");
     expect(parseQuery("v=%31&v=1", false).one("v")).toBe("1");
   });
 
-  test("given with two values is rejected", () => {
+  test("a parameter with two different values is rejected", () => {
     expect(() => parseQuery("v=1&v=2", false).one("v")).toThrowError(
       expect.objectContaining({ code: "malformed", message: 'parameter "v" is given 2 times' }),
     );

@@ -187,7 +187,7 @@ test("a user needs the privilege Manage Schema Registry to register schemas and 
     ...{ privileges: ["MANAGE_SCHEMA_REGISTRY"], actors: { users: [mina] } },
   });
   expect((await writes()).map(({ status }) => status)).toEqual([200, 200, 200]);
-  // Not even then does a topic of the service accept a foreign schema.
+  // Even then, a topic of the service accepts no foreign schema.
   const path = `${BASE}/subjects/${TOPIC}/versions`;
   const foreign = await client.call("POST", path, { schema: PING }, token);
   expect(foreign).toMatchObject({ status: 409, body: { error_code: 409 } });

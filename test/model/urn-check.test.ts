@@ -1,4 +1,4 @@
-/** Which urns the model allows where: by typed urns, annotations and the keys of entity types. */
+/** The urns that the model allows at a location, by urn types, annotations and keys of entity types. */
 import { describe, expect, test } from "vitest";
 import { aspectNamed, defaultModel as model } from "./default-model.ts";
 
@@ -49,7 +49,7 @@ describe("a urn of another entity type is wrong", () => {
       "container",
     ],
     [
-      "a relationship that is stated further out",
+      "a relationship that an enclosing field states",
       "upstreamLineage",
       fineGrained,
       column,
@@ -107,14 +107,17 @@ describe("a urn of another entity type is wrong", () => {
       "entityType",
     ],
   ];
-  test.each(cases)("%s", (_where, aspect, value, right, wrong, path, expected) => {
-    expect(wrongIn(aspect, value(right))).toEqual([]);
-    expect(wrongIn(aspect, value(wrong))).toEqual([
-      { urn: wrong, path, expected: `a urn of entity type ${expected}` },
-    ]);
-  });
+  test.each(cases)(
+    "a urn of another type is wrong at %s",
+    (_where, aspect, value, right, wrong, path, expected) => {
+      expect(wrongIn(aspect, value(right))).toEqual([]);
+      expect(wrongIn(aspect, value(wrong))).toEqual([
+        { urn: wrong, path, expected: `a urn of entity type ${expected}` },
+      ]);
+    },
+  );
 
-  test("where any urn may stand, its type is one of the model in any letter case", () => {
+  test("an unrestricted urn has a type of the model, in any letter case", () => {
     const by = (actor: string) => ({
       ...upstream(dataset),
       upstreams: [{ ...upstream(dataset).upstreams[0], auditStamp: { time: 0, actor } }],
@@ -152,7 +155,7 @@ describe("the id of a urn fits the key of its type", () => {
     "urn:li:tag:a,b (c)",
     "urn:li:corpuser:mira",
     `urn:li:mlModel:(${hive},m,PROD)`,
-  ])("%s fits", (urn) => {
+  ])("the id of %s fits its key", (urn) => {
     expect(model.faultOfUrn(urn)).toBeUndefined();
   });
 
@@ -169,11 +172,11 @@ describe("the id of a urn fits the key of its type", () => {
     ["urn:li:dataJob:(urn:li:dashboard:(a,b),task)", "its flow", '"dashboard"'],
     ["urn:li:chart:(looker,a,b)", "3 key parts where 2 are needed", "%2C"],
     ["urn:li:constructor:x", '"constructor" is not an entity type'],
-  ])("%s does not fit", (urn, ...says) => {
+  ])("the id of %s does not fit its key", (urn, ...says) => {
     for (const words of says) expect(model.faultOfUrn(urn)).toContain(words);
   });
 
-  test("a strict location takes no parenthesis and no comma inside a part", () => {
+  test("a strict location accepts no parenthesis and no comma inside a part", () => {
     const about = (urn: string) =>
       wrongIn("assertionInfo", {
         type: "FIELD",

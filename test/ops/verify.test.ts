@@ -121,20 +121,20 @@ test("in the background what was written since is looked at, told, and left as i
   expect(grades).toHaveLength(4);
 });
 
-test("a verification fails for a view that does not move although the log is ahead", async () => {
+test("a verification fails for a view that makes no progress although the log is ahead", async () => {
   const why = "function is not iterable";
   const stuck = { view: "graph", position: position(65), head: position(77), why };
   const differing = verifications(() => [], { findStanding: async () => [stuck] });
   await expect(differing.work()).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringContaining(
-      'the view "graph" stays at position 65, and the log ends at 77',
+      'view "graph" is stuck at position 65, and the log ends at 77',
     ),
   });
   expect(differing.regrown).toEqual(["graph"]);
 });
 
-test("a repair rebuilds a view that does not move, and succeeds when it then follows", async () => {
+test("a repair rebuilds a stuck view, and succeeds when the view then follows the log", async () => {
   let found = [{ view: "graph", position: position(65), head: position(77), why: "" }];
   const { work, regrown } = verifications(() => [], {
     findStanding: async () => {

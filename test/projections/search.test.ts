@@ -427,7 +427,7 @@ describe("a document is bounded:", () => {
     },
   });
 
-  test("all of 12,000 columns are in it, with the words of their names and descriptions", () => {
+  test("a document has all of 12,000 columns, with the words of their names and descriptions", () => {
     const { values, texts } = documentOf(tides, columns(12_000, "the height of high water"));
     expect(values.fieldPaths).toHaveLength(12_000);
     expect(values.fieldDescriptions).toHaveLength(12_000);

@@ -139,7 +139,7 @@ describe("given a truncation, the timeseries view", () => {
     ]);
   });
 
-  test("one without a time or a batch size has no effect, so that it stops no view", () => {
+  test("a truncation without a time or a batch size has no effect, so that it stops no view", () => {
     expect(truncating({ "annals-batch": "1" })).toEqual([]);
     expect(truncating({ "annals-before": "soon", "annals-batch": "1" })).toEqual([]);
     expect(truncating({ "annals-before": "5" })).toEqual([]);

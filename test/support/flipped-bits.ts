@@ -1,4 +1,4 @@
-/** Single flipped bits in SQLite files that nobody has open. */
+/** Flips single bits in SQLite files that are not open. */
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
@@ -15,7 +15,7 @@ export function flipBit(file: string, byte: number, bit: number): void {
   }
 }
 
-/** Brings the write-ahead log into the file and empties it. */
+/** Moves the write-ahead log into the file and empties it. */
 export function settle(file: string): void {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -46,7 +46,7 @@ export function hideCells(file: string, tree: string): void {
   flipBit(file, leaf.start + CELLS_AT + (bit < 8 ? 1 : 0), bit % 8);
 }
 
-/** Flips a bit of the kind of a page: SQLite cannot read it any more. */
+/** Flips a bit of the type of a page, so that SQLite can no longer read the page. */
 export function breakPage(file: string, tree: string): void {
   settle(file);
   const [first] = pagesOf(file, tree);

@@ -70,10 +70,10 @@ export function storeTitle(name: StoreName, store: ReachedStore | OwnStore | Ski
 export const isStoreName = (name: string): name is StoreName =>
   (storeNames as readonly string[]).includes(name);
 
-/** The stores that REQUIRE_STORES names; throws where a name is not a store's. */
+/** The stores of REQUIRE_STORES; throws for an unknown name. */
 export const requiredStores = (): readonly StoreName[] => storesNamedBy("REQUIRE_STORES");
 
-/** The stores that this run may start; throws where a name is not a store's. */
+/** The stores that this run may start; throws for an unknown name. */
 export const selectedStores = (): readonly StoreName[] => [
   ...storesNamedBy("TEST_STORES"),
   ...requiredStores(),

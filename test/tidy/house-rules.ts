@@ -86,7 +86,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "avsc",
   ],
 
-  // Reads large request bodies in a thread of its own: what doors and catalog do with them, put together.
+  // The body thread: parses large request bodies like the server and validates them like the catalog.
   "src/bodies/": [
     "src/core/",
     "src/catalog/",
@@ -308,12 +308,12 @@ export const textRules: readonly TextRule[] = [
     instead: "name no place of one machine; import.meta.url and os.tmpdir() know theirs",
   },
   {
-    // `table[name]` finds what every object inherits, such as "constructor".
+    // `table[name]` also finds inherited members, such as "constructor".
     pattern:
       /(?<!typeof |hasOwn.*)[\w)\]](\?\.)?\[(([\w$]+\??\.)*(entityType|aspectName|aspect|typeName|type|name|criterion|condition|action|category|topic|range)|entityTypeOf\([^)]*\))\](?!\s*=[^=>])/,
     except: [
       "test/",
-      // Names of views, settings, commands and documents' numbers, which no client chooses.
+      // Names of views, settings and commands, and numbers of documents: no client chooses them.
       ...["src/projector/", "src/config/", "src/cli/", "src/ops/", "src/search/sqlite/"],
       ...["src/http/openapi.ts", "src/edition-readers.ts", "src/row-adapters.ts"],
       "src/store-figures.ts",

@@ -74,6 +74,6 @@ export async function withAdmin<T>(
   }
 }
 
-/** The driver sets timers into the past, which then fire at once, as they should. */
+/** The driver sets timers with negative delays, which fire at once as intended. */
 const isNegativeTimeout: Parameters<typeof dropWarnings>[0] = ({ name, stack }) =>
   name === "TimeoutNegativeWarning" && stack.includes("kafkajs");

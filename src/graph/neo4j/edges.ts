@@ -64,7 +64,7 @@ const DETAILS = [
 ] as const;
 
 export const sameDetails = (a: Details, b: Details): boolean =>
-  // A closed list of names.
+  // Safe lookup: DETAILS is a closed list.
   a === b || DETAILS.every((name) => a[name] === b[name]);
 
 /** Tells edges apart that one aspect of an entity tells. */

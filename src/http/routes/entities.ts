@@ -85,7 +85,7 @@ const batchIngest: Endpoint = {
   path: "/entities",
   name: "batchIngest",
   summary: "Write many entities as snapshots",
-  about: `All or none: a snapshot that is rejected is named by its index. At most ${proposalsMax} aspects in all.`,
+  about: `Writes all snapshots or none. The error names the index of a rejected snapshot. At most ${proposalsMax} aspects in total.`,
   deprecated: "Use `POST /aspects?action=ingestProposalBatch`.",
   body: {
     type: "object",
@@ -316,7 +316,7 @@ const getSnapshot: Endpoint = {
   path: "/entities/{urn}",
   name: "getSnapshot",
   summary: "Read an entity as a snapshot",
-  about: "An entity that does not exist has its key aspect alone.",
+  about: "An entity that does not exist has only its key aspect.",
   deprecated: "Use `GET /entitiesV2/{urn}`.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },

@@ -51,7 +51,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     reads: ["entities", "timeseries"],
   } as const;
 
-  /** The aspect in a version, or an event of a timeseries aspect. */
+  /** A version of the aspect, or an event of a timeseries aspect. */
   const findShown = (catalog: Backing["catalog"], place: Place, version: number) =>
     names.isTimeseries(place.entityType, place.aspect)
       ? findEvent(catalog, place, version)
@@ -157,7 +157,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       name: `batchGetEntities${suffix}`,
       summary: "Read several entities",
       about:
-        'Each member names its urn, and as further members (`{}`) the aspects that it asks for: all versioned ones without any. With `headers: {"If-Version-Match": "3"}` in it, that value of the aspect; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are left out.',
+        'Each member has a `urn`, and a further member (`{}`) for each requested aspect; without any, all versioned aspects are returned. `headers: {"If-Version-Match": "3"}` in an aspect requests that value; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are omitted.',
       reads: ["entities", "timeseries"],
       parameters: [forms.entity, forms.systemMetadata, ...momentParameters],
       body: forms.entitiesAsked,
@@ -216,7 +216,7 @@ export async function findMembers(
         if (names.isTimeseries(entityType, name)) {
           return findEvent(catalog, { urn: entity.urn, entityType, aspect: name }, version);
         }
-        // A value that was written once is version n for ever, also when the aspect was deleted.
+        // A value keeps its version number, even after the aspect is deleted.
         return version === 0
           ? entity.aspects.find((aspect) => aspect.name === name)
           : catalog.findAspect(entity.urn, name, version);

@@ -17,7 +17,7 @@ import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
 import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
-/** The name of the list that a proposal stands in, as the request has it. */
+/** The name of the request's list that contains the proposal. */
 const nameIn = ({ entityType, [PLACE]: place = entityType }: Proposal): string =>
   place.split("[", 1)[0] ?? entityType;
 
@@ -36,7 +36,7 @@ const byType = (items: unknown): BodySchema => ({
   description: "Lists as of one type, by entity type",
 });
 
-/** The endpoint of one type, for the type that the urn names. */
+/** The endpoint of an entity type, with the type taken from the urn. */
 function ofUrnType(endpoint: Endpoint, name: string): Endpoint {
   const path = endpoint.path.replace("{entity}", "generic");
   return {

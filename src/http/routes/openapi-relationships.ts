@@ -108,7 +108,7 @@ interface EdgesBody {
 
 type AskedEdges = Pick<RelationshipScroll, "source" | "destination" | "edges">;
 
-/** INCOMING: source and destination change places; fields of edges keep their meaning. */
+/** INCOMING swaps source and destination; fields of edges keep their meaning. */
 function edgesOf({ parameters, body }: Ask): AskedEdges {
   const asked = parameters as Asked;
   const { sourceFilter, destinationFilter, edgeFilter } = body as EdgesBody;
@@ -134,7 +134,7 @@ function directionOf({ direction: told = "OUTGOING" }: Asked): "INCOMING" | "OUT
 const errors = [
   {
     code: "malformed",
-    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, edges have no such field, or the scroll id is of another request",
+    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, a filter names an unknown field of edges, or the scroll id is of another request",
   },
   { code: "invalid", when: "an entity type is unknown" },
 ] as const;

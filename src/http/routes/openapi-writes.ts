@@ -116,7 +116,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     return found;
   }
 
-  /** As DataHub deletes a timeseries aspect. Throws `not_found` when it has no events. */
+  /** Deletes the newest events, as DataHub does. Throws `not_found` when there are none. */
   async function deleteNewest(
     place: { readonly urn: string; readonly entityType: string; readonly aspect: string },
     { caller }: Ask,

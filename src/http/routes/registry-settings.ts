@@ -32,15 +32,15 @@ export const subject: Parameter = {
   about: "`<topic>-value`, or whatever else a client names",
 };
 
-/** Of rows that write. */
+/** Errors of endpoints that write. */
 export const closed: readonly ErrorCase[] = [
   {
     code: "unauthenticated",
-    when: "it does not exist yet, the service requires tokens, and the request has none",
+    when: "the schema or level is new, the service requires tokens, and the request has none",
   },
   {
     code: "forbidden",
-    when: "it does not exist yet, and the user does not have the privilege Manage Schema Registry",
+    when: "the schema or level is new, and the user lacks the privilege Manage Schema Registry",
   },
 ];
 

@@ -251,7 +251,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       closedToNew: true,
       summary: "Register a schema under a subject",
       about:
-        "A schema that the subject has is returned without a token. A new one becomes the next version, if it is compatible and the user has the privilege Manage Schema Registry; the same schema has the same id under every subject. Subjects of the service's own topics accept only schemas that are compatible in both directions with the service's own (FULL_TRANSITIVE).",
+        "A schema that the subject already has is returned without a token. A new one becomes the next version, if it is compatible and the user has the privilege Manage Schema Registry; the same schema has the same id under every subject. Subjects of the service's own topics accept only schemas that are compatible in both directions with the service's own (FULL_TRANSITIVE).",
       parameters: [subject],
       body: schemaBody,
       reply: { type: "object", required: ["id"], properties: versioned.properties },

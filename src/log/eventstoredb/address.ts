@@ -14,8 +14,8 @@
  * | connectionName | name of this client in the server's log |
  * | maxAppendSize | the server's MaxAppendSize in bytes, where it is not the default of 1 MiB |
  *
- * `maxAppendSize` is our own; the client gets the rest. `tlsVerifyCert=false` is rejected: the client
- * ignores it.
+ * Annals reads `maxAppendSize`; the client gets the rest. `tlsVerifyCert=false` is rejected, because the
+ * client ignores it.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { eventStoreSchemes } from "../../core/server-address.ts";
@@ -83,7 +83,7 @@ export function parseAddress(connection: string): Address {
   }
   const user = credentials === undefined ? "" : `${credentials}@`;
   return {
-    // The client knows the first name alone.
+    // The client accepts only the scheme esdb.
     connection: `esdb${discover}://${user}${hosts}${kept.length === 0 ? "" : `?${kept.join("&")}`}`,
     hosts,
     appendBytesMax,

@@ -23,8 +23,8 @@ interface Parts {
 
 export interface Appender {
   /**
-   * As ChangeLog.append; a refusal by one stream keeps no other append from the log. Throws
-   * `too_large` before anything is sent.
+   * As ChangeLog.append. An append that one stream rejects does not stop the others. Throws `too_large`
+   * before anything is sent.
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
   /** Resolves when nothing is on its way. */
@@ -81,10 +81,10 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
   }
 
   function append(appends: readonly Append[]): Promise<readonly Appended[]> {
-    // All are checked before any is sent.
+    // Checks all appends before it sends any.
     const passengers = appends.map((append) => passengerOf(append, draftOf(append)));
     const answer = sendAll(appends, passengers);
-    // Before any reaction of the caller: from then on the caller knows what was lost.
+    // Attached first, so that it runs before the caller's own handlers.
     answer.catch(() => lanes.answered(passengers));
     return answer;
   }

@@ -178,7 +178,7 @@ export function openConnection(connection: string): Connection {
   };
 }
 
-/** Node will ignore a TLS server name that is an IP address; gRPC gives it one for such hosts. */
+/** Node deprecates IP addresses as TLS server names; gRPC passes one for such hosts. */
 const isServerNameOfAddress: Parameters<typeof dropWarnings>[0] = ({ code }) => code === "DEP0123";
 
 function createClient(address: Address): EventStoreDBClient {

@@ -1,6 +1,6 @@
 /**
- * Errors of the client and of gRPC as errors of the catalog. Those that a retry may solve are told
- * apart from permanent ones; nothing here says whether an append happened.
+ * Translates errors of the client and of gRPC into errors of the catalog, and distinguishes transient
+ * errors from permanent ones. An error here does not mean that an append did not happen.
  */
 import {
   AccessDeniedError,
@@ -35,7 +35,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** Of a user without the right, not of one that the server does not know. */
+/** True for a user without permission; false for an unknown user or a wrong password. */
 export const isAccessDenied = (error: unknown): boolean => {
   if (error instanceof CatalogError)
     return error.cause !== undefined && isAccessDenied(error.cause);
@@ -45,7 +45,7 @@ export const isAccessDenied = (error: unknown): boolean => {
   return known instanceof AccessDeniedError || codeOf(known) === status.denied;
 };
 
-/** Of a read of $all from a position that no record has. */
+/** True for a read of $all from a position that no record has. */
 export const isInvalidPosition = (error: unknown): boolean => {
   if (error instanceof CatalogError)
     return error.cause !== undefined && isInvalidPosition(error.cause);
@@ -118,7 +118,7 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
   if (isAnswer(cause)) {
     return told(
       `eventstoredb at ${hosts} answered with an error: ${said}`,
-      "Look into the server's own log for the reason",
+      "Look for the cause in the log of the server",
     );
   }
   return told(
@@ -149,7 +149,7 @@ const codeOf = (error: Error): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Whether a server sent the error. Without one gRPC has these codes, and discovery has none. */
+/** True if a server sent the error. Without a server, gRPC uses these codes; discovery has none. */
 const isAnswer = (error: Error): boolean =>
   ![undefined, status.cancelled, status.unavailable].includes(codeOf(error));
 

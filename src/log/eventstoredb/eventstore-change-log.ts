@@ -145,7 +145,7 @@ export async function openEventStoreChangeLog(
   return {
     id,
 
-    // The appender's own promise: what is issued after its answer counts as issued knowing it.
+    // Returns the appender's own promise: lanes.ts compares when it settles with later appends.
     append(appends) {
       try {
         checkOpen();

@@ -2,12 +2,11 @@
  * The order of appends, stream by stream. Appends to different streams are in flight at the same
  * time, as are those to one stream that expect any revision.
  *
- * An append that expects a revision waits for the earlier ones to its stream. Sent at once it could
- * succeed by accident: when the append that it builds on loses against another writer, that writer's
- * record has the revision that it expects. So it is sent when the earlier ones are answered. If one
- * of them was lost, the appends that were issued before the caller had that answer, and that expect
- * the revision which it would have reached, are rejected with the same error. An append that is
- * issued after the answer is sent: its caller knows of the loss.
+ * An append that expects a revision waits for the results of earlier appends to its stream. Sent at
+ * once, it could succeed by accident: if the append that it builds on loses a race, the other writer's
+ * record has the expected revision. After a lost append, later appends are rejected with its error if
+ * they expect the revision that it would have reached, and were issued before its caller had the
+ * result. An append that is issued after the result is sent, because its caller could consider it.
  *
  * An append with an id waits likewise: its stream is searched for the id before it is sent.
  */
@@ -29,18 +28,18 @@ export interface Passenger {
 }
 
 export interface Lanes {
-  /** Resolves or rejects as the flight does, or rejects with the error of the append it builds on. */
+  /** Settles as `fly` does, or rejects with the error of the append that it builds on. */
   board(passenger: Passenger): Promise<Appended>;
-  /** The caller of these appends has its answer: appends that board from now on know of it. */
+  /** To be called when the caller of these appends has their result. */
   answered(passengers: readonly Passenger[]): void;
   /** Resolves when nothing flies or waits. */
   idle(): Promise<void>;
 }
 
 interface Waiting extends Passenger {
-  /** As `board` was given it. */
+  /** The argument of `board`. */
   readonly passenger: Passenger;
-  /** When it boarded, on the clock of boardings and answers. */
+  /** Logical time of the call of `board`. */
   readonly boarded: number;
   readonly resolve: (answer: Appended) => void;
   readonly reject: (error: unknown) => void;
@@ -51,7 +50,7 @@ interface Lost {
   /** The revision that it would have reached; undefined: any. */
   readonly revision: number | undefined;
   readonly error: unknown;
-  /** When its caller had the answer; infinite until then. */
+  /** Logical time at which its caller had the result; infinite until then. */
   answered: number;
 }
 
@@ -69,9 +68,9 @@ const REACHED_MAX = 30_000;
 export function createLanes(): Lanes {
   const lanes = new Map<StreamName, Lane>();
   const resting = new Set<() => void>();
-  /** The revisions that our own appends reached: what builds on them is certain. */
+  /** Revisions that appends of this process reached: an append that builds on them is certain. */
   const reached = new Map<StreamName, number>();
-  /** Counts boardings and answers. */
+  /** Logical clock: counts the calls of `board` and `answered`. */
   let clock = 0;
 
   const mayFly = (lane: Lane, passenger: Passenger): boolean =>
@@ -109,7 +108,7 @@ export function createLanes(): Lanes {
 
   function leave(lane: Lane, stream: StreamName): void {
     if (lane.lost.length > 0) {
-      // An append that boarded before the answer may still wait.
+      // An append that was issued before the result may still wait.
       const [first] = lane.waiting;
       lane.lost = lane.lost.filter(({ answered }) => answered > (first?.boarded ?? clock));
     }
@@ -167,7 +166,7 @@ export function createLanes(): Lanes {
   };
 }
 
-/** The lost append that an append builds on, where it boarded before that one's answer. */
+/** The lost append that an append builds on, if it was issued before the result of the lost one. */
 function groundLost(
   lane: Lane,
   { expected, boarded }: Waiting,
@@ -181,8 +180,8 @@ function groundLost(
 }
 
 /**
- * An append that was made before is answered as it was then. Otherwise it is rejected with the
- * stream's revision, or, where that is the expected one by accident, with the error itself.
+ * Resolves a repeated append with its earlier result. Otherwise rejects with the stream's revision, or
+ * with the error itself if that revision is the expected one by accident.
  */
 async function refuse(passenger: Waiting, error: unknown): Promise<Appended> {
   const { stream, expected } = passenger;

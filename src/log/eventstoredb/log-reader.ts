@@ -130,7 +130,7 @@ export function createLogReader(
     limit: number,
   ): Promise<readonly LogRecord[]> {
     if (before === START) return [];
-    // The server refuses to read backward from a position beyond its end.
+    // The server rejects a read backward from a position beyond its end.
     const beyond = before === "end" || (before > known && before > (await head()));
     const begin = beyond ? "end" : before;
     const page = { count: limit, backward: true, bytesMax: PAGE_BYTES_MAX };

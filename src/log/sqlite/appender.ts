@@ -48,7 +48,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** `indexState`: of the log's indexes, shared with the writer's thread (index-check.ts). */
+/** `indexState`: state of the log's indexes, shared with the writer thread (index-state.ts). */
 export function startAppender(
   file: string,
   indexState: SharedArrayBuffer,

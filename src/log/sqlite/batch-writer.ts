@@ -98,8 +98,8 @@ export function createBatchWriter(
   }
 
   /**
-   * Until the indexes are checked, one scan for each batch looks in the tables for the streams that it would create: a
-   * second stream of the same name could never be undone.
+   * Until the indexes are checked, one scan for each batch searches the tables for the streams that it would create: a
+   * second stream with the same name could never be repaired.
    */
   function requireNew(asked: readonly Asked[]): void {
     if (indexes.isSound()) return;

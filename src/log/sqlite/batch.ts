@@ -46,7 +46,7 @@ export interface BatchFailure {
   readonly failure: string;
   /** Something of the batch may be in the file all the same. */
   readonly mayBeKept: boolean;
-  /** What to do, where the failure is not of the disk. */
+  /** Hint for a failure that is not one of the disk. */
   readonly hint?: string | undefined;
 }
 

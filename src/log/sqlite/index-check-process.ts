@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { saidBy } from "../../core/errors.ts";
 import { findIndexDamage, type IndexCheckReport } from "./index-check.ts";
 
-/** Requests come first. */
+/** Lower priority than the service. */
 const NICENESS = 10;
 
 const [file = ""] = process.argv.slice(2);

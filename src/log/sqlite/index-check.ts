@@ -1,5 +1,5 @@
 /**
- * Checks that the indexes of the log match its tables: in this thread where the file is small, else in a process of its
+ * Checks that the indexes of the log match its tables: in this thread if the file is small, else in a process of its
  * own.
  */
 import { fork } from "node:child_process";
@@ -87,7 +87,7 @@ export function findIndexDamage(file: string): string | undefined {
   }
 }
 
-/** The same through an open connection. Throws what SQLite throws. */
+/** The same through an open connection. Throws errors of SQLite. */
 export function findDifference(database: DatabaseSync): string | undefined {
   // The oldest logs have no checksums until they are opened for writing.
   const [unlike] = hasChecksums(database) ? unlikeParts(database, { tables: TABLES }) : [];
@@ -96,10 +96,10 @@ export function findDifference(database: DatabaseSync): string | undefined {
   return verdict === "ok" ? undefined : String(verdict).replace(HEADING, "");
 }
 
-/** SQLite writes it before what is wrong with the structure of a file. */
+/** Heading of SQLite's messages about the structure of a file. */
 const HEADING = /^\*\*\* in database main \*\*\*\n/;
 
-/** What the process reports (index-check-process.ts). */
+/** Message of the process (index-check-process.ts). */
 export type IndexCheckReport = { readonly finding: string | null } | { readonly error: string };
 
 function findInProcess(file: string, signal: AbortSignal): Promise<string | undefined> {
@@ -114,6 +114,6 @@ function findInProcess(file: string, signal: AbortSignal): Promise<string | unde
       else resolve(report.finding ?? undefined);
     });
     child.on("error", (error) => fail(saidBy(error)));
-    child.on("exit", (code, by) => fail(`the check ended with ${code ?? by}`));
+    child.on("exit", (code, by) => fail(`the check exited with ${code ?? by}`));
   });
 }

@@ -19,7 +19,7 @@ export interface IndexState {
   isSound(): boolean;
   /** Throws LogDamaged `unreadable` after a check, or a read, that found a difference. */
   requireUndamaged(): void;
-  /** Why the log takes no appends; undefined while no damage is known. */
+  /** The damage, as a sentence without its full stop; undefined while none is known. */
   damage(): string | undefined;
   /** Marks the indexes as damaged. `finding` is a fragment for messages. */
   mark(finding: string): LogDamaged;
@@ -32,7 +32,7 @@ export function createIndexState(
   shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
 ): IndexState {
   const cell = new Int32Array(shared);
-  /** Other threads may have found it: then this one has only the state. */
+  /** The finding of this thread; undefined when another thread found the damage. */
   let found: string | undefined;
 
   const damage = (): string | undefined => {

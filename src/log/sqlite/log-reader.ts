@@ -118,15 +118,15 @@ export function createLogReader(
 
   const scan = createTableScan(database);
 
-  /** Whether the indexes lead to no record of the stream. */
+  /** True if the indexes lead to no record of the stream. */
   function isEmpty(stream: StreamName): boolean {
     const id = one(selectStreamId, stream);
     return id === undefined || one(selectStreamEnd, id) === undefined;
   }
 
   /**
-   * Reads through indexes. What they find empty is looked up in the tables, until a check has found
-   * the indexes sound. `emptyOf` names streams of which the result has no record.
+   * Reads through indexes. Until a check has found them sound, streams that they find empty are looked
+   * up in the tables. `emptyOf` returns the streams without a record in the result.
    */
   function indexed<T>(read: () => T, emptyOf: (result: T) => readonly StreamName[]): T {
     indexes.requireUndamaged();
@@ -136,7 +136,7 @@ export function createLogReader(
     const found = empty.length === 0 ? undefined : translated(() => scan.findStream(empty));
     if (found === undefined) return result;
     if (isEmpty(found)) throw indexes.mark(hiddenStream(found));
-    // Another connection has appended it since.
+    // Another connection has created the stream since the read.
     return read();
   }
 

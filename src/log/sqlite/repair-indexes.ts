@@ -1,7 +1,7 @@
 /**
- * Builds the indexes of the log again from its tables, in one transaction: the checksums of all rows before and
- * after, and SQLite's check of the whole file after, decide whether it is kept. Damaged pages of an index may name
- * pages of a table, so that SQLite could free those.
+ * Rebuilds the indexes of the log from its tables in one transaction. It commits only if the checksums of all rows
+ * are right before and after, and SQLite's check of the whole file finds nothing. This is necessary because damaged
+ * pages of an index may point to pages of a table, which SQLite could then free.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { CatalogError } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ const PAGE_MAX = 1_000;
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Returns how many records the log has. Throws LogDamaged `unreadable`, and changes nothing, where a row is damaged or
+ * Returns the number of records of the log. Throws LogDamaged `unreadable`, and changes nothing, if a row is damaged or
  * missing. No other connection may be open.
  */
 export function repairIndexes(file: string): number {
@@ -72,8 +72,8 @@ function verifyRows(database: DatabaseSync, file: string): Position {
 }
 
 /**
- * Rows that a damaged page hides at the end of the table are in no gap between others. An index may still lead to them.
- * Where the entry itself is damaged, the table has its revision at another position.
+ * Finds a row that a damaged page hides at the end of the table: it leaves no gap between other rows, but an index may
+ * still lead to it. If the index entry itself is damaged, the table has its revision at another position.
  */
 function findLostRow(database: DatabaseSync, head: Position): number | undefined {
   const hasRevision = database.prepare(
@@ -96,7 +96,7 @@ function findLostRow(database: DatabaseSync, head: Position): number | undefined
   }
 }
 
-/** Whether the indexes could be built again in the file. */
+/** Returns true if SQLite could rebuild the indexes within the file. */
 function reindex(database: DatabaseSync): boolean {
   try {
     database.exec("REINDEX");

@@ -15,8 +15,8 @@ import { assert } from "../../core/errors.ts";
 import { BUSY_MS_MAX, hasChecksums, IDENTITY, TABLES } from "./schema.ts";
 
 /**
- * `check` throws where the new file is not to take the place of the old one, which then stays. The disk needs room for
- * both. No other connection to the file may be open.
+ * Replaces the file unless `check` throws. The disk needs room for both files. No other connection to the file may be
+ * open.
  */
 export function replaceFile(file: string, check: (fresh: DatabaseSync) => void): void {
   const path = `${file}.repaired`;
@@ -44,7 +44,7 @@ export function replaceFile(file: string, check: (fresh: DatabaseSync) => void):
     const { mode, uid, gid } = statSync(file);
     chmodSync(path, mode);
     chownSync(path, uid, gid);
-    // The old file is whole without them; they would be read into the new one.
+    // The old file is complete without them; SQLite would apply them to the new one.
     rmSync(`${file}-wal`, { force: true });
     rmSync(`${file}-shm`, { force: true });
     renameSync(path, file);
@@ -54,12 +54,12 @@ export function replaceFile(file: string, check: (fresh: DatabaseSync) => void):
   }
 }
 
-/** Brings the write-ahead log into the file. Returns whether rows have checksums. */
+/** Moves the write-ahead log into the file. Returns true if rows have checksums. */
 function settle(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
   try {
     const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
-    assert(busy === 0, "nobody else has the log open");
+    assert(busy === 0, "no other connection has the log open");
     return hasChecksums(database);
   } finally {
     database.close();

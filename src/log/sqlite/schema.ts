@@ -188,12 +188,12 @@ function checkFormat(database: DatabaseSync, file: string): void {
 }
 
 function pragma(database: DatabaseSync, name: "application_id" | "user_version"): number {
-  // A closed list of names.
+  // Safe lookup: the type of `name` is a closed list.
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 
 const SQLITE_READONLY = 8;
-/** SQLITE_CORRUPT and SQLITE_NOTADB: pages, or the header, of the file are not as SQLite wrote them. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB: pages or the header of the file are damaged. */
 const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 export const isCorruption = (cause: unknown): boolean => DAMAGED.has(codeOf(cause));
 /** The low byte of an extended code is the code that it extends. */

@@ -24,9 +24,9 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
   readonly pollIntervalMs?: number | undefined;
   /** A page ends with the record that takes it past this; 16 MiB when absent. */
   readonly pageBytesMax?: number | undefined;
-  /** Of the log that appends in this process (ChangeLog.indexState); a state of its own when absent. */
+  /** ChangeLog.indexState of the log that appends in this process; a new state when absent. */
   readonly indexState?: SharedArrayBuffer | undefined;
-  /** Bytes of a file that is checked in this thread at most; 4 MiB when absent. */
+  /** Maximum size of a file that this thread checks, in bytes; 4 MiB when absent. */
   readonly directCheckBytesMax?: number | undefined;
 }
 
@@ -158,7 +158,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   };
 }
 
-/** With what to do, for health checks. */
+/** The damage with its repair, for health checks. */
 function damageOf({ damage }: Pick<IndexState, "damage">): string | undefined {
   const what = damage();
   return what === undefined ? undefined : `${what}. ${REPAIR}`;

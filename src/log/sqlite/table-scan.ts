@@ -1,8 +1,8 @@
-/** Looks for streams in the log's tables without any index: by scans, for indexes that are not checked yet. */
+/** Searches the log's tables for streams by scans, without indexes: for indexes that are not checked yet. */
 import type { DatabaseSync } from "node:sqlite";
 
 export interface TableScan {
-  /** The name of a stream among these that has records; undefined when none of them has. */
+  /** The name of one of these streams that has records; undefined when none has. */
   findStream(names: readonly string[]): string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface Documents {
   forget(): void;
 }
 
-/** Of decoded documents, by the length of their JSON: those of wide tables have megabytes. */
+/** Maximum length of the JSON of all cached documents together: that of a wide table has megabytes. */
 const rememberedCharactersMax = 4_000_000;
 
 export function createDocuments(db: DatabaseSync): Documents {

@@ -60,7 +60,7 @@ describe("an index that lacks a stream of the table", () => {
     ["backward", (log: ChangeLog) => log.readStream(hidden, "end", { limit: 5, backward: true })],
     ["with others", (log: ChangeLog) => beginnings(log, [streams[1] ?? "", hidden])],
     ["by an append's id", (log: ChangeLog) => log.findAppend(hidden, idOf(7))],
-  ])("makes a read of it (%s) fail before the indexes are checked", async (_, read) => {
+  ])("a read of the stream (%s) fails before the indexes are checked", async (_, read) => {
     for (const readOnly of [true, false]) {
       await withLog({ readOnly }, async (log) => {
         await expect(read(log)).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe("an index that lacks a stream of the table", () => {
     }
   });
 
-  test("leads to no second stream of the same name", async () => {
+  test("an append creates no second stream with the same name", async () => {
     await withLog({}, async (log) => {
       await expect(
         log.append([{ stream: hidden, expected: EMPTY_STREAM, records: [Buffer.from("again")] }]),
@@ -85,7 +85,7 @@ describe("an index that lacks a stream of the table", () => {
     });
   });
 
-  test("leaves streams that are in no table readable as empty", async () => {
+  test("streams that are in no table are readable as empty", async () => {
     await withLog({}, async (log) => {
       expect(await log.readStream("entity-urn:li:tag:none", revision(0), { limit: 5 })).toEqual([]);
       await append(log, "entity-urn:li:tag:none", 50);
@@ -111,7 +111,7 @@ describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
   test.each([
     ["in the calling thread", {}],
     ["in a process of its own", { directCheckBytesMax: 0 }],
-  ])("made %s, the log refuses to use its indexes", async (_where, options) => {
+  ])("the log refuses to use its indexes after a check made %s", async (_where, options) => {
     damage();
     await withLog(options, async (log) => {
       await expect(log.checkIndexes?.()).rejects.toMatchObject({
@@ -129,12 +129,12 @@ describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
       });
       expect(log.trouble?.()).toMatch(fix);
       await expect(log.checkIndexes?.({ maxAgeMs: 60_000 })).rejects.toThrow("do not match");
-      // The order of the log needs no index.
+      // Reads in log order need no index.
       expect(await readAll(log)).toHaveLength(80);
     });
   });
 
-  test("a repair brings back all streams, and the log is written again", async () => {
+  test("a repair restores all streams, and the log accepts appends", async () => {
     damage();
     expect(findIndexDamage(file)).toBeDefined();
     expect(repairIndexes(file)).toBe(80);
@@ -184,7 +184,7 @@ describe("a repair changes nothing", () => {
     ["where a row is damaged", () => flipText(file, "log", "record 139"), /position 80/],
     ["where the name of a stream is damaged", () => flipText(file, "stream", hidden), /position 8/],
     ["where the table lacks its last rows", () => hideCells(file, "log"), /the table lacks it/],
-  ])("%s", async (_, damage, why) => {
+  ])("a repair changes nothing: %s", async (_, damage, why) => {
     damage();
     expect(() => repairIndexes(file)).toThrow(
       expect.objectContaining({

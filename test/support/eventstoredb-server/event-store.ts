@@ -41,13 +41,13 @@ interface Stream {
 
 export interface EventStore {
   append(stream: string, expected: Expected, events: readonly ProposedEvent[]): AppendResult;
-  /** Undefined: there is none, or it was deleted. Empty: all of its events are truncated. */
+  /** Undefined for an absent or deleted stream; empty when all of its events are truncated. */
   readStream(stream: string): readonly StoredEvent[] | "tombstoned" | undefined;
   /** In the order of positions. */
   readonly all: readonly StoredEvent[];
   /** Where the next record begins. */
   end(): number;
-  /** Whether a record begins or began there (a scavenged one counts), or it is the log's start. */
+  /** True at the log's start, and where a record begins or began (scavenged ones included). */
   isPosition(at: number): boolean;
   /** Its events vanish; its revisions go on when it is written again. */
   delete(stream: string, expected: Expected): AppendResult;
@@ -75,7 +75,7 @@ export function indexAt(events: readonly StoredEvent[], position: number): numbe
 
 /** `$tb` of a deleted stream. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** The server's first records are its own. */
+/** Position of the first record after the server's own ones. */
 const FIRST_POSITION = 546;
 /** After so many appends the server writes something of its own. */
 const STATISTICS_EVERY = 7;
@@ -182,7 +182,7 @@ export function createEventStore(backup?: State): EventStore {
     const at = expected === "no_stream" ? -1 : expected;
     if (at !== "any" && at > actual) return wrong;
     if (at === actual) return undefined;
-    // A repetition if all of them are there; refused if some are.
+    // A repetition if the stream has all of them; rejected if it has some.
     const found = events.map(({ id }, i) => known(name, id, at === "any" ? undefined : at + 1 + i));
     const last = found.at(-1);
     if (found.every((each) => each !== undefined) && last !== undefined) {

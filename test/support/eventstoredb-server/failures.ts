@@ -23,5 +23,5 @@ export const notLeader = (leader: { readonly host: string; readonly port: number
 export const accessDenied = (): Failure =>
   failure(status.PERMISSION_DENIED, "Access Denied", { exception: "access-denied" });
 
-/** Of a wrong user or password, for every call. */
+/** The error of every call with a wrong user or password. */
 export const unauthenticated = (): Failure => failure(status.UNAUTHENTICATED, "Unauthenticated");

@@ -1,6 +1,6 @@
 /**
- * A client that speaks the protocol and nothing else: no retries, no translated errors. Tests of the
- * protocol double see with it exactly what a server answers.
+ * A client that only speaks the protocol: no retries, no translated errors. It shows tests of the
+ * protocol double the exact responses of a server.
  */
 import { randomUUID } from "node:crypto";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
@@ -34,7 +34,7 @@ export interface RawAppended {
   readonly position?: number | undefined;
   /** Type of the error's details, without its package. */
   readonly error?: string | undefined;
-  /** Current revision of the stream, where the error tells it. */
+  /** Current revision of the stream, if the error contains it. */
   readonly actual?: number | undefined;
 }
 
@@ -101,7 +101,7 @@ export function openRawClient(
     readAll: (how: RawRead = {}) => read({ all: true }, how),
     readStream: (stream: string, how: RawRead = {}) => read({ stream }, how),
 
-    /** Resolves with the events told by the time that `until` holds, or with the error. */
+    /** Resolves with the events received until `until` holds, or with the error. */
     async subscribe(
       how: RawRead,
       until: (events: readonly RawEvent[]) => Promise<boolean>,

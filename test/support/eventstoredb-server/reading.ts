@@ -149,7 +149,7 @@ async function subscribe(
   }
 }
 
-/** After the first event at or after the position: the server takes that one as known. */
+/** Starts after the first event at or after the position, like the server. */
 function beginOf(store: EventStore, options: Options): number {
   const all = options.getAll();
   if (all === undefined) throw failure(status.UNIMPLEMENTED, "subscribe to $all");

@@ -28,7 +28,7 @@ test("an address from the environment wins over one from a file, and both over s
   await rm(folder, { recursive: true });
 });
 
-test("a name in TEST_STORES or REQUIRE_STORES has to be a store's", () => {
+test("TEST_STORES and REQUIRE_STORES accept only names of stores", () => {
   vi.stubEnv("TEST_STORES", "postgres");
   vi.stubEnv("REQUIRE_STORES", "kafka, neo4j");
   expect(requiredStores()).toEqual(["kafka", "neo4j"]);
