@@ -148,7 +148,7 @@ async function stillGrowing(
   return (await Promise.all(growing)).flat();
 }
 
-/** SQLite's words, and those of the operating system. */
+/** Matches the messages of SQLite and of the operating system. */
 const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(saidBy(error));
 
 const startsReadOnly =

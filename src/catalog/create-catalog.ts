@@ -82,7 +82,7 @@ export interface CatalogParts {
   readonly onContradictedKey: (urn: string) => void;
 }
 
-/** Urns that are listed at once. */
+/** Maximum number of urns in a page. */
 const listedMax = 1_000;
 /** Requests of a past moment that are folded at once. */
 const foldedAtOnceMax = 4;

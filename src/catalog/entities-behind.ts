@@ -1,6 +1,6 @@
 /**
- * The entities with records that the aspect view does not have when the service starts. There are none
- * unless something keeps the view from following the log, a full disk for example.
+ * The entities with records that the aspect view lacks when the service starts. There are none unless
+ * the view cannot follow the log, for example because the disk is full.
  */
 import { type Position, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
@@ -8,7 +8,7 @@ import type { ChangeLog } from "../log/change-log.ts";
 
 const PAGE = 1_000;
 
-/** The last position of each, by urn, from the records after the view's position. */
+/** The last position of each entity, by urn, from the records after the view's position. */
 export async function entitiesBehind(
   log: Pick<ChangeLog, "head" | "readAll">,
   viewAt: Position = START,

@@ -83,8 +83,8 @@ interface Dependencies {
   /** Calls with the aspect view's position as it moves. */
   readonly onProgress: (listener: (position: Position) => void) => void;
   /**
-   * Last positions of entities that the view does not have yet, by urn. They count as lost: each is
-   * folded from its stream when it is loaded.
+   * Last positions of entities that the view does not have yet, by urn. Their states are unknown: each
+   * is folded from its stream when it is loaded.
    */
   readonly behind?: ReadonlyMap<string, Position> | undefined;
   readonly bytesMax: number;
@@ -226,7 +226,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     const lost = pinned.get(urn);
     const load = (async () => {
       await lost?.appending?.catch(() => {});
-      // Its stream has it while something keeps the view behind, a full disk for example.
+      // The stream has the state while the view cannot follow the log, for example on a full disk.
       const behind = lost !== undefined && lost.position > viewAt;
       const fromStream = lost === undefined ? undefined : (fromLog ?? (behind ? fold : undefined));
       if (behind && fromStream === undefined) await reached(lost.position);

@@ -42,9 +42,9 @@ interface Dependencies extends RequestAppendsParts {
   readonly admitted: () => Promise<void> | undefined;
   /** How many events of a timeseries aspect there are, every answered write counted. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
-  /** Whether the urn is of a built-in entity, which exists before a start has written it. */
+  /** True for a built-in entity, which exists even before a start has written it. */
   readonly isBuiltIn: (urn: string) => boolean;
-  /** Urns of all entities of a type, every acknowledged write counted. */
+  /** Urns of all entities of a type, including every acknowledged write. */
   readonly listUrns: (entityType: string) => Promise<readonly string[]>;
   /** Resolves when what is loaded again is what won the race. */
   readonly afterLostRace: () => Promise<void>;

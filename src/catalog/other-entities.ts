@@ -1,6 +1,6 @@
 /**
- * The entities that the proposals of a request refer to, as each proposal finds them: stored, with what
- * the proposals before it write. Rules of aspects read them (core/reference-rules.ts).
+ * The entities that the proposals of a request refer to. Each proposal reads their stored state with the
+ * writes of the proposals before it. Rules of aspects read them (core/reference-rules.ts).
  */
 import type { AuditStamp } from "../core/change.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -17,7 +17,7 @@ import type { EntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import type { Addressed, Preparation, Prepared } from "./prepare.ts";
 
-/** What one proposal needs: urns, and all entities of a type with the key of its own urn. */
+/** The needs of one proposal: urns, and all entities of a type with the key of its own urn. */
 export interface Needed {
   readonly urns: readonly string[];
   readonly all?: (AllOfType & { readonly key: string }) | undefined;
@@ -28,18 +28,18 @@ interface Reading {
   readonly states: Pick<EntityStates, "read">;
   readonly preparation: Pick<Preparation, "prepare">;
   readonly stamp: AuditStamp;
-  /** Whether the urn is of a built-in entity, which exists before a start has written it. */
+  /** True for a built-in entity, which exists even before a start has written it. */
   readonly isBuiltIn: (urn: string) => boolean;
-  /** Urns of all entities of a type, every acknowledged write counted. */
+  /** Urns of all entities of a type, including every acknowledged write. */
   readonly listUrns: (entityType: string) => Promise<readonly string[]>;
 }
 
 /** An entity at one point of the request. */
 interface Snapshot {
-  /** Index of the proposal that made it so; -1: stored. */
+  /** Index of the proposal that wrote this state; -1 for the stored state. */
   readonly index: number;
   readonly exists: boolean;
-  /** Aspects as stored, where the request has not written them. */
+  /** Stored aspects that the request has not written. */
   readonly stored: (name: string) => JsonObject | undefined;
   readonly written: ReadonlyMap<string, JsonObject | undefined>;
 }
@@ -50,7 +50,7 @@ const aspectOf = ({ written, stored }: Snapshot, name: string): JsonObject | und
 /** By the index of a proposal in the request. */
 type OthersAt = (index: number) => OtherEntities;
 
-/** For proposals that need none. */
+/** Result for proposals without needs. */
 export const NO_OTHERS: OtherEntities = { find: () => undefined, withKey: () => [] };
 
 export async function readOthers(
@@ -93,7 +93,7 @@ export async function readOthers(
   };
 }
 
-/** Urns of the types of which all are needed, those of the request too: `<type> <key>` → urns. */
+/** Urns of the types whose entities are all needed, with those of the request: `<type> <key>` → urns. */
 async function urnsByKey(
   needed: readonly Needed[],
   addressed: readonly Addressed[],
@@ -116,7 +116,7 @@ async function urnsByKey(
   return byKey;
 }
 
-/** Undefined: no entity can have the urn. */
+/** Undefined when no entity can have the urn. */
 function addressOf(text: string, addresses: Reading["addresses"]): Address | undefined {
   try {
     return addresses.known(text);
@@ -148,7 +148,7 @@ function storedIn(
   };
 }
 
-/** The entity after a proposal about it; `before` itself where nothing changes that rules read. */
+/** The entity after a proposal about it; `before` itself if nothing changes that rules read. */
 function after(
   before: Snapshot,
   { aspect: { name }, entity, proposal: { changeType } }: Addressed,

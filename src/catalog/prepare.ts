@@ -50,9 +50,9 @@ export interface Addressed extends Address {
 export interface Preparation {
   /** Looks at address and names; `place` is where among the proposals it stands. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
-  /** Validates the rest. `others` has the entities that `needs` names; without it they are not checked. */
+  /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
   prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
-  /** The other entities that `prepare` reads; undefined: none. */
+  /** The other entities that `prepare` reads; undefined when there are none. */
   needs(addressed: Addressed): Needed | undefined;
   /** The key and default aspects of an entity that comes to be. */
   given(
@@ -172,7 +172,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const told = sentOnce();
     const type = { kind: "named", name: aspect.record } as const;
     const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
-    /** Its required entities are looked up here; RESTATE brings values back in any order, as in DataHub. */
+    /** Checks its required entities, except for RESTATE, which restores values in any order, as in DataHub. */
     const check = (value: unknown): CheckedValue =>
       checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
     if (proposal.changeType === "PATCH") {
@@ -359,7 +359,7 @@ function invalidValue(aspect: Aspect, misfits: readonly Misfit[]): CatalogError 
   );
 }
 
-/** The result of the first call, for every call; an error is thrown again by the next. */
+/** Returns the result of the first successful call for every call. */
 function parsedOnce(parse: () => unknown): () => unknown {
   let parsed: { readonly value: unknown } | undefined;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Rules of aspects that refer to other entities, as DataHub's aspect validators have them: lifecycle
- * stages, version sets, logical parents, settings of structured properties, prompts of forms.
+ * Rules of aspects that refer to other entities, as in DataHub's aspect validators: lifecycle stages,
+ * version sets, logical parents, settings of structured properties, prompts of forms.
  */
 import equal from "fast-deep-equal";
 import { CatalogError } from "./errors.ts";
@@ -10,10 +10,10 @@ import type { OtherEntities, OthersNeeded } from "./other-entities.ts";
 import { entityTypeOf, nestedUrn } from "./urn.ts";
 
 export interface ReferenceContext {
-  /** Of the entity that has the aspect. */
+  /** Urn of the entity that has the aspect. */
   readonly urn: string;
   readonly previous?: JsonObject | undefined;
-  /** Undefined: other entities are unknown, and nothing about them is checked. */
+  /** Undefined when other entities are unknown; then nothing about them is checked. */
   readonly others?: OtherEntities | undefined;
 }
 
@@ -99,7 +99,7 @@ export const versionSetRule: ReferenceRule = {
   },
 };
 
-/** logicalParent: of a dataset a dataset; of a column, both columns are in their datasets' schemas. */
+/** logicalParent: a dataset for a dataset; for a column, a column, and the schemas have both. */
 export const logicalParentRule: ReferenceRule = {
   needs: {
     types: ["schemaField"],
@@ -113,7 +113,7 @@ export const logicalParentRule: ReferenceRule = {
     if (own === "dataset" && type !== "dataset") {
       return invalid(
         `/parent/destinationUrn: the logical parent of a dataset is a dataset, not "${edge}"`,
-        "Name a dataset; columns have logical parents of their own",
+        "Use the urn of a dataset; columns have their own logical parents",
       );
     }
     if (own !== "schemaField" || type !== "schemaField" || others === undefined) return undefined;
@@ -131,7 +131,7 @@ const datasetOf = (column: string): readonly string[] => {
   return dataset === undefined ? [] : [dataset];
 };
 
-/** Columns of other entities than datasets have no schema to be in. */
+/** True for a column of a dataset; other entities have no schema. */
 function isInSchema(column: string, others: OtherEntities): boolean {
   const [dataset] = datasetOf(column);
   if (dataset === undefined) return true;
@@ -139,12 +139,12 @@ function isInSchema(column: string, others: OtherEntities): boolean {
   return fields.some(({ fieldPath }) => column.endsWith(`${dataset},${fieldPath})`));
 }
 
-/** structuredPropertySettings: a hidden property is shown nowhere, and one property is the badge. */
+/** structuredPropertySettings: a hidden property is shown nowhere; only one property is the badge. */
 export const settingsRule: ReferenceRule = {
   needs: { all: { type: "structuredProperty", keyOf: () => "" } },
   refusal(value, { urn, previous, others }) {
     if (equal(value, previous)) return undefined;
-    // DISPLAYS is the closed list of names.
+    // Safe lookup: DISPLAYS is a closed list.
     const shown = DISPLAYS.filter((name) => value[name] === true);
     if (value.isHidden === true && shown.length > 0) {
       return invalid(
@@ -179,7 +179,7 @@ export const promptsRule: ReferenceRule = {
     if (twice.length > 0) {
       return invalid(
         `/prompts: Prompt IDs must be unique, there are duplicate prompt IDs given: ${listed(twice)}`,
-        "Give each prompt an id of its own",
+        "Use a different id for each prompt",
       );
     }
     const own = new Set(ids.filter((id) => !promptIds(previous).includes(id)));
@@ -189,7 +189,7 @@ export const promptsRule: ReferenceRule = {
       if (taken === undefined) continue;
       return invalid(
         `/prompts: Cannot have duplicate prompt IDs across any form: "${taken}" is a prompt of "${form.urn}"`,
-        "All prompt ids are unique over all forms: give the prompt another id",
+        "Prompt ids must be unique over all forms: use another id",
       );
     }
     return undefined;
@@ -199,18 +199,18 @@ export const promptsRule: ReferenceRule = {
 const promptIds = (form: JsonObject | undefined): readonly string[] =>
   objects(form?.prompts).map(({ id }) => String(id));
 
-/** propertyDefinition: its types exist, and its name in searches is its own. */
+/** propertyDefinition: its types exist, and its search field is unique. */
 export const definitionNeeds: OthersNeeded = {
   types: ["entityType"],
   all: { type: "structuredProperty", keyOf: searchedName },
 };
 
-/** Names in searches have _ for points: `io.acme.tier` and `io.acme_tier` are one. */
+/** Name of the search field, with _ instead of dots: `io.acme.tier` and `io.acme_tier` share one. */
 export function searchedName(urn: string): string {
   return urn.split(":").slice(3).join(":").replaceAll(".", "_");
 }
 
-/** Why a definition cannot be written because of other entities; undefined: it can. */
+/** The error of a definition that other entities exclude; undefined when there is none. */
 export function refusalOfReferences(
   value: JsonObject,
   { urn, previous, others }: ReferenceContext,
@@ -227,7 +227,7 @@ export function refusalOfReferences(
   if (wrong !== undefined) {
     return invalid(
       `/typeQualifier/allowedTypes: "${wrong}" is not an entity type that exists`,
-      "Name entity types by urn, such as urn:li:entityType:datahub.dataset",
+      "Use urns of entity types, such as urn:li:entityType:datahub.dataset",
     );
   }
   if (previous !== undefined) return undefined;

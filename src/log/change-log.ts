@@ -176,14 +176,14 @@ export interface ChangeLog {
   readonly indexState?: SharedArrayBuffer | undefined;
 
   /**
-   * The first revision of a stream that was not taken away by scavenging; 0 where none was. Absent
-   * where scavenged records keep their revisions.
+   * The first revision of a stream that scavenging did not remove; 0 if it removed none. Absent if
+   * scavenged records keep their revisions.
    */
   firstKept?(stream: StreamName): Promise<Revision>;
 
   /**
-   * How often the connection to the store was lost: behind the next one may be another log. Absent
-   * where the log is in a file.
+   * Number of lost connections to the store: the next connection may lead to another log. Absent for a
+   * log in a file.
    */
   disconnections?(): number;
 

@@ -1,10 +1,10 @@
 /**
- * The name of a record: enough to tell whether a log holds that very record, and not another one at
- * its position. A view's checkpoint has the name of the record that it covers last, so that a log
- * which was replaced by an older copy is noticed, also when it has grown since.
+ * The name of a record identifies it in a log, and distinguishes it from another record at the same
+ * position. A view's checkpoint has the name of the last record that it covers. This detects that an
+ * older copy replaced the log, even if the copy has grown since.
  *
- * Scavenging is no mismatch: the hash covers what scavenging keeps, and where a store takes away the
- * beginning of a stream, the nearest record that remains in the stream decides.
+ * Scavenging is no mismatch: the hash covers only data that scavenging keeps. If a store removes the
+ * beginning of a stream, the nearest remaining record of the stream decides.
  */
 import { createHash } from "node:crypto";
 import type { Position, Revision } from "../core/position.ts";
@@ -23,7 +23,7 @@ export interface RecordName {
 /** Hexadecimal digits of a hash. */
 const HASH_DIGITS = 32;
 
-/** As views keep it beside their checkpoint: the JSON text of a RecordName. */
+/** The form that views store with their checkpoint: the JSON text of a RecordName. */
 export function nameOf(record: LogRecord): string {
   const { position, revision, stream } = record;
   return JSON.stringify({ position, revision, hash: hashOf(record), stream });
@@ -31,7 +31,7 @@ export function nameOf(record: LogRecord): string {
 
 export const parseRecordName = (text: string): RecordName => JSON.parse(text) as RecordName;
 
-/** Whether the log holds the record, or held it before it was scavenged. */
+/** True if the log has the record, or had it before it was scavenged. */
 export async function holdsRecord(
   log: Pick<ChangeLog, "readStream" | "firstKept">,
   name: RecordName,
@@ -53,7 +53,7 @@ function hashOf(record: LogRecord): string {
     .slice(0, HASH_DIGITS);
 }
 
-/** What scavenging keeps of an event (scavenged.ts); undefined for a record that cannot be read. */
+/** The data of an event that scavenging keeps (scavenged.ts); undefined for an unreadable record. */
 function keptOf(record: LogRecord): string | undefined {
   const change = readable(decodeRecord, record);
   if (change === undefined) return undefined;

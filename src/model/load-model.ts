@@ -123,14 +123,14 @@ function settle(part: ModelPart, prefix: string, namespace: string): Model {
   };
 }
 
-/** Whether a record or one inside it has a field whose urns must exist. */
+/** True if a record, or a record inside it, has a field whose urns must exist. */
 function requiringRecords(types: ReadonlyMap<string, NamedType>) {
   const known = new Map<string, boolean>();
   const requires = (name: string): boolean => {
     const found = known.get(name);
     if (found !== undefined) return found;
     const type = types.get(name);
-    // A record inside itself adds nothing.
+    // A recursive record adds nothing.
     known.set(name, false);
     const requiring =
       type?.kind === "record" &&

@@ -140,7 +140,7 @@ export interface Model {
    * the configured prefix and namespace. The value must come from JSON.parse.
    */
   check(aspect: Aspect, value: unknown): Checked;
-  /** Whether values of the aspect may have `requiredUrns`. */
+  /** True if values of the aspect may have `requiredUrns`. */
   requiresEntities(aspect: Aspect): boolean;
   /**
    * The fault of a urn of the configured namespace that no new entity may have: an unknown type, or an

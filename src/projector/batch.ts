@@ -26,7 +26,7 @@ export interface Batch<T> {
   readonly failure?: Error | undefined;
   /** Absent where it is of no entity. */
   readonly culprit?: Culprit | undefined;
-  /** The name of the record at a position; undefined where the batch does not hold it. */
+  /** The name of the record at a position; undefined if the batch does not contain it. */
   readonly nameAt?: ((at: Position) => string | undefined) | undefined;
 }
 
@@ -59,7 +59,7 @@ export function decodeBatch(
   return { items, upTo, nameAt };
 }
 
-/** Checkpoints are at the end of a batch, mostly: a name is made when it is asked for. */
+/** Computes names lazily: most checkpoints are at the end of a batch. */
 function namesIn(records: readonly LogRecord[]): Batch<unknown>["nameAt"] {
   let last: { readonly at: Position; readonly name: string } | undefined;
   return (at) => {

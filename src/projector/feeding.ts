@@ -13,7 +13,7 @@ export interface Fed {
   readonly upTo: Position;
   /** Whether its checkpoint is there, too: not where there was nothing to write. */
   readonly moved: boolean;
-  /** Name of the record up to which the view is. */
+  /** Name of the record at the view's checkpoint. */
   readonly record?: string | undefined;
   /** Why it is not further; nothing of the record that is to blame was applied. */
   readonly failure?: Error | undefined;

@@ -1,11 +1,10 @@
 /**
- * Compares views with the log that feeds them. A checkpoint names the record that it covers last;
- * where the log does not hold that record, the log was replaced: by an older copy or by another log.
- * The view then stops, until the right log is back or the view is rebuilt.
+ * Compares views with the log that feeds them. A checkpoint names the last record that it covers. If the
+ * log does not have that record, an older copy or another log has replaced it. The view then stops until
+ * the right log is back or the view is rebuilt.
  *
- * Views are compared at start, once a minute, and after a read of the log failed: then nothing is fed
- * to them before they are. The log is opened for each comparison, so that a file which took the place
- * of the log's file is seen, too.
+ * Views are compared at start, once a minute, and after a failed read of the log; then they apply no
+ * records before the comparison. Each comparison opens the log, so that it also detects a replaced file.
  */
 import { CatalogError } from "../core/errors.ts";
 import { ownCommand } from "../core/own-command.ts";
@@ -20,24 +19,24 @@ export type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "d
 export interface Compared {
   readonly view: View;
   readonly position: Position;
-  /** Name of the record at the position, where this process fed it; its sink knows it else. */
+  /** Name of the record at the position if this process applied it; otherwise the sink has it. */
   readonly record: string | undefined;
-  /** Why it is not of the log that there is. */
+  /** The error if the view does not belong to this log. */
   mismatch: CatalogError | undefined;
-  /** It is to be compared before it is fed. */
+  /** The view must be compared before it applies records. */
   unchecked: boolean;
 }
 
 export interface LogComparison {
-  /** Throws `unavailable` for the first view that is not of the log. */
+  /** Throws `unavailable` for the first view that does not belong to the log. */
   atStart(): Promise<void>;
   /** Begins a comparison when one is due. */
   look(): void;
-  /** The log failed, and may be another one when it is back: views are to be compared before they are fed. */
+  /** To be called after a failure of the log: views are compared again before they apply records. */
   doubt(): void;
-  /** Whether the connection to the log was lost since this was asked: then the same as `doubt`. */
+  /** True if the connection to the log was lost since the last call; then it also calls `doubt`. */
   isInDoubt(): boolean;
-  /** A comparison is due with the next look. */
+  /** Makes a comparison due at the next check. */
   soon(): void;
   /** Resolves when no comparison is under way. */
   settled(): Promise<void>;
@@ -46,13 +45,13 @@ export interface LogComparison {
 interface Parts<F extends Compared> {
   readonly followers: readonly F[];
   readonly log: ComparedLog;
-  /** Opens the log for a comparison; absent: `log` is compared with. */
+  /** Opens the log for a comparison; when absent, `log` is used. */
   readonly openLog: (() => Promise<ComparedLog & Pick<ChangeLog, "close">>) | undefined;
   /** Milliseconds between comparisons. */
   readonly everyMs: number;
-  /** Milliseconds until a comparison that failed is tried again, first and at most. */
+  /** Milliseconds until a failed comparison is retried, first and at most. */
   readonly retryMs: RetryMs;
-  /** The log could not be asked. */
+  /** The log could not be read. */
   readonly onFailure: (follower: F, error: unknown) => void;
   /** Called after each comparison. */
   readonly onCompared: () => void;
@@ -111,7 +110,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
     try {
       await compareAll();
       pauseMs = 0;
-      // A view that stopped reads nothing: only a comparison shows that the right log is back.
+      // A stopped view reads nothing: only a comparison detects that the right log is back.
       const stopped = followers.some(({ mismatch }) => mismatch !== undefined);
       if (stopped) due = performance.now() + Math.min(everyMs, retryMs.max);
     } catch (error) {

@@ -78,7 +78,7 @@ export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
 export interface ProjectorParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections"> &
     HistoryLog;
-  /** Opens the log for a comparison with the views (log-comparison.ts); absent: `log` is compared with. */
+  /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
   readonly openLog?: (() => Promise<ChangeLog>) | undefined;
   /** Milliseconds between comparisons; a minute when absent. */
   readonly compareMs?: number | undefined;
@@ -155,8 +155,8 @@ const COSTLY_TURN = 4;
 const NEAR_PART = 3 / 4;
 
 /**
- * Reads the checkpoints and begins. Rejects when a view cannot tell its own, is ahead of the log, or
- * covers a record that the log does not hold.
+ * Reads the checkpoints and begins. Rejects when a view cannot read its own, is ahead of the log, or
+ * covers a record that the log does not have.
  */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
@@ -332,7 +332,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       const limit = sharing.recordsOf(batchMax, behind);
       const read = await batches.read(after, { limit, end, costly });
       const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
-      // What was read may be of another log than the one before the connection was lost.
+      // After a lost connection, the records may be those of another log.
       if (comparison.isInDoubt()) return false;
       if (read.full && !near) sharing.full();
       batch = read.batch;

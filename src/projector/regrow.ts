@@ -39,7 +39,7 @@ export interface RegrowParts {
 const BATCH_MAX = 5_000;
 
 /**
- * Resolves with the number of records that were read, up to the head as it was at the beginning. When a record
+ * Resolves with the number of records that were read, up to the head at the beginning. When a record
  * cannot be read or projected, or a view cannot take it, rejects with that error, and with the signal's
  * reason when that aborts; views that were
  * grown beside others (Sink.close) are then discarded, others are left as far as they came.

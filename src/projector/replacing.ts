@@ -27,7 +27,7 @@ export interface Replaced {
   position: Position;
   /** What the sink keeps; at most some thousand records without writes behind the position. */
   checkpoint: Position;
-  /** Name of the record at the position; undefined: the sink knows it, if anybody. */
+  /** Name of the record at the position; when undefined, the sink may have it. */
   record: string | undefined;
   failure: Failure | undefined;
   parking: Parking | undefined;

@@ -20,8 +20,8 @@ export interface Sink<W> {
   /**
    * Applies writes in order, then moves the checkpoint to `upTo`, in one transaction where the
    * store has one. `upTo` may lie beyond the last write: records that the view ignores. The
-   * checkpoint keeps `record`, the name of the record at `upTo` (log/record-name.ts); none where it is
-   * not given.
+   * checkpoint stores `record`, the name of the record at `upTo` (log/record-name.ts), or no name when
+   * it is absent.
    */
   apply(writes: readonly W[], upTo: Position, record?: string): Promise<void>;
 
@@ -49,8 +49,8 @@ export interface Sink<W> {
   position(): Promise<Position>;
 
   /**
-   * The name of the record at the checkpoint; undefined for an empty view, and where an earlier
-   * release wrote the checkpoint. Absent where the store keeps none.
+   * The name of the record at the checkpoint; undefined for an empty view, and if an earlier release
+   * wrote the checkpoint. Absent if the store has no names.
    */
   lastRecord?(): Promise<string | undefined>;
 

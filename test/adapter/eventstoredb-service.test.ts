@@ -90,7 +90,7 @@ test("an older copy of the log stops the views while the service runs, and the n
   for (let n = 0; n < 5; n++) {
     await service.client.upsert(tag(`t${n}`), "tagProperties", { name: `t${n}` });
   }
-  // Answered when the view has all that was written.
+  // The response comes when the view has every write.
   const listing = { entity: "tag", start: 0, count: 1 };
   await service.client.call("POST", "/entities?action=listUrns", listing);
 

@@ -148,7 +148,7 @@ describe("an entity's state", () => {
     expect(seen).toEqual(stateAt(0));
   });
 
-  test("that is lost is folded from its stream while the view is behind", async () => {
+  test("an entity without a state is folded from its stream while the view is behind", async () => {
     const behind = createEntityStates({
       reader: { getEntities: () => Promise.reject(new Error("the view is behind")) },
       fold: async () => stateAt(7),

@@ -124,7 +124,7 @@ export function sinkContract<W extends Placed, Row>(
       expect((await rowsOf(place)).length).toBeGreaterThan(0);
     });
 
-    test("keeps the name of the record at its checkpoint, until the next batch or a reset", async () => {
+    test("a sink keeps the name of the record at its checkpoint, until the next batch or a reset", async () => {
       const place = await fresh();
       const sink = await open(place);
       const [first = [], second = []] = [history.slice(0, 3), history.slice(3, 6)];

@@ -36,7 +36,7 @@ describe("a lifecycle stage", () => {
   };
   const value = { removed: false, lifecycleStage: draft };
 
-  test("must be defined and admit the entity's type", () => {
+  test("a lifecycle stage must be defined and admit the entity's type", () => {
     expect(refusal([dataset, "status"], value, { stored })).toBeUndefined();
     expect(refusal([dataset, "status"], { removed: false })).toBeUndefined();
     expect(refusal([dataset, "status"], value)).toContain(
@@ -48,7 +48,7 @@ describe("a lifecycle stage", () => {
     );
   });
 
-  test("stays valid where the entity has it already", () => {
+  test("a lifecycle stage stays valid if the entity already has it", () => {
     expect(refusal([dataset, "status"], value, { previous: value })).toBeUndefined();
   });
 });
@@ -59,7 +59,7 @@ describe("a version", () => {
   const generated = { ...version, versioningScheme: "ALPHANUMERIC_GENERATED_BY_DATAHUB" };
   const at = [dataset, "versionProperties"] as const;
 
-  test("is in a version set of the entity's type and of its scheme", () => {
+  test("a version is in a version set of the entity's type and of its scheme", () => {
     expect(refusal(at, version)).toBeUndefined();
     expect(refusal(at, { ...version, versionSet: "urn:li:versionSet:(s,mlModel)" })).toContain(
       "Version Set specified entity type does not match",
@@ -73,12 +73,12 @@ describe("a version", () => {
     );
   });
 
-  test("has a sort id of eight capital letters where DataHub generates it", () => {
+  test("a sort id that DataHub generates has eight capital letters", () => {
     expect(refusal(at, { ...generated, sortId: "AAAAAAAB" })).toBeUndefined();
     expect(refusal(at, generated)).toContain("Invalid sortID");
   });
 
-  test("set keeps its versioning scheme", () => {
+  test("a version set keeps its versioning scheme", () => {
     const of = [set, "versionSetProperties"] as const;
     expect(refusal(of, version)).toBeUndefined();
     expect(refusal(of, version, { previous: version })).toBeUndefined();
@@ -90,13 +90,13 @@ describe("a logical parent", () => {
   const parent = (destinationUrn: string) => ({ parent: { destinationUrn } });
   const logical = dataset.replace(",t,", ",logical,");
 
-  test("of a dataset is a dataset", () => {
+  test("the logical parent of a dataset is a dataset", () => {
     expect(refusal([dataset, "logicalParent"], parent(logical))).toBeUndefined();
     expect(refusal([dataset, "logicalParent"], {})).toBeUndefined();
     expect(refusal([dataset, "logicalParent"], parent(column("a")))).toContain("is a dataset");
   });
 
-  test("of a column is a column, and the schemas have both", () => {
+  test("the logical parent of a column is a column, and the schemas have both", () => {
     const schema = (fieldPath: string) => ({ schemaMetadata: { fields: [{ fieldPath }] } });
     const stored = { [dataset]: schema("a"), [logical]: schema("b") };
     const at = [column("a"), "logicalParent"] as const;
@@ -112,14 +112,14 @@ describe("settings of a structured property", () => {
   const at = ["urn:li:structuredProperty:tier", "structuredPropertySettings"] as const;
   const badge = { showAsAssetBadge: true };
 
-  test("do not hide and show it", () => {
+  test("the settings of a property cannot both hide and show it", () => {
     expect(refusal(at, { isHidden: true })).toBeUndefined();
     expect(refusal(at, { isHidden: true, showInColumnsTable: true })).toContain(
       'other display location settings are also true: "showInColumnsTable"',
     );
   });
 
-  test("make one property the badge", () => {
+  test("only one property is the badge", () => {
     const other = "urn:li:structuredProperty:other";
     const stored = { [other]: { structuredPropertySettings: badge } };
     expect(refusal(at, badge)).toBeUndefined();
@@ -148,7 +148,7 @@ describe("a definition", () => {
   const value = { qualifiedName: "io.acme.tier" };
   const namesake = "urn:li:structuredProperty:io.acme_tier";
 
-  test("has a search field of its own", () => {
+  test("a definition has a search field of its own", () => {
     const definition = { propertyDefinition: { qualifiedName: "io.acme_tier" } };
     expect(refusal(at, value, { stored: { [at[0]]: definition } })).toBeUndefined();
     expect(refusal(at, value, { stored: { [namesake]: definition } })).toContain(
@@ -159,7 +159,7 @@ describe("a definition", () => {
     expect(refusal(at, value, { stored: { [namesake]: {} } })).toBeUndefined();
   });
 
-  test("allows entity types that exist", () => {
+  test("a definition allows only entity types that exist", () => {
     const type = "urn:li:entityType:datahub.dataset";
     const limited = (...allowedTypes: readonly string[]) => ({
       ...value,

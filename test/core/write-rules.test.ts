@@ -173,7 +173,7 @@ describe("structuredProperties", () => {
   });
   const value = { properties: [property(x), property(y), property(x)] };
 
-  test("need the structured properties that they mention", () => {
+  test("rules need the structured properties that a value mentions", () => {
     expect(othersNeeded("structuredProperties")).toEqual({ types: ["structuredProperty"] });
     expect(othersNeeded("ownership")).toBeUndefined();
   });

@@ -92,7 +92,7 @@ describe("a full disk", () => {
     await endsWell(service, data);
   });
 
-  test("lets the service start read-only after a crash, and writes resume when there is space", {
+  test("the service starts read-only on a full disk after a crash, and accepts writes when there is space", {
     timeout: 150_000,
   }, async ({ skip }) => {
     const made = smallDisk(diskMegabytes);

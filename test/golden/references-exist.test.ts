@@ -38,9 +38,9 @@ async function accepted(...proposals: readonly object[]) {
 describe("a property definition names data types, entity types and platforms that exist", () => {
   const type = "urn:li:dataType:acme.grade";
 
-  test("the built-in ones exist", () => accepted(definition("exist.one")));
+  test("built-in types exist", () => accepted(definition("exist.one")));
 
-  test("an unknown one is rejected with its path, and nothing is written", async () => {
+  test("an unknown type is rejected with its path, and nothing is written", async () => {
     await rejected("ERROR :: /valueType", definition("exist.two", { valueType: type }));
     await rejected(
       "ERROR :: /entityTypes/0",
@@ -60,7 +60,7 @@ describe("a property definition names data types, entity types and platforms tha
     expect(exists.body.value).toBe(false);
   });
 
-  test("one that the request creates exists, whatever the order", async () => {
+  test("a type that the request creates exists, whatever the order", async () => {
     const info = { displayName: "Grade", qualifiedName: "acme.grade" };
     await accepted(
       definition("exist.three", { valueType: type }),
@@ -69,7 +69,7 @@ describe("a property definition names data types, entity types and platforms tha
     await accepted(definition("exist.four", { valueType: type }));
   });
 
-  test("a value of an earlier time may be written again when its type is gone", async () => {
+  test("an older value may be written again after its type was deleted", async () => {
     await service.client.call("POST", "/entities?action=delete", { urn: type });
     await accepted(definition("exist.four", { valueType: type }));
     await rejected("/valueType", definition("exist.five", { valueType: type }));

@@ -1,4 +1,4 @@
-/** Names of records: whether a log holds the record that a view covers last. */
+/** Names of records: they show if a log has the last record that a view covers. */
 import { describe, expect, test } from "vitest";
 import { position, revision } from "../../src/core/position.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
@@ -24,11 +24,11 @@ const logOf = (records: readonly LogRecord[], firstKept?: number) => ({
 const named = (one: LogRecord) => parseRecordName(nameOf(one));
 
 describe("a log holds a record", () => {
-  test("that is where it was, with the same data", async () => {
+  test("a log holds a record at the same position with the same data", async () => {
     expect(await holdsRecord(logOf([record(1), record(2)]), named(record(2)))).toBe(true);
   });
 
-  test("that was scavenged, whose value is gone", async () => {
+  test("a log holds a scavenged record without its value", async () => {
     const event = {
       ...{ urn, entityType: "dataset", aspect: "datasetProfile", changeType: "UPSERT" as const },
       value: '{"timestampMillis":1}',
@@ -44,24 +44,24 @@ describe("a log holds a record", () => {
     expect(await holdsRecord(logOf([replaced]), named(whole))).toBe(false);
   });
 
-  test("that the store took away with the beginning of its stream", async () => {
+  test("a log holds a record that the store removed with the beginning of its stream", async () => {
     expect(await holdsRecord(logOf([record(3)]), named(record(1)))).toBe(true);
     expect(await holdsRecord(logOf([], 2), named(record(1)))).toBe(true);
   });
 });
 
 describe("a log does not hold a record", () => {
-  test("that it never had", async () => {
+  test("a log does not hold a record that it never had", async () => {
     expect(await holdsRecord(logOf([record(1)]), named(record(2)))).toBe(false);
     expect(await holdsRecord(logOf([record(1)], 0), named(record(2)))).toBe(false);
     expect(await holdsRecord(logOf([], 1), named(record(2)))).toBe(false);
   });
 
-  test("in whose place another one is", async () => {
+  test("a log does not hold a record if another one is at its position", async () => {
     expect(await holdsRecord(logOf([record(1), record(2, "other")]), named(record(2)))).toBe(false);
   });
 
-  test("that is at another position", async () => {
+  test("a log does not hold a record that is at another position", async () => {
     const moved = { ...record(2), position: position(7) };
     expect(await holdsRecord(logOf([record(1), moved]), named(record(2)))).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** A log that was replaced stops the views that it did not feed, whenever that is noticed. */
+/** A replaced log stops the views that it did not feed. */
 import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -29,7 +29,7 @@ afterEach(async () => {
   directory[Symbol.dispose]();
 });
 
-/** Appends to the log in a file, which nobody else writes. */
+/** Appends to the log in a file that has no other writer. */
 async function append(path: string, ...texts: readonly string[]): Promise<void> {
   const log = await openSqliteChangeLog({ file: path });
   for (const text of texts) await log.append([entry("some", "any", text)]);
@@ -70,7 +70,7 @@ async function start(view: RecordingView, options: Partial<ProjectorParts> = {})
 const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
 const errorOf = (projector: Projector) => projector.progress().named?.error;
 
-/** The file of another log takes the place of the log's. */
+/** Replaces the file of the log by that of another log. */
 const replaceLog = (by: string): void => {
   cpSync(by, `${by}.copy`);
   renameSync(`${by}.copy`, file);
@@ -84,27 +84,30 @@ describe("a log that is replaced by an older copy", () => {
     { grown: "which ends before the view", more: [] },
     { grown: "which has grown to the view's position since", more: ["other"] },
     { grown: "which has grown past it since", more: ["other", "more", "and more"] },
-  ])("$grown stops the view while it runs, until the newer one is back", async ({ more }) => {
-    await append(file, "one", "two");
-    cpSync(file, backup);
-    await append(backup, ...more);
-    await append(file, "three");
-    const newer = join(directory.path, "newer.sqlite");
-    cpSync(file, newer);
-    const view = namingView();
-    const projector = await start(view);
-    await soon(() => expect(projector.progress().named?.position).toBe(3));
+  ])(
+    "an older copy $grown stops the view while it runs, until the newer one is back",
+    async ({ more }) => {
+      await append(file, "one", "two");
+      cpSync(file, backup);
+      await append(backup, ...more);
+      await append(file, "three");
+      const newer = join(directory.path, "newer.sqlite");
+      cpSync(file, newer);
+      const view = namingView();
+      const projector = await start(view);
+      await soon(() => expect(projector.progress().named?.position).toBe(3));
 
-    replaceLog(backup);
-    await soon(() => expect(errorOf(projector)).toMatch(mismatch));
-    expect(errorOf(projector)).toMatch(recovery);
-    await expect(projector.restore(["urn:li:tag:a"])).rejects.toThrow(mismatch);
+      replaceLog(backup);
+      await soon(() => expect(errorOf(projector)).toMatch(mismatch));
+      expect(errorOf(projector)).toMatch(recovery);
+      await expect(projector.restore(["urn:li:tag:a"])).rejects.toThrow(mismatch);
 
-    replaceLog(newer);
-    await soon(() => expect(errorOf(projector)).toBeUndefined());
-  });
+      replaceLog(newer);
+      await soon(() => expect(errorOf(projector)).toBeUndefined());
+    },
+  );
 
-  test("and has grown past the view since stops the start", async () => {
+  test("an older copy that has grown past the view since stops the start", async () => {
     await append(file, "one", "two");
     cpSync(file, backup);
     await append(backup, "other", "more");
@@ -148,6 +151,6 @@ test("a view is compared before it is fed when the log comes back from a failure
   closing.push(() => reading.close());
   failure = undefined;
   await soon(() => expect(errorOf(projector)).toMatch(mismatch));
-  // The fourth record of the copy was not taken for the one that follows the third.
+  // The view did not apply the fourth record of the copy after its own third record.
   expect(projector.progress().named?.position).toBe(3);
 });

@@ -45,7 +45,7 @@ describe("a view's file", () => {
     reader.close();
   });
 
-  test("of a release that kept no names of records opens, and names records from then on", () => {
+  test("a view of a release without names of records opens, and names records from then on", () => {
     write("a", 2);
     const old = new DatabaseSync(path);
     old.exec("ALTER TABLE view DROP COLUMN record");

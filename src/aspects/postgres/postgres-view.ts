@@ -32,7 +32,7 @@ export interface Edition {
   readonly position: Position;
   readonly turn: number;
   readonly lastEntity: number;
-  /** Name of the record at the position; undefined where none is kept. */
+  /** Name of the record at the position; undefined when the view has none. */
   readonly record: string | undefined;
 }
 
@@ -243,7 +243,7 @@ async function createMetadata(connection: Connection, name: string): Promise<voi
   if (found?.[0] !== "t") await connection.query({ text: `CREATE SCHEMA ${names.schema}` });
   if (found?.[1] !== "t") await connection.query({ text: metadata(names) });
   else if (found[2] !== "t") {
-    // Earlier releases kept no names of records.
+    // Earlier releases did not store names of records.
     await connection.query({ text: `ALTER TABLE ${names.view} ADD COLUMN record text` });
   }
 }

@@ -16,7 +16,7 @@ export interface Checkpoint {
   readonly position: Position;
   /** Id of the log that was told. */
   readonly log: string | undefined;
-  /** Name of the record at the position; undefined where none is kept. */
+  /** Name of the record at the position; undefined when the checkpoint has none. */
   readonly record: string | undefined;
 }
 

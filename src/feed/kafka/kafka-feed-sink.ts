@@ -62,7 +62,7 @@ const ABORT_MS_MAX = 1_000;
 /** After which the brokers end a transaction by themselves. */
 const TRANSACTION_MS_MAX = 60_000;
 
-/** Rejects `unavailable` when Kafka cannot be asked where the feed is. */
+/** Rejects `unavailable` when Kafka cannot be asked for the feed's position. */
 export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEvent>> {
   const address = parseKafkaAddress(feed.url);
   const names = namesOf(address, feed);
@@ -248,7 +248,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  await guarded("cannot be asked where the feed is", () =>
+  await guarded("cannot be asked for the feed's position", () =>
     within(OPEN_MS_MAX, () => onceLoaded(begin, LOADING_MS_MAX)),
   );
 
@@ -278,10 +278,12 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     restore: async () => {},
 
     position: () =>
-      guarded("cannot be asked where the feed is", () => onceLoaded(findPosition, LOADING_MS_MAX)),
+      guarded("cannot be asked for the feed's position", () =>
+        onceLoaded(findPosition, LOADING_MS_MAX),
+      ),
 
     lastRecord: () =>
-      guarded("cannot be asked where the feed is", async () => {
+      guarded("cannot be asked for the feed's position", async () => {
         const checkpoint = await readCheckpoint(client, names.checkpoint);
         return checkpoint?.log === logId ? checkpoint?.record : undefined;
       }),

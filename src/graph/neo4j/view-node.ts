@@ -17,7 +17,7 @@ export interface ViewState {
   readonly log: string | null;
   /** Names the last move of the checkpoint. */
   readonly commit: string | null;
-  /** Name of the record at the position; null where none is kept. */
+  /** Name of the record at the position; null when the view has none. */
   readonly record: string | null;
 }
 

@@ -52,7 +52,7 @@ export interface Connection {
   /** Up to three tries within a deadline; rejects with CatalogError or WrongRevision. */
   retrying<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   serverVersion(): Promise<string>;
-  /** How often a channel to the server broke, or was replaced. */
+  /** Number of channels to the server that broke or were replaced. */
   disconnections(): number;
   close(): Promise<void>;
 }
@@ -70,14 +70,14 @@ interface ClientInside {
   readonly capabilities: Promise<{ readonly serverVersion: string }>;
 }
 
-/** gRPC's channel, as far as it is used here. */
+/** The part of gRPC's channel that is used here. */
 interface Channel {
   getConnectivityState(connect: boolean): number;
   watchConnectivityState(state: number, deadline: number, changed: (error?: Error) => void): void;
   close(): void;
 }
 
-/** gRPC's state of a channel that is connected. */
+/** gRPC's state of a connected channel. */
 const READY = 2;
 
 const TRIES_MAX = 3;
@@ -100,7 +100,7 @@ export function openConnection(connection: string): Connection {
     if (watched !== undefined) disconnections++;
     watched = channel;
     const next = (): void => {
-      // It throws for a channel that was shut down, which is not used again.
+      // Throws for a channel that was shut down, which is not used again.
       const state = channel.getConnectivityState(false);
       channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, (error) => {
         if (error !== undefined || channel !== watched) return;

@@ -71,7 +71,7 @@ function requireWritable(directory: string): void {
   }
 }
 
-/** For messages alone: a full disk may lack it. */
+/** Only for messages: it is missing if the disk is full. */
 function writeHolder(file: string): void {
   try {
     writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });

@@ -45,7 +45,7 @@ export interface ElasticsearchView<Kept> {
    * away: the view then begins anew.
    */
   write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
-  /** Maps fields of a place before a document has them. */
+  /** Maps fields of an index before a document has them. */
   map(place: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
   /** What was written can be found. */
   refresh(): Promise<void>;

@@ -42,7 +42,7 @@ export interface ViewState<Kept> {
   readonly model: string | null;
   readonly log: string | null;
   readonly kept: Kept;
-  /** Name of the record at the position; absent where none is kept. */
+  /** Name of the record at the position; absent when the view has none. */
   readonly record?: string | undefined;
 }
 

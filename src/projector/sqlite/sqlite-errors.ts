@@ -27,10 +27,10 @@ const is = (error: Error, codes: readonly number[]): boolean =>
 export const isSqliteError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 
-/** SQLite needs so much for the index of a write-ahead log. */
+/** Bytes that SQLite needs for the index of a write-ahead log. */
 const INDEX_BYTES = 32 * 1024;
 
-/** Whether SQLite failed because the file system of the file has no space left. */
+/** True if SQLite failed because the file system of the file has no space left. */
 export function diskIsFull(error: unknown, path: string): boolean {
   if (!isSqliteError(error)) return false;
   if (is(error, [SQLITE_FULL])) return true;

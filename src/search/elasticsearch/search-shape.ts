@@ -50,8 +50,8 @@ const fieldMappings = {
 } as const;
 
 /**
- * The mappings of the long lists of an indexed document; undefined where it has none. A server that
- * meets a new field in a document maps each member of its list: 20,000 members take half a minute.
+ * The mappings of the long lists of an indexed document; undefined if it has none. For a new field, a
+ * server maps each member of the list in the document: 20,000 members take half a minute.
  */
 export function longListMappings(
   indexed: Readonly<Record<string, unknown>>,
@@ -72,7 +72,7 @@ export function longListMappings(
 /** Longer lists are mapped before a document has them. */
 const LIST_MAX = 500;
 
-/** Whether an indexed document may have a long list. */
+/** True if an indexed document may have a long list. */
 export const isWide = ({ values, texts }: SearchDocument): boolean =>
   texts.length > LIST_MAX || Object.values(values).some((list) => list.length > LIST_MAX);
 

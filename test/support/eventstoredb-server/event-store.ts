@@ -54,7 +54,7 @@ export interface EventStore {
   tombstone(stream: string, expected: Expected): AppendResult;
   /** Takes truncated events out of $all. */
   scavenge(): void;
-  /** What a backup taken now has. */
+  /** The content of a backup taken now. */
   copy(): EventStore;
   /** A server remembers ids for a while only. */
   forgetIds(): void;

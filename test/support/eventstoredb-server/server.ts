@@ -52,7 +52,7 @@ export interface EventStoreServer {
   /** `esdb://127.0.0.1:…`, with TLS or without as it is served. */
   readonly address: string;
   readonly store: EventStore;
-  /** Another store is served after the next start. */
+  /** Sets the store that is served after the next start. */
   serve(store: EventStore): void;
   readonly faults: AppendFaults & ReadFaults;
   /** Streams whose users are not let in, by the beginning of their names. */
