@@ -6,12 +6,12 @@
  * Proposals are decided in order, each on the outcome of those before it. An entity that comes to
  * be gets its key aspect and its default aspects, the latter only where the proposals left room.
  */
-import equal from "fast-deep-equal";
 import type { AuditStamp, Change, SystemMetadata } from "./change.ts";
 import { NO_RUN_ID } from "./change.ts";
 import { type AspectState, currentAspect, type EntityState } from "./entity-state.ts";
 import { assert, CatalogError } from "./errors.ts";
 import { type Revision, revision } from "./position.ts";
+import { sameJson } from "./same-json.ts";
 
 /** A condition that a proposal sets on the aspect as it is now. */
 export interface Conditions {
@@ -191,7 +191,7 @@ function sameValue(current: AspectState, settled: Settled): boolean {
   if (current.value === settled.text) return true;
   const { length } = current.value;
   if (length !== settled.text.length || length > COMPARED_CHARACTERS_MAX) return false;
-  return equal(JSON.parse(current.value), settled.value);
+  return sameJson(JSON.parse(current.value), settled.value);
 }
 
 /** An entity of which something was told, since its end if it had one, comes to be. */

@@ -3,11 +3,11 @@
  * right. What would make some wrong (another type, fewer values) needs a new `version`; the name that
  * values are found by cannot change at all.
  */
-import equal from "fast-deep-equal";
 import { CatalogError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 import { shown } from "./patch-keys.ts";
 import { allowedBy, cardinalityOf } from "./property-values.ts";
+import { sameJson } from "./same-json.ts";
 
 const VERSION = /^[0-9]{14}$/;
 
@@ -19,7 +19,7 @@ export function refusalOfDefinition(
   value: JsonObject,
   { previous, removed }: { readonly previous: JsonObject | undefined; readonly removed: boolean },
 ): CatalogError | undefined {
-  if (equal(value, previous)) return undefined;
+  if (sameJson(value, previous)) return undefined;
   if (removed) {
     return invalid(
       "Cannot mutate a soft deleted Structured Property Definition",
@@ -63,7 +63,7 @@ function breakIn(value: JsonObject, previous: JsonObject): string | undefined {
   if (allowedBefore === undefined) {
     return "Cannot restrict values that were previously allowed: all were";
   }
-  const gone = allowedBefore.find((one) => !allowed.some((other) => equal(one, other)));
+  const gone = allowedBefore.find((one) => !allowed.some((other) => sameJson(one, other)));
   return gone === undefined
     ? undefined
     : `Cannot restrict values that were previously allowed: ${shown(gone)}`;

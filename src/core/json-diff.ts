@@ -1,5 +1,5 @@
 /** The difference of two JSON values as a JSON Patch (RFC 6902) that makes the second of the first. */
-import equal from "fast-deep-equal";
+import { sameJson } from "./same-json.ts";
 
 export interface JsonDiffOperation {
   readonly op: "add" | "remove" | "replace";
@@ -9,7 +9,7 @@ export interface JsonDiffOperation {
 
 /** Members of lists are compared place by place. */
 export function jsonDiff(before: unknown, after: unknown, path = ""): readonly JsonDiffOperation[] {
-  if (equal(before, after)) return [];
+  if (sameJson(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path);
   if (!isObject(before) || !isObject(after)) return [{ op: "replace", path, value: after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

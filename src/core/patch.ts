@@ -7,7 +7,6 @@
  * is refused, and with it the whole patch. Pure: neither the value nor the patch is changed, and the
  * result shares nothing with them.
  */
-import equal from "fast-deep-equal";
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import { createPatchDocument, type PatchDocument, setOwn } from "./patch-document.ts";
@@ -15,6 +14,8 @@ import { type ArrayRules, arrayRules, type PatchRules, shown } from "./patch-key
 import { depthMax, type Operation, type Path, parseOperations } from "./patch-parse.ts";
 
 export type { PatchRules } from "./patch-keys.ts";
+
+import { sameJson } from "./same-json.ts";
 
 /** A patch whose form is right, ready for any value of its aspect. */
 export interface Patch {
@@ -120,9 +121,9 @@ function move(document: PatchDocument, from: Path, path: Path): void {
 function checkTest(document: PatchDocument, path: Path, expected: unknown): void {
   const found = document.locate(path.segments, false)?.read();
   // Aspects keep no nulls: a field that is null and one that is absent are the same.
-  if (equal(found ?? null, expected)) return;
+  if (sameJson(found ?? null, expected)) return;
   // A group of one may be told as that one.
-  if (Array.isArray(found) && found.length === 1 && equal(found[0], expected)) return;
+  if (Array.isArray(found) && found.length === 1 && sameJson(found[0], expected)) return;
   throw new CatalogError(
     "invalid",
     `the test failed: there is ${found === undefined ? "nothing" : shown(found)}, not ${shown(expected)}`,

@@ -3,11 +3,11 @@
  * may be, of what type, and which. What an entity has already is not held against a write, so that
  * telling it again, or patching another property, goes on after a definition has changed.
  */
-import equal from "fast-deep-equal";
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import { listed } from "./listed.ts";
 import { shown } from "./patch-keys.ts";
+import { sameJson } from "./same-json.ts";
 import { entityTypeOf, isUrn } from "./urn.ts";
 
 /** A structured property as a write finds it. */
@@ -38,10 +38,10 @@ export function refusalOfValues(
   const known = Map.groupBy(before, urnOf);
   for (const [urn, entries] of Map.groupBy(properties, urnOf)) {
     const earlier = known.get(urn) ?? [];
-    if (equal(entries, earlier)) continue;
+    if (sameJson(entries, earlier)) continue;
     const sources = new Set(entries.map(patched ? sourceOf : () => ""));
     if (sources.size < entries.length) return severalEntries(urn, entries.length);
-    const added = entries.filter((entry) => !earlier.some((one) => equal(one, entry)));
+    const added = entries.filter((entry) => !earlier.some((one) => sameJson(one, entry)));
     const definition = definitionOf(urn);
     if (added.length === 0 || definition === undefined) continue;
     if (earlier.length > 0 && definition.value?.immutable === true) {
@@ -152,7 +152,7 @@ function misfitOfUrn(text: string, { typeQualifier }: JsonObject): Misfit | unde
 
 function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefined {
   const allowed = allowedBy(definition);
-  if (allowed === undefined || allowed.some((one) => equal(one, value))) return undefined;
+  if (allowed === undefined || allowed.some((one) => sameJson(one, value))) return undefined;
   const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));
   return {
     what: `should be one of ${listed(texts)}`,

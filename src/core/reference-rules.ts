@@ -2,11 +2,11 @@
  * Rules of aspects that refer to other entities, as in DataHub's aspect validators: lifecycle stages,
  * version sets, logical parents, settings of structured properties, prompts of forms.
  */
-import equal from "fast-deep-equal";
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import { listed } from "./listed.ts";
 import type { OtherEntities, OthersNeeded } from "./other-entities.ts";
+import { sameJson } from "./same-json.ts";
 import { entityTypeOf, nestedUrn } from "./urn.ts";
 
 export interface ReferenceContext {
@@ -60,7 +60,7 @@ const STAGE_INFO = "lifecycleStageTypeInfo";
 export const versionRule: ReferenceRule = {
   needs: { types: ["versionSet"] },
   refusal(value, { urn, previous, others }) {
-    if (equal(value, previous)) return undefined;
+    if (sameJson(value, previous)) return undefined;
     const { versionSet, versioningScheme: scheme, sortId } = value;
     const set = String(versionSet);
     // urn:li:versionSet:(id,entity type)
@@ -143,7 +143,7 @@ function isInSchema(column: string, others: OtherEntities): boolean {
 export const settingsRule: ReferenceRule = {
   needs: { all: { type: "structuredProperty", keyOf: () => "" } },
   refusal(value, { urn, previous, others }) {
-    if (equal(value, previous)) return undefined;
+    if (sameJson(value, previous)) return undefined;
     // Safe lookup: DISPLAYS is a closed list.
     const shown = DISPLAYS.filter((name) => value[name] === true);
     if (value.isHidden === true && shown.length > 0) {
@@ -173,7 +173,7 @@ const DISPLAYS: readonly string[] = [
 export const promptsRule: ReferenceRule = {
   needs: { all: { type: "form", keyOf: () => "" } },
   refusal(value, { urn, previous, others }) {
-    if (equal(value, previous)) return undefined;
+    if (sameJson(value, previous)) return undefined;
     const ids = promptIds(value);
     const twice = ids.filter((id, i) => ids.indexOf(id) < i && !promptIds(previous).includes(id));
     if (twice.length > 0) {
@@ -215,7 +215,7 @@ export function refusalOfReferences(
   value: JsonObject,
   { urn, previous, others }: ReferenceContext,
 ): CatalogError | undefined {
-  if (others === undefined || equal(value, previous)) return undefined;
+  if (others === undefined || sameJson(value, previous)) return undefined;
   const qualifier = jsonObject(value.typeQualifier) ? value.typeQualifier : {};
   const before = jsonObject(previous?.typeQualifier) ? previous.typeQualifier : {};
   const added = texts(qualifier.allowedTypes).filter(

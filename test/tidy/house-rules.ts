@@ -7,7 +7,7 @@
 
 /** What the files of a room may import beside each other; the longest key that fits a file counts. */
 export const directions: Readonly<Record<string, readonly string[]>> = {
-  "src/core/": ["fast-deep-equal", "fastest-levenshtein"],
+  "src/core/": ["fastest-levenshtein"],
   "projections/": [
     "src/core/",
     "type src/aspects/aspect-table.ts",
