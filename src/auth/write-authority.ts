@@ -8,7 +8,7 @@
  */
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { jsonObject } from "../core/json.ts";
+import { jsonObject, parsedValue } from "../core/json.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Authority, Grounds } from "./authority.ts";
@@ -142,7 +142,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
    * there is now: what there will be when it is written might be another.
    */
   function toldBy({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
-    const told = parsed(aspect?.value);
+    const told = parsedValue(aspect?.value);
     if (changeType === "PATCH") {
       const patch = parsePatch(told, patchRules, aspectName);
       return applyPatch(before, patch, { time: 0, actor: systemActor });
@@ -239,14 +239,4 @@ function tagsOf(all: readonly Tagged[], namespace: string): ReadonlySet<string> 
     }
   }
   return found;
-}
-
-/** Undefined for text that is not JSON: the catalog refuses it. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
 }

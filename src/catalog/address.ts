@@ -21,6 +21,8 @@ export interface Addresses {
   writable(urn: string): Address;
   /** For reading. An entity type that the model has not is `not_found`. */
   known(urn: string): Address;
+  /** True for a urn of the configured namespace whose entity type the model has. */
+  isKnown(urn: string): boolean;
   /**
    * Checks the urn of a new entity. Throws `malformed` for forms that only older entities may have: a
    * comma in a name, a tag as data platform.
@@ -58,6 +60,14 @@ export function createAddresses(
   return {
     writable: (text) => addressed(text, "invalid"),
     known: (text) => addressed(text, "not_found"),
+    isKnown(urn) {
+      try {
+        return addressed(urn, "not_found").urn === urn;
+      } catch (error) {
+        if (error instanceof CatalogError) return false;
+        throw error;
+      }
+    },
     checkNew(urn) {
       const fault = model.faultOfUrn(urn);
       if (fault === undefined) return;

@@ -28,7 +28,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly edges: StatedEdges;
-  readonly addresses: Pick<Addresses, "known">;
+  readonly addresses: Pick<Addresses, "isKnown">;
   readonly ingestion: Pick<Ingestion, "undo">;
 }
 
@@ -81,26 +81,19 @@ export function createRestoreEdges(
       const decided = { revision, intents, events: [], eventRevisions: new Map() };
       if ((await ingestion.undo(urn, decided, {})) !== undefined) return intents.length;
     }
-    throw new CatalogError("conflict", `other writers changed "${urn}" ${attemptsMax} times`, {
+    throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
       hint: "Send the request again: edges restored so far stay restored",
     });
-  }
-
-  /** An entity of a type that the model lacks cannot be written. */
-  function isWritable(urn: string): boolean {
-    try {
-      return addresses.known(urn).urn === urn;
-    } catch (error) {
-      if (error instanceof CatalogError) return false;
-      throw error;
-    }
   }
 
   return async (urns) => {
     const removals = await log.listStreams(edges.removalsPrefix, { limit: 1 });
     if (removals.length === 0) return 0;
     let count = 0;
-    for (const urn of urns) if (isWritable(urn)) count += await restore(urn);
+    for (const urn of urns) {
+      // An entity of a type that the model lacks cannot be written.
+      if (addresses.isKnown(urn)) count += await restore(urn);
+    }
     return count;
   };
 }

@@ -63,20 +63,10 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const told = new Map<string, boolean>();
     for await (const { position, urn, timeseries } of records) {
       if (position > upTo) break;
-      if (urn === "" || !isKnown(urn)) continue;
+      if (urn === "" || !addresses.isKnown(urn)) continue;
       told.set(urn, timeseries || (told.get(urn) ?? false));
     }
     return told;
-  }
-
-  /** What the model has no type for cannot be written. */
-  function isKnown(urn: string): boolean {
-    try {
-      return addresses.known(urn).urn === urn;
-    } catch (error) {
-      if (error instanceof CatalogError) return false;
-      throw error;
-    }
   }
 
   async function undo(
@@ -146,7 +136,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   /** Where a client tells of its runs, it is told there, too, what becomes of this one. */
   async function tellExecution(runId: string, status: string, caller: Caller): Promise<void> {
     const urn = executionOf(runId, namespace);
-    if (!isKnown(urn)) return;
+    if (!addresses.isKnown(urn)) return;
     const [state] = await states.read([urn]);
     const result = state && currentAspect(state, "dataHubExecutionRequestResult")?.value;
     if (result === undefined) return;

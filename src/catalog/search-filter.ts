@@ -14,6 +14,7 @@ import {
 } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import { ownValue } from "../core/own-value.ts";
+import { shortened } from "../core/shortened.ts";
 import type { Condition } from "../search/search.ts";
 import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
@@ -164,10 +165,14 @@ function wantedBy(criteria: readonly CheckedCriterion[], fields: SearchFields): 
 
 /** Asked for a field that no entity type has. */
 export function unknownField(field: string, fields: SearchFields): CatalogError {
-  return new CatalogError("malformed", `no entity type has a searchable field "${shown(field)}"`, {
-    hint:
-      nearest(plainField(field), fields.names()) ?? "The model says which fields are searchable",
-  });
+  return new CatalogError(
+    "malformed",
+    `no entity type has a searchable field "${shortened(field)}"`,
+    {
+      hint:
+        nearest(plainField(field), fields.names()) ?? "The model says which fields are searchable",
+    },
+  );
 }
 
 const kindNames: Readonly<Record<string, string>> = {
@@ -187,9 +192,7 @@ function misfitOf(
   const what = kinds.map((kind) => ownValue(kindNames, kind) ?? "text").join(" or ");
   return new CatalogError(
     "malformed",
-    `"${shown(text)}" is no value of the field "${shown(field)}"`,
+    `"${shortened(text)}" is no value of the field "${shortened(field)}"`,
     { hint: `Its values are ${what}` },
   );
 }
-
-const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

@@ -3,7 +3,6 @@
  * page. Entities whose status says removed, or that are in a stage which hides them, and members of a
  * version set that are not its latest, are left out unless the request says otherwise.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { isLaterSlice } from "../core/slice-options.ts";
@@ -17,6 +16,7 @@ import {
   type SortBy,
 } from "../search/search.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
+import { inSlices } from "./in-slices.ts";
 import type { FieldsOf } from "./property-fields.ts";
 import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
@@ -56,8 +56,6 @@ const startMax = 10_000;
 /** Hits of a page when the request does not say, or asks for more than there may be. */
 const countDefault = 5_000;
 const sortsMax = 10;
-/** Other requests run after this much work on the hits of a page. */
-const sliceMs = 10;
 
 /** A request, understood: what it asks of the store, and how its answer is told. */
 export interface SearchPlan {
@@ -65,7 +63,7 @@ export interface SearchPlan {
   readonly sort: readonly SortBy[];
   readonly facets: FacetPlan;
   readonly everything: boolean;
-  /** Lets other requests run in between: the matches of a wide table take some time. */
+  /** Works in slices, because the matches of a wide table take some time. */
   readonly hitsOf: (answer: SearchAnswer) => Promise<readonly SearchHit[]>;
 }
 
@@ -109,18 +107,10 @@ export async function planSearch(
       own: options.ownFacets === true,
     }),
     everything: query.everything,
-    async hitsOf({ hits }) {
-      const found: SearchHit[] = [];
-      let since = performance.now();
-      for (const { document, score } of hits) {
-        if (performance.now() - since > sliceMs) {
-          await turn();
-          since = performance.now();
-        }
-        found.push({ urn: document.urn, score, ...matchesOf(document) });
-      }
-      return found;
-    },
+    hitsOf: ({ hits }) =>
+      inSlices(hits, ({ document, score }) => ({
+        ...{ urn: document.urn, score, ...matchesOf(document) },
+      })),
   };
 }
 

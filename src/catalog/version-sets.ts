@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { type JsonObject, jsonObject } from "../core/json.ts";
+import { type JsonObject, jsonObject, parsedValue } from "../core/json.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Proposal } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
@@ -116,23 +116,13 @@ function concernsVersions(proposals: readonly Proposal[], namespace: string): bo
 /** The version that a proposal writes; undefined unless it writes a whole `versionProperties`. */
 function versionIn({ entityUrn, aspectName, changeType, aspect }: Proposal, namespace: string) {
   if (aspectName !== VERSION || changeType === "DELETE" || changeType === "PATCH") return undefined;
-  const value = parsed(aspect?.value);
+  const value = parsedValue(aspect?.value);
   if (typeof entityUrn !== "string" || !jsonObject(value)) return undefined;
   const { versionSet, sortId } = value;
   if (typeof versionSet !== "string" || typeof sortId !== "string") return undefined;
   const set = withNamespace(versionSet, namespace);
   if (entityTypeOf(set) !== "versionSet") return undefined;
   return { urn: withNamespace(entityUrn, namespace), set, sortId, value };
-}
-
-/** The value of a proposal; undefined for invalid JSON, which validation rejects later. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Clears the flag of versions that a later proposal of the same request replaced as the latest. */

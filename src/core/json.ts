@@ -3,3 +3,16 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const jsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * The value of a proposal, which is JSON text or the parsed value itself; undefined for invalid JSON,
+ * which validation rejects later.
+ */
+export function parsedValue(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}

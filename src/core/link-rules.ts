@@ -6,9 +6,9 @@
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
+import { shortened } from "./shortened.ts";
 
 const SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
-const shownLengthMax = 120;
 
 /** A picture may be an asset of the web app: `assets/platforms/default_avatar.png`. */
 const ASSET = /^\/?assets\//;
@@ -28,10 +28,9 @@ export function refusalOfLinks(
   for (const { path, url } of linksOf(value)) {
     const fault = before.has(url) ? undefined : faultOfLink(url);
     if (fault === undefined) continue;
-    const shown = url.length > shownLengthMax ? `${url.slice(0, shownLengthMax)}…` : url;
     return new CatalogError(
       "invalid",
-      `aspect "${aspect}", ${path}: link "${shown}": ${fault.what}`,
+      `aspect "${aspect}", ${path}: link "${shortened(url)}": ${fault.what}`,
       {
         hint: fault.hint,
       },

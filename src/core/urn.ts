@@ -7,6 +7,7 @@
  * accept names with commas, which writes reject (model/urn-check.ts).
  */
 import { CatalogError } from "./errors.ts";
+import { shortened } from "./shortened.ts";
 
 export interface Urn {
   readonly namespace: string;
@@ -39,27 +40,25 @@ const NESTED = /(?<![^(,:])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0
 export const HALF =
   "A surrogate such as \\ud800 stands for a character only together with its other half";
 
-const shown = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
-
 /** Throws `malformed` with the urn and what is wrong with it. */
 export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Urn {
   const match = SHAPE.exec(text);
   if (match === null || text !== text.trim()) {
-    throw new CatalogError("malformed", `"${shown(text)}" is not a urn`, {
+    throw new CatalogError("malformed", `"${shortened(text)}" is not a urn`, {
       hint: "A urn looks like urn:li:corpuser:jdoe or urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)",
     });
   }
   if (!text.isWellFormed()) {
     throw new CatalogError(
       "malformed",
-      `urn ${JSON.stringify(shown(text))} holds half a character`,
+      `urn ${JSON.stringify(shortened(text))} holds half a character`,
       { hint: HALF },
     );
   }
   const bad = FORBIDDEN.exec(text);
   if (bad !== null) {
     const code = bad[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-    throw new CatalogError("malformed", `urn "${shown(text)}" holds the character U+${code}`, {
+    throw new CatalogError("malformed", `urn "${shortened(text)}" holds the character U+${code}`, {
       hint: "Control characters and U+241F cannot be part of a urn",
     });
   }
@@ -71,7 +70,7 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
     if (bytes > max) {
       throw new CatalogError(
         "malformed",
-        `urn "${shown(text)}" has ${bytes} bytes of at most ${max}`,
+        `urn "${shortened(text)}" has ${bytes} bytes of at most ${max}`,
       );
     }
   }
@@ -132,7 +131,7 @@ export function wrongPartCount(
   const names = parts.map(({ name }) => name).join(",");
   return new CatalogError(
     "malformed",
-    `urn "${shown(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${names})`,
+    `urn "${shortened(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${names})`,
     found > parts.length ? { hint: "Write a comma inside a part as %2C" } : {},
   );
 }

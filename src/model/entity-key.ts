@@ -3,11 +3,9 @@
  * key, by position. A field that may be absent is empty in the urn.
  */
 import { CatalogError } from "../core/errors.ts";
+import { shortened } from "../core/shortened.ts";
 import { joinId, parseUrn, splitId } from "../core/urn.ts";
 import type { Entity, EntityKeyPart } from "./model.ts";
-
-/** Longer urns and parts are cut in messages. */
-const shownLengthMax = 120;
 
 /**
  * The value of the key aspect of a urn that is of this entity's type, fields in urn order. Throws
@@ -55,18 +53,26 @@ export function urnOfKey(entity: Entity, key: unknown, namespace: string): strin
   // Safe lookup: the model names the parts, and `back` has each of them.
   const lost = entity.keyParts.find(({ name }, i) => (back[name] ?? "") !== values[i]);
   if (lost !== undefined) {
-    throw new CatalogError("invalid", `urn "${cut(urn)}" would not give back its "${lost.name}"`, {
-      hint: `Leave commas and unpaired parentheses out of "${lost.name}"`,
-    });
+    throw new CatalogError(
+      "invalid",
+      `urn "${shortened(urn)}" would not give back its "${lost.name}"`,
+      {
+        hint: `Leave commas and unpaired parentheses out of "${lost.name}"`,
+      },
+    );
   }
   return urn;
 }
 
 function checkPart({ name, kind, symbols }: EntityKeyPart, value: string, urn: string): void {
   if (kind === "enum" && !symbols.includes(value)) {
-    throw new CatalogError("invalid", `urn "${cut(urn)}" has the ${name} "${cut(value)}"`, {
-      hint: `The ${name} is one of ${symbols.join(", ")}`,
-    });
+    throw new CatalogError(
+      "invalid",
+      `urn "${shortened(urn)}" has the ${name} "${shortened(value)}"`,
+      {
+        hint: `The ${name} is one of ${symbols.join(", ")}`,
+      },
+    );
   }
   if (kind === "urn") checkNested(name, value, urn);
 }
@@ -76,13 +82,10 @@ function checkNested(name: string, value: string, urn: string): void {
     parseUrn(value, unlimited);
   } catch (cause) {
     if (!(cause instanceof CatalogError)) throw cause;
-    const message = `urn "${cut(urn)}" has the ${name} "${cut(value)}", which is not a urn`;
+    const message = `urn "${shortened(urn)}" has the ${name} "${shortened(value)}", which is not a urn`;
     throw new CatalogError("malformed", message, {
       hint: `The ${name} is a urn itself, such as urn:li:dataPlatform:hive`,
       cause,
     });
   }
 }
-
-const cut = (text: string): string =>
-  text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;

@@ -5,12 +5,11 @@
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */
 import type { ErrorObject } from "ajv";
+import { shortened } from "../core/shortened.ts";
 import { toldNumber } from "../core/told-number.ts";
 import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
 import type { Misfit, WrongUrn } from "./model.ts";
 
-/** Longer values are cut in the message. */
-const shownLengthMax = 120;
 /** A path holds keys of maps, which are as long as the sender likes. */
 const pathLengthMax = 500;
 
@@ -34,12 +33,12 @@ export function misfitsOf(errors: readonly ErrorObject[]): readonly Misfit[] {
 /** The validation errors of urns, in DataHub's words: the first misfitsMax. */
 export const misfitsOfUrns = (wrong: readonly WrongUrn[]): readonly Misfit[] =>
   wrong.slice(0, misfitsMax).map(({ urn, path, fault, expected }) => ({
-    path: cut(path, pathLengthMax),
-    message: `"Provided urn ${cut(urn)}" is invalid: ${fault}: expected ${expected}`,
+    path: shortened(path, pathLengthMax),
+    message: `"Provided urn ${shortened(urn)}" is invalid: ${fault}: expected ${expected}`,
   }));
 
 function pathOf({ keyword, instancePath, params }: ErrorObject): string {
-  const path = cut(instancePath, pathLengthMax);
+  const path = shortened(instancePath, pathLengthMax);
   return keyword === "required" ? `${path}/${params.missingProperty}` : path;
 }
 
@@ -60,7 +59,7 @@ function finding({ keyword, params, data }: ErrorObject, schema: Schema): string
       return `${found} is out of range for ${schema.expects?.type}${expected(schema.expects)}`;
     case "urn":
       if (typeof data === "string" && !data.isWellFormed()) {
-        return `${JSON.stringify(cut(data))} holds half a character${expected(schema.expects)}`;
+        return `${JSON.stringify(shortened(data))} holds half a character${expected(schema.expects)}`;
       }
       return `${found} cannot be coerced to Urn${expected(schema.expects)}`;
     default:
@@ -76,11 +75,8 @@ function shown(value: unknown): string {
   if (typeof value === "object" && value !== null) {
     const keys = Object.keys(value);
     if (keys.length === 0) return "{}";
-    return `{${cut(keys.slice(0, 3).join(", "))}${keys.length > 3 ? ", …" : ""}}`;
+    return `{${shortened(keys.slice(0, 3).join(", "))}${keys.length > 3 ? ", …" : ""}}`;
   }
-  if (typeof value === "string") return `"${cut(value)}"`;
+  if (typeof value === "string") return `"${shortened(value)}"`;
   return typeof value === "number" ? toldNumber(value) : String(value);
 }
-
-const cut = (text: string, lengthMax = shownLengthMax): string =>
-  text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;

@@ -6,6 +6,7 @@
  * Only the others are split into parts, which costs twenty times as much.
  */
 import { CatalogError } from "../core/errors.ts";
+import { shortened } from "../core/shortened.ts";
 import { commasOutside, wrongPartCount } from "../core/urn.ts";
 import { keyValue } from "./entity-key.ts";
 import type { Entity, EntityKeyPart, Field } from "./model.ts";
@@ -17,7 +18,6 @@ export type UrnChecks = (rule: UrnRule) => (urn: string) => string | undefined;
 /** Levels: schemaField, dataset, dataPlatform, and one more for other models. */
 const nestingMax = 4;
 const patternNestingMax = 2;
-const shownLengthMax = 120;
 
 /** Key records allow any urn as platform; DataHub's urn classes (DatasetUrn, MLModelUrn, …) do not. */
 const PLATFORM: UrnRule = { types: ["dataPlatform"] };
@@ -42,14 +42,14 @@ export function createUrnChecks(
     const type = urn.slice(prefix.length, end);
     const { types, strict = false } = rule;
     if (types !== undefined && !types.includes(type)) {
-      return `entity type "${shown(type)}" is not allowed here`;
+      return `entity type "${shortened(type)}" is not allowed here`;
     }
     // Without a restriction, the entity type matches in any letter case, as in DataHub.
     const entity = entities.get(type) ?? byLowerName.get(type.toLowerCase());
     if (entity === undefined) {
       // A typed urn may have a type that the model lacks ("DatasetFieldUrn"); stamps refer to users.
       return types === undefined && type !== "corpuser"
-        ? `"${shown(type)}" is not an entity type of the model`
+        ? `"${shortened(type)}" is not an entity type of the model`
         : undefined;
     }
     const [part] = entity.keyParts;
@@ -81,7 +81,7 @@ export function createUrnChecks(
           part.kind === "urn"
             ? faultOf(value, nestedRule(part.name, field), depth + 1)
             : strict && strictFault(value);
-        if (fault) return `its ${part.name} is "${shown(value)}": ${fault}`;
+        if (fault) return `its ${part.name} is "${shortened(value)}": ${fault}`;
       }
       return undefined;
     } catch (error) {
@@ -132,6 +132,3 @@ function strictFault(value: string): string | undefined {
   if (!/[(),]/.test(value) || /%28|%29/.test(value)) return undefined;
   return "it contains a parenthesis or a comma. Write %28, %29 or %2C";
 }
-
-const shown = (text: string): string =>
-  text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;

@@ -1,10 +1,9 @@
 /** The hosts that a request may name, and requests with an ambiguous target or end. */
-import { once } from "node:events";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHostRule } from "../../src/http/host-check.ts";
 import { runningService } from "../support/running-service.ts";
-import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { exchangeWith, openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 
 describe("on a loopback bind", () => {
   const rule = createHostRule({ loopback: true, allowed: ["Annals.Example.org", "2001:DB8::7"] });
@@ -43,19 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => door.app.close());
 
-/** Sends a request as it is written, and reads until the service closes the connection. */
-async function exchange(request: string) {
-  const { port } = door.app.server.address() as AddressInfo;
-  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
-  let text = "";
-  socket.on("data", (more) => {
-    text += more;
-  });
-  socket.write(request);
-  await once(socket, "close");
-  const [head = "", body = ""] = text.split("\r\n\r\n");
-  return { status: Number(head.split(" ")[1]), head, body };
-}
+const exchange = (request: string) => exchangeWith(door, request);
 
 describe("a request for a foreign host", () => {
   test.each([

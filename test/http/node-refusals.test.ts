@@ -1,8 +1,6 @@
 /** What node would refuse by itself is refused in the form that everything else is. */
-import { once } from "node:events";
-import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { exchangeWith, openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 
 let door: TestDoor;
 beforeAll(async () => {
@@ -11,19 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => door.app.close());
 
-/** Sends a request as it is written; its answer, taken apart. */
-async function exchange(request: string) {
-  const { port } = door.app.server.address() as AddressInfo;
-  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
-  let text = "";
-  socket.on("data", (more) => {
-    text += more;
-  });
-  socket.write(request);
-  await once(socket, "close");
-  const [head = "", body = ""] = text.split("\r\n\r\n");
-  return { status: Number(head.split(" ")[1]), head, body };
-}
+const exchange = (request: string) => exchangeWith(door, request);
 
 const POST = "POST /entities?action=exists HTTP/1.1\r\nConnection: close\r\nContent-Length: 22\r\n";
 const BODY = '{"urn":"urn:li:tag:a"}';

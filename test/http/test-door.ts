@@ -1,4 +1,6 @@
 /** A door on a recording catalog, as most tests here want it. */
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
 import type { DoorMetrics } from "../../src/http/observed-requests.ts";
@@ -62,7 +64,21 @@ export function openTestDoor(
   return { app, catalog, operations, log, observed };
 }
 
-/** An error body, without saying more of its message than the test wants to. */
+/** Sends a request as it is written, and reads until the service closes the connection. */
+export async function exchangeWith({ app }: TestDoor, request: string) {
+  const { port } = app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
+  let text = "";
+  socket.on("data", (more) => {
+    text += more;
+  });
+  socket.write(request);
+  await once(socket, "close");
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  return { status: Number(head.split(" ")[1]), head, body };
+}
+
+/** An error body with the expected message. */
 export const refusal = (status: number, code: string, message: unknown): object => ({
   status,
   message,
