@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../core/json.ts";
+import { VERSIONING_SCHEME } from "../core/reference-rules.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Proposal } from "./catalog.ts";
 import type { EntityStates } from "./entity-states.ts";
@@ -77,7 +78,7 @@ export function withVersionSets({ ingestion, states, namespace }: Dependencies):
       if (isLatest) {
         set.changed ||= set.latest?.urn !== urn;
         set.latest = { urn, sortId };
-        set.scheme = value.versioningScheme;
+        set.scheme = value.versioningScheme ?? VERSIONING_SCHEME;
       }
       decided.push({ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest } } });
     }

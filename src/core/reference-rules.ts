@@ -61,7 +61,7 @@ export const versionRule: ReferenceRule = {
   needs: { types: ["versionSet"] },
   refusal(value, { urn, previous, others }) {
     if (sameJson(value, previous)) return undefined;
-    const { versionSet, versioningScheme: scheme, sortId } = value;
+    const { versionSet, versioningScheme: scheme = VERSIONING_SCHEME, sortId } = value;
     const set = String(versionSet);
     // urn:li:versionSet:(id,entity type)
     const expected = set.slice(set.lastIndexOf(",") + 1, -1);
@@ -86,6 +86,8 @@ export const versionRule: ReferenceRule = {
   },
 };
 const SET_PROPERTIES = "versionSetProperties";
+/** The model's default of `versioningScheme`, which a stored version may leave out. */
+export const VERSIONING_SCHEME = "LEXICOGRAPHIC_STRING";
 const GENERATED = "ALPHANUMERIC_GENERATED_BY_DATAHUB";
 
 /** versionSetProperties: the versioning scheme never changes. */

@@ -73,6 +73,16 @@ describe("a version", () => {
     );
   });
 
+  test("without a versioning scheme has that of the model's default", () => {
+    const { versioningScheme, ...unstated } = version;
+    const lexicographic = { [set]: { versionSetProperties: { versioningScheme } } };
+    expect(refusal(at, unstated, { stored: lexicographic })).toBeUndefined();
+    const other = { versioningScheme: generated.versioningScheme };
+    expect(refusal(at, unstated, { stored: { [set]: { versionSetProperties: other } } })).toContain(
+      'Versioning Scheme does not match Version Set properties: "LEXICOGRAPHIC_STRING"',
+    );
+  });
+
   test("a sort id that DataHub generates has eight capital letters", () => {
     expect(refusal(at, { ...generated, sortId: "AAAAAAAB" })).toBeUndefined();
     expect(refusal(at, generated)).toContain("Invalid sortID");

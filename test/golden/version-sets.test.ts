@@ -75,6 +75,16 @@ test("concurrent versions of one set leave exactly one latest", async () => {
   expect(latest.at(-1)).toBe(true);
 });
 
+test("a version without a scheme gives its set the default of the model", async () => {
+  const [set, first, second] = [nextSet(), dataset("plain"), dataset("next")];
+  const { versioningScheme: scheme, ...unstated } = version(set, "a");
+  await ingest(proposal(first, "versionProperties", unstated));
+  expect(await setOf(set)).toMatchObject({ latest: first, versioningScheme: scheme });
+  await ingest(proposal(second, "versionProperties", { ...unstated, sortId: "b" }));
+  expect(await setOf(set)).toMatchObject({ latest: second, versioningScheme: scheme });
+  expect(await Promise.all([first, second].map(isLatest))).toEqual([false, true]);
+});
+
 test("OpenAPI writes also update the version set", async () => {
   const [set, urn] = [nextSet(), dataset("openapi")];
   const reply = await service.client.call("POST", "/openapi/v3/entity/dataset?async=false", [
