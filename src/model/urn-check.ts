@@ -19,9 +19,6 @@ export type UrnChecks = (rule: UrnRule) => (urn: string) => string | undefined;
 const nestingMax = 4;
 const patternNestingMax = 2;
 
-/** Key records allow any urn as platform; DataHub's urn classes (DatasetUrn, MLModelUrn, …) do not. */
-const PLATFORM: UrnRule = { types: ["dataPlatform"] };
-
 /** The checks expect urns of the configured namespace. */
 export function createUrnChecks(
   entities: ReadonlyMap<string, Entity>,
@@ -31,8 +28,7 @@ export function createUrnChecks(
   const byLowerName = new Map([...entities.values()].map((one) => [one.name.toLowerCase(), one]));
   const patterns = new Map<Entity, RegExp>();
 
-  const nestedRule = (name: string, field: Field): UrnRule => {
-    if (name === "platform" && entities.has("dataPlatform")) return PLATFORM;
+  const nestedRule = (field: Field): UrnRule => {
     const urnType = field.type.kind === "urn" ? field.type.urnType : "Urn";
     return ruleOfUrn(urnType, rulesOfField(field), entities);
   };
@@ -79,7 +75,7 @@ export function createUrnChecks(
         if (value === undefined || field === undefined) continue;
         const fault =
           part.kind === "urn"
-            ? faultOf(value, nestedRule(part.name, field), depth + 1)
+            ? faultOf(value, nestedRule(field), depth + 1)
             : strict && strictFault(value);
         if (fault) return `its ${part.name} is "${shortened(value)}": ${fault}`;
       }
@@ -106,15 +102,11 @@ export function createUrnChecks(
     return parts.length === 1 ? String(parts[0]) : `\\(${parts.join(",")}\\)`;
   }
 
-  function partPattern(
-    { name, kind, symbols }: EntityKeyPart,
-    field: Field | undefined,
-    depth: number,
-  ) {
+  function partPattern({ kind, symbols }: EntityKeyPart, field: Field | undefined, depth: number) {
     if (kind === "text") return "[^,()]+";
     if (kind === "enum") return `(?:${symbols.join("|")})`;
     if (field === undefined || depth === patternNestingMax) return NEVER;
-    const { types = entities.keys() } = nestedRule(name, field);
+    const { types = entities.keys() } = nestedRule(field);
     const nested = [...types].flatMap((type) => {
       const entity = entities.get(type);
       return entity === undefined ? [] : [`${type}:${idPattern(entity, depth + 1)}`];

@@ -3,6 +3,7 @@
  * urn type ("DatasetUrn"), and the annotations `Relationship` and `UrnValidation` with their entity
  * types. An annotation is on the location itself, or on an enclosing field with the path to it. Of
  * several annotations of one kind the outermost applies, as for the graph.
+ * A field named `platform` has data platforms.
  */
 import type { Annotation, Entity, Field } from "./model.ts";
 
@@ -23,11 +24,21 @@ export interface PendingRule {
   readonly rule: UrnRule;
 }
 
-/** The rules of a field's own annotations; list them after those of enclosing fields. */
-export const rulesOfField = ({ relationship, properties }: Field): readonly PendingRule[] => [
-  ...pendingRules("Relationship", relationship),
-  ...pendingRules("UrnValidation", properties.UrnValidation),
+/** The rules of a field itself; list them after those of enclosing fields. */
+export const rulesOfField = (field: Field): readonly PendingRule[] => [
+  ...pendingRules("Relationship", field.relationship),
+  ...pendingRules("UrnValidation", field.properties.UrnValidation),
+  ...(isPlatform(field) ? [PLATFORM] : []),
 ];
+
+/** Most fields of this name are plain urns without annotations; DataHub's urn classes type them. */
+const isPlatform = ({ name, type }: Field): boolean => name === "platform" && type.kind === "urn";
+
+const PLATFORM: PendingRule = {
+  kind: "Relationship",
+  path: [],
+  rule: { types: ["dataPlatform"] },
+};
 
 /** The rules that still apply one step further in: at a field, an item (`*`), a union member. */
 export const stepInto = (rules: readonly PendingRule[], component: string) =>

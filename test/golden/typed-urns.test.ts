@@ -111,6 +111,27 @@ describe("a user as a tag is rejected with its path, and nothing is written", ()
   });
 });
 
+test("a tag as data platform is rejected, in a urn and in each aspect that names a platform", async () => {
+  const platform = "urn:li:tag:x";
+  const schema = {
+    ...{ schemaName: "s", platform, version: 0, hash: "", fields: [] },
+    platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+  };
+  const entity = await service.client.upsert(table().replace(hive, platform), "status", {
+    removed: false,
+  });
+  expect(entity).toMatchObject({ status: 400, body: { code: "malformed" } });
+  for (const [aspect, value] of Object.entries({
+    dataPlatformInstance: { platform },
+    schemaMetadata: schema,
+  })) {
+    const reply = await service.client.upsert(table(), aspect, value);
+    expect(reply, aspect).toMatchObject({ status: 422, body: { code: "invalid" } });
+    expect(reply.body.message).toContain("/platform");
+    expect(reply.body.message).toContain("a urn of entity type dataPlatform");
+  }
+});
+
 test("a dataset urn with a comma in its name is rejected, and the hint names %2C", async () => {
   const commas = `urn:li:dataset:(${hive},a,b,PROD)`;
   const entity = await service.client.upsert(commas, "status", { removed: false });

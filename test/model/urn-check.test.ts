@@ -85,6 +85,15 @@ describe("a urn of another entity type is wrong", () => {
       "dataset",
     ],
     [
+      "the platform of an aspect, whose annotations name no type",
+      "dataPlatformInstance",
+      (platform) => ({ platform }),
+      hive,
+      "urn:li:tag:x",
+      "/platform",
+      "dataPlatform",
+    ],
+    [
       "the entity types of a urn validation",
       "assertionInfo",
       (urn) => ({ type: "FIELD", fieldAssertion: { type: "FIELD_VALUES", entity: urn } }),
