@@ -28,6 +28,7 @@ function rollingBack(undo: (n: number) => Promise<void>) {
     decode: (record: unknown) => record,
     project: () => [],
     addresses: {
+      isKnown: () => true,
       known: (urn: string) => ({
         urn,
         entity: { name: "tag", keyAspect: "tagKey", aspects: ["tagProperties"] },
