@@ -6,7 +6,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError } from "../core/errors.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { isAuditStream, parseStream } from "../core/stream.ts";
 import { decodeAudit } from "../log/audit-codec.ts";
@@ -14,7 +13,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 
 export interface AuditEventsParts {
-  readonly log: Pick<ChangeLog, "readAll" | "head" | "readStream" | "append">;
+  readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   /** How far back it is told, in days; 0: all. */
   readonly days: number;
@@ -82,8 +81,12 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
     return undefined;
   }
 
-  /** A position that everything told until then comes before. */
+  /**
+   * A position after all events up to a time, by binary search. A log whose positions do not number its
+   * records has no record at most positions, and is read from its end.
+   */
   async function placeOf(time: number): Promise<Position | "end"> {
+    if (log.countBetween !== undefined) return "end";
     let low = 0;
     let high: number = await log.head();
     while (high - low > readMax) {
@@ -100,7 +103,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
     const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
     let at: Position | "end" = query.before ?? "end";
     if (query.to !== undefined) {
-      const place = await placeOf(query.to).catch(toTheEnd);
+      const place = await placeOf(query.to);
       if (at === "end" || (place !== "end" && place < at)) at = place;
     }
     const events: AuditEvent[] = [];
@@ -122,10 +125,4 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
   }
 
   return { list };
-}
-
-/** Not every log takes a position that none of its records has: then all of it is looked through. */
-function toTheEnd(error: unknown): "end" {
-  if (error instanceof CatalogError) return "end";
-  throw error;
 }
