@@ -10,7 +10,7 @@ import { ownCommand } from "./core/own-command.ts";
 import { type Position, START } from "./core/position.ts";
 import { clearEditions } from "./edition-readers.ts";
 import { foldedViews, growthLanes, worthThread } from "./growth-plan.ts";
-import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
+import { type ChangeLog, countRecords } from "./log/change-log.ts";
 import type { ParkingRecord } from "./log/parking-codec.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
@@ -60,7 +60,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const rebuilt: Rebuilt[] = [];
       const grown: ViewName[] = [];
       const all = await rounds(config, log, views);
-      const size = recordsBetween(log, START, await log.head());
+      const size = await countRecords(log);
       const lanes = growthLanes(config, all.flat(), size);
       const [, beside = []] = lanes;
       const own = all.flat().filter((name) => !sharedView(config, name));

@@ -35,7 +35,7 @@ import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { streamLimits } from "./http/streams.ts";
-import type { ChangeLog } from "./log/change-log.ts";
+import { type ChangeLog, countRecords } from "./log/change-log.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import { type LogAndViews, type Opening, openLogAndViews } from "./log-and-views.ts";
 import { outlineOf } from "./model/outline.ts";
@@ -311,7 +311,7 @@ function operationsParts(
         replacement: projector,
         readers: editions.editions,
         isShared,
-        lanes: async (views) => growthLanes(config, views, await log.head()),
+        lanes: async (views) => growthLanes(config, views, await countRecords(log)),
         startRegrowers: (lanes, told) => startRegrowers({ stores, lanes, ...told }),
         verify: (grown, signal) =>
           verifyEditions({ ...verifyModule, config: stores }, grown, signal),

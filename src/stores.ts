@@ -23,9 +23,9 @@ import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownValue } from "./core/own-value.ts";
-import type { Position } from "./core/position.ts";
+import { type Position, position, START } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
-import type { ChangeLog } from "./log/change-log.ts";
+import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { repairIndexes as repairLogFile } from "./log/sqlite/repair-indexes.ts";
 import { checkWriteAheadLog } from "./log/sqlite/schema.ts";
@@ -56,11 +56,18 @@ import { foldTimeseriesRows } from "./timeseries/folded-rows.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import type { ViewRules } from "./view-rules.ts";
 
+/** The log that feeds views: its id, where it ends, and how many records it has. */
+interface LogOrigin {
+  readonly id: string;
+  readonly head: Position;
+  readonly records: number;
+}
+
 /** What it takes to open the stores; plain data, so that a thread can be given it. */
 export interface StoresConfig extends Places {
   readonly rules: ViewRules;
   /** What feeds the views; undefined where that is not known, as in a log that has no id. */
-  readonly origin?: { readonly id: string; readonly head: Position } | undefined;
+  readonly origin?: LogOrigin | undefined;
   /** ChangeLog.indexState of the log that appends in this process. */
   readonly indexState?: SharedArrayBuffer | undefined;
   /** Name of the channel that batches are told on (told-batches.ts); absent: nobody listens. */
@@ -77,10 +84,15 @@ export async function storesConfig(
   return { ...places, rules, origin: await originOf(log), indexState: log.indexState };
 }
 
-/** The log as views remember it. */
-async function originOf(log: ChangeLog): Promise<StoresConfig["origin"]> {
-  return log.id === undefined ? undefined : { id: log.id, head: await log.head() };
+async function originOf(log: ChangeLog): Promise<LogOrigin | undefined> {
+  if (log.id === undefined) return undefined;
+  const head = await log.head();
+  return { id: log.id, head, records: recordsBetween(log, START, head) };
 }
+
+/** About where the log has so many records: positions do not number the records of every log. */
+const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
+  position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
 
 /** What is up- and downstream of what, for the catalog. */
 export { lineageSteps } from "../projections/graph-lineage.ts";
@@ -233,7 +245,8 @@ export async function openViews(
         onStale: shared || onStale !== undefined ? tell : undefined,
         onChanged: (pages: number) => options.onChanged?.(name, pages),
         keepsOlder: config.onModelChange === "refuse",
-        keptFrom: shared || config.onModelChange === "refuse" ? 1 : KEPT_MIN,
+        keptFrom:
+          shared || config.onModelChange === "refuse" ? 1 : positionAfter(KEPT_MIN, config.origin),
         bulk,
         next,
         beside,

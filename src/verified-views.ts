@@ -12,6 +12,7 @@ import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
 import { ownValue } from "./core/own-value.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
+import { countRecords } from "./log/change-log.ts";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
 import { foldAhead } from "./projector/verify/fold-ahead.ts";
@@ -34,7 +35,7 @@ export { openLogReader };
 /** Threads beside the first, where there is nothing else to do; more would wait for the disk. */
 export const spareThreads = (): number => Math.min(3, availableParallelism() - 1);
 
-/** Until a thread is as fast as this one, this one has gone through so much of a log. */
+/** Records of a log from which more threads are worth their start. */
 const worthThreads = 50_000;
 
 /** For threads: where verifyStoredViews is. */
@@ -159,7 +160,7 @@ export async function verifyStoredViews(
     );
     const state = forgotten ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
-    const worth = (await log.head()) >= worthThreads;
+    const worth = (await countRecords(log)) >= worthThreads;
     const others = Array.from({ length: worth ? threads : 0 }, () => ({
       module: import.meta.url,
       config,

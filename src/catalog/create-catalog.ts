@@ -46,6 +46,7 @@ import type { ReadPorts } from "./seen-ports.ts";
 import { createShownPositions } from "./shown-positions.ts";
 import type { Eyes } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
+import { soonReached } from "./soon-found.ts";
 import { createStreamStates } from "./stream-states.ts";
 import { withVersionSets } from "./version-sets.ts";
 
@@ -99,9 +100,6 @@ const viewOf: Readonly<Record<ReadView, string>> = {
   search: SEARCH,
 };
 
-/** So far behind, a view comes to the end in about that time; who is further behind is not waited for. */
-const SOON = { recordsMax: 500, msMax: 100 };
-
 /** A catalog, and what somebody sees of it who may not see everything. */
 export interface SightedCatalog extends Catalog {
   /**
@@ -148,13 +146,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   const searchCaughtUp = async () =>
     reached(SEARCH)(parts.sharedLog ? await log.head() : (answered[ASPECTS] ?? START));
 
-  /** Until searches show what was answered, where that is a matter of a moment; no longer, whatever is. */
-  async function soonFound(): Promise<void> {
-    const wanted = answered[ASPECTS] ?? START;
-    const at = progress.positions()[SEARCH] ?? START;
-    if (at >= wanted || wanted - at > SOON.recordsMax) return;
-    await progress.reached(SEARCH, wanted, { timeoutMs: SOON.msMax }).catch(() => {});
-  }
+  const soonFound = () => soonReached(SEARCH, answered[ASPECTS] ?? START, { log, progress });
 
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const fold = createStreamStates(log, keyAspectOf);
@@ -197,7 +189,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     systemActor,
     now,
     admitted() {
-      // The log decides: it takes writes whatever becomes of a view that others feed.
+      // A shared log accepts writes whatever the views do. Positions of any other log number its records.
       if (parts.sharedLog) return undefined;
       const behind = (answered[ASPECTS] ?? START) - (progress.positions()[ASPECTS] ?? START);
       if (behind <= parts.lagMax) return undefined;

@@ -5,7 +5,7 @@
  * test/contract/change-log.contract.ts.
  */
 import { CatalogError } from "../core/errors.ts";
-import type { Position, Revision } from "../core/position.ts";
+import { type Position, type Revision, START } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 
 /** Records that become one stream's next ones, all or none. */
@@ -200,6 +200,11 @@ export const recordsBetween = (
   after: Position,
   upTo: Position,
 ): number => Math.max(0, countBetween?.(after, upTo) ?? upTo - after);
+
+/** About how many records the log has. */
+export const countRecords = async (
+  log: Pick<ChangeLog, "head" | "countBetween">,
+): Promise<number> => recordsBetween(log, START, await log.head());
 
 /** What the log holds is not what was written: to ask again is of no use. */
 export class LogDamaged extends CatalogError {}

@@ -99,8 +99,8 @@ export function createRebuilds(parts: RebuildParts) {
       onProgress(progress, n) {
         const { position, head, recordsPerSecond, views, before } = progress;
         const passed = records + before;
-        const total = passed + head * (1 + progress.left + leftAfter(n));
-        const counts = { ...NOTHING, total, updated: passed + position, batches: n };
+        const total = passed + progress.total * (1 + progress.left + leftAfter(n));
+        const counts = { ...NOTHING, total, updated: passed + progress.records, batches: n };
         const place = { position, head, recordsPerSecond, done, views };
         return run.report(counts, place satisfies RebuildPlace);
       },
@@ -109,10 +109,10 @@ export function createRebuilds(parts: RebuildParts) {
       },
       async after(last, n) {
         done.push(...(rounds[n] ?? []));
-        records += (last?.before ?? 0) + (last?.position ?? 0);
+        records += (last?.before ?? 0) + (last?.records ?? 0);
         if (last === undefined) return;
         const { position, head, recordsPerSecond } = last;
-        const counts = { ...NOTHING, total: records + head * leftAfter(n), updated: records };
+        const counts = { ...NOTHING, total: records + last.total * leftAfter(n), updated: records };
         const place = { position, head, recordsPerSecond, done, views: [] };
         await run.report({ ...counts, batches: n + 1 }, place satisfies RebuildPlace);
       },

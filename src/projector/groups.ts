@@ -1,6 +1,6 @@
 /** Which views a batch is read for, and where it ends. */
 import type { Position } from "../core/position.ts";
-import type { LogRecord } from "../log/change-log.ts";
+import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import type { View } from "./sink.ts";
 
 /** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
@@ -20,15 +20,16 @@ export function groupsOf<F extends Placed>(followers: readonly F[]): readonly (r
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** Whether a group is no more than so many records behind another. */
+/** Whether a group is no more than so many records of the log behind another. */
 export function isWithin(
+  log: Pick<ChangeLog, "countBetween">,
   records: number,
   ahead: readonly Placed[],
   behind: readonly Placed[] | undefined,
 ): boolean {
   const from = behind?.[0]?.position;
   const to = ahead[0]?.position;
-  return from !== undefined && to !== undefined && to - from <= records;
+  return from !== undefined && to !== undefined && recordsBetween(log, from, to) <= records;
 }
 
 /** Not past what is ahead, nor past the views of this process that some of the group are made of. */

@@ -53,7 +53,7 @@
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { lastOf, type Position } from "../core/position.ts";
-import type { ChangeLog } from "../log/change-log.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { Batch, Decode } from "./batch.ts";
 import { createBatchReader } from "./batch-reader.ts";
 import { feedView } from "./feeding.ts";
@@ -76,8 +76,8 @@ import { createWatching } from "./watching.ts";
 export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
 
 export interface ProjectorParts {
-  readonly log: Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections"> &
-    HistoryLog;
+  readonly log: HistoryLog &
+    Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween">;
   /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
   readonly openLog?: (() => Promise<ChangeLog>) | undefined;
   /** Milliseconds between comparisons; a minute when absent. */
@@ -161,6 +161,7 @@ const NEAR_PART = 3 / 4;
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
+  const between = (from: Position, to: Position) => recordsBetween(log, from, to);
   const parkingOf = async (view: View): Promise<Parking | undefined> =>
     parts.notes && openParkingOf(view, parts.notes, Date.now);
   const followers: readonly Follower[] = await Promise.all(
@@ -191,6 +192,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     parkingOf,
     between: want,
     createGrower: (views, parkings, from) => createGrower({ log, decode, views, parkings, from }),
+    recordsBetween: between,
     restore: (urns, view) => restoreEntities(urns, { log, decode, views: [view] }),
     restoreParked: (urn, of) => restoreParked(urn, of, { log, decode }),
   });
@@ -210,7 +212,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       watching.look();
       sharing.begin();
       const moved = await turn();
-      if (!stopping && wanted.length === 0) await sharing.end(() => log.head(), lastOf(followers));
+      if (!stopping && wanted.length === 0) await sharing.end(log, lastOf(followers));
       await mend();
       await tidy();
       if (!moved && !poked && !stopping) await rest();
@@ -288,7 +290,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const groups = groupsOf(due);
     for (const [n, group] of groups.entries()) {
       if (stopping) return moved;
-      const met = isWithin(batchMax, group, groups[n + 1]);
+      const met = isWithin(log, batchMax, group, groups[n + 1]);
       if (!met && (await advance(group, ahead))) moved = true;
       ahead = group[0]?.position;
     }
@@ -328,7 +330,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (end !== undefined && end <= after) return false;
     let batch: Batch<PlacedChange>;
     try {
-      const behind = costly && end !== undefined ? end - after : undefined;
+      const behind = costly && end !== undefined ? between(after, end) : undefined;
       const limit = sharing.recordsOf(batchMax, behind);
       const read = await batches.read(after, { limit, end, costly });
       const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
@@ -369,7 +371,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
     const { view, parking, checkpoint, position: after } = follower;
     try {
-      const always = (upTo: Position) => view.awaited === true || upTo - checkpoint >= IGNORED_MAX;
+      const always = (upTo: Position) =>
+        view.awaited === true || between(checkpoint, upTo) >= IGNORED_MAX;
       const { upTo, moved, failure, record } = await feedView(view, changes, after, {
         parking,
         always,

@@ -14,15 +14,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
-import { type ChangeLog, LogDamaged } from "../log/change-log.ts";
+import { type ChangeLog, LogDamaged, recordsBetween } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { openParkingOf, type Parked, type ParkingNotes } from "./parking.ts";
 import { isConflict } from "./projector-errors.ts";
-import { createGrower, type Grower, grownOf } from "./regrow.ts";
+import { type CountingGrower, createGrower, type Grower, grownOf } from "./regrow.ts";
 import type { Grown, View } from "./sink.ts";
 
 export interface BesideParts {
-  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: Decode;
   /** What is parked as the growing begins. */
   readonly notes: Pick<ParkingNotes, "load">;
@@ -66,7 +66,10 @@ export interface RegrowProgress {
 /** Of the views that are being grown: they come to the head together. */
 export interface GrowthProgress extends RegrowProgress {
   readonly views: readonly string[];
-  /** Records that views before them were brought to. */
+  /** Records that these views have read, and records of the log up to the head. */
+  readonly records: number;
+  readonly total: number;
+  /** Records that views before them have read. */
   readonly before: number;
   /** How many times the log is gone through after that. */
   readonly left: number;
@@ -75,9 +78,9 @@ export interface GrowthProgress extends RegrowProgress {
 }
 
 /**
- * So many records behind the head is near: a batch or two. Where what is left does not become much less
- * from turn to turn there is more haste, and at last that is taken for near, too: where positions count
- * bytes, or writers bring more than can be taken, the head is not to be come nearer.
+ * Records behind the head that count as near: a batch or two. While the distance does not halve from turn
+ * to turn, pauses become shorter. When they are shortest and it still does not halve, writers append faster
+ * than views follow: that distance counts as near, too.
  */
 const NEAR = 5_000;
 const HASTE_TIMES = 16;
@@ -100,7 +103,7 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
       const before = left;
       await growing.growTo(await log.head());
       await growing.tidy();
-      left = (await log.head()) - growing.position();
+      left = recordsBetween(log, growing.position(), await log.head());
       if (left <= NEAR) return;
       if (left < before / 2) continue;
       if (haste >= hasteMax) return;
@@ -116,7 +119,7 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
       open = [];
       const { again, folded } = await made();
       open = [...again, ...folded];
-      const told = { before: first.position(), left: 0 };
+      const told = { before: first.records(), left: 0 };
       all = together(first.again(again), await begin(whole, folded, told));
       await growNear(all);
     }
@@ -159,7 +162,7 @@ async function begin(
   },
   views: readonly View[],
   passes: Pick<GrowthProgress, "before" | "left">,
-): Promise<Growing & { again(views: readonly View[]): Growing }> {
+): Promise<Growing & CountingGrower & { again(views: readonly View[]): Growing }> {
   const parkings = await Promise.all(
     views.map((view) =>
       // Notes of its own: what is parked while it grows is told in the end.
@@ -173,7 +176,9 @@ async function begin(
   const grower = createGrower({
     ...{ ...parts, views, from: START },
     onProgress(position, head, recordsPerSecond) {
-      onProgress({ position, head, recordsPerSecond, views: names, ...passes });
+      const records = grower.records();
+      const total = records + recordsBetween(log, position, head);
+      onProgress({ position, head, records, total, recordsPerSecond, views: names, ...passes });
     },
   });
   return {
@@ -220,6 +225,7 @@ function patient(log: BesideParts["log"], signal: AbortSignal): BesideParts["log
     }
   }
   return {
+    ...log,
     readAll: (from, options) => trying(() => log.readAll(from, options)),
     head: () => trying(() => log.head()),
   };

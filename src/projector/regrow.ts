@@ -9,6 +9,7 @@ import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, LogDamaged } from "../log/change-log.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
+import { cut } from "./groups.ts";
 import { openParkingOf, type Parking, type ParkingNotes } from "./parking.ts";
 import type { Grown, View } from "./sink.ts";
 import { workedMs } from "./thread-ms.ts";
@@ -118,9 +119,8 @@ export function createGrower(
       while (position < head) {
         signal?.throwIfAborted();
         const before = workedMs();
-        // Where records have no gaps between them it is not passed: views that are made of others
-        // may not be able to go further.
-        const page = await log.readAll(position, { limit: Math.min(batchMax, head - position) });
+        // Records after the end are left out: views that are made of others cannot take them yet.
+        const page = cut(await log.readAll(position, { limit: batchMax }), head);
         if (page.length === 0) throw brokenOff(position, head);
         const changes = decodeBatch(page, decode, position);
         // Past what could not be decoded, where views can park it.

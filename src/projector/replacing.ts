@@ -65,6 +65,8 @@ export interface ReplacingParts {
   readonly editions: Editions | undefined;
   /** Runs `work` when no view is being fed by this process. */
   between<T>(work: () => Promise<T>): Promise<T>;
+  /** Records of the log after a position, up to another. */
+  recordsBetween(after: Position, upTo: Position): number;
   /** Brings views that are at this position forward (regrow.ts). */
   createGrower(views: readonly View[], parkings: readonly Parking[], from: Position): Grower;
   /** As the log tells it now. */
@@ -164,7 +166,7 @@ export function createReplacing(parts: ReplacingParts) {
     const passedOver = await Promise.all(views.map(({ name }) => openOwnParking(name, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
     const grower = parts.createGrower(views, passedOver, Math.min(...from) as Position);
-    const behind = () => foremost(asked) - grower.position();
+    const behind = () => parts.recordsBetween(grower.position(), foremost(asked));
     for (let turn = 0; turn < CLOSER_MAX && behind() > CLOSE; turn++) {
       await grower.growTo(foremost(asked));
     }

@@ -6,6 +6,7 @@
  * (`projector-lag-max`).
  */
 import type { Position } from "../core/position.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { threadMs } from "./thread-ms.ts";
 
 export interface Sharing {
@@ -27,10 +28,12 @@ export interface Sharing {
    * The turn has ended, with the views that have no turns of their own at a position. Resolves when
    * others have had their part of the core.
    */
-  end(head: () => Promise<Position>, at: Position): Promise<void>;
+  end(log: SharedLog, at: Position): Promise<void>;
   /** Something else is asked for: ends a pause, should there be one. */
   goOn(): void;
 }
+
+type SharedLog = Pick<ChangeLog, "head" | "countBetween">;
 
 export interface Clocks {
   readonly wallMs: () => number;
@@ -127,14 +130,15 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   let goOn: () => void = () => {};
 
   /** Whether writers are too many, and need not wait soon for what is left to them now. */
-  async function areTooMany(head: () => Promise<Position>, position: Position): Promise<boolean> {
+  async function areTooMany(log: SharedLog, position: Position): Promise<boolean> {
     const at = wallMs();
     if (last === undefined || at - last.at >= LOOK_MS.min) {
       try {
         const before = last;
-        last = { head: await head(), at };
+        const head = await log.head();
+        const records = before === undefined ? 0 : recordsBetween(log, before.head, head);
+        last = { head, records: (before?.records ?? 0) + records, at };
         if (before !== undefined) {
-          const records = last.head - before.head;
           const ms = at - before.at;
           written.add(records, ms);
           if (!contended && records > 0 && ms <= LOOK_MS.max) beside.add(records, ms);
@@ -144,7 +148,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
         return false;
       }
     }
-    if (last.head - position > LEFT_RECORDS_MAX) return false;
+    if (recordsBetween(log, position, last.head) > LEFT_RECORDS_MAX) return false;
     return written.value() * (costs.costly.value() + costs.others.value()) > FOLLOWED_MAX;
   }
 
@@ -154,7 +158,7 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     leftSince ??= last.at;
     seen ??= last;
     if (last.at - seen.at < WANTED.triedMs) return true;
-    const rate = (last.head - seen.head) / (last.at - seen.at);
+    const rate = (last.records - seen.records) / (last.at - seen.at);
     seen = last;
     const wanted = rate >= beside.value() * WANTED.times;
     if (wanted) refusedMs = WANTED.refusedMs.first;
@@ -193,11 +197,11 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
     full() {
       behind = true;
     },
-    async end(head, at) {
+    async end(log, at) {
       const own = computedMs() - computed;
       const told = { took: untold.took + wallMs() - wall, own: untold.own + own };
       untold = told.took >= TOLD_MS_MIN ? { took: 0, own: 0 } : told;
-      const tooMany = await areTooMany(head, at);
+      const tooMany = await areTooMany(log, at);
       if (!behind || !tooMany) contended = false;
       else if (told.took >= TOLD_MS_MIN) {
         freeTurns = told.took > told.own * CONTENDED_TIMES ? 0 : freeTurns + 1;
@@ -219,9 +223,11 @@ export function createSharing({ wallMs, computedMs }: Clocks = ownClocks): Shari
   };
 }
 
-/** Where the log ended at a moment. */
+/** Where the log ended at a point in time. */
 interface Look {
   readonly head: Position;
+  /** Written since the first look. */
+  readonly records: number;
   readonly at: number;
 }
 

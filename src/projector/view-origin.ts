@@ -20,9 +20,9 @@ export interface ViewOrigin {
   /** Called when what was in the view is given up. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
-   * When given, what another model made of `keptFrom` records or more is kept and goes on, and this
+   * When given, a view of another model at the position `keptFrom` or later is kept and goes on, and this
    * is called with true: the view is to be regrown beside (regrow-beside.ts), and says until then
-   * that it is of another model. What is made of fewer is grown again sooner than a thread has
+   * that it is of another model. An earlier one is built again sooner than a thread has
    * started. In a server others may change that: it is called whenever the view is found anew.
    */
   readonly onStale?: ((stale: boolean) => void) | undefined;

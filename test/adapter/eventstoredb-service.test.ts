@@ -3,6 +3,7 @@ import { EventStoreDBClient } from "@eventstore/db-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
+import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { copyLogTo } from "../../src/offline.ts";
 import { readEverything } from "../contract/change-log-driver.ts";
@@ -10,6 +11,7 @@ import {
   type EventStoreServer,
   startEventStoreServer,
 } from "../support/eventstoredb-server/server.ts";
+import { operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let server: EventStoreServer;
@@ -69,6 +71,68 @@ test("a write to a tombstoned stream is answered with 410, and the service stays
   expect((await service.client.get("/health")).status).toBe(200);
   const other = await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
   expect(other.status).toBe(200);
+});
+
+test("a rebuild counts records, not bytes of the log, and its views take their place", async () => {
+  const proposals = Array.from({ length: 60 }, (_, n) => ({
+    ...{ entityType: "tag", entityUrn: tag(`t${n}`), changeType: "UPSERT" },
+    aspectName: "tagProperties",
+    aspect: { contentType: "application/json", value: JSON.stringify({ name: `tag ${n}` }) },
+  }));
+  const written = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals,
+  });
+  expect(written.status, JSON.stringify(written.body)).toBe(200);
+  const operator = operatorOf(service);
+  const id = await operator.value("rebuildViews", {});
+  const jobOf = () => operator.value("getJob", { id });
+  await expect.poll(async () => (await jobOf()).state, { timeout: 60_000 }).toBe("done");
+  const log = await openEventStoreChangeLog({ connection: server.address, readOnly: true });
+  const records = (await readEverything(log)).length;
+  await log.close();
+  const { counts } = await jobOf();
+  expect(counts.updated).toBe(counts.total);
+  expect(counts.updated).toBeGreaterThanOrEqual(60);
+  // Views that are made of others read the log a second time.
+  expect(counts.updated).toBeLessThanOrEqual(2 * records);
+  const { views, log: ends } = await operator.value("getStatus", {});
+  expect(ends.position).toBeGreaterThan(10 * records);
+  for (const view of ["aspects", "graph", "timeseries", "search"]) {
+    expect(views[view]).toMatchObject({ generation: 2 });
+  }
+  const query = { entity: "tag", input: "*", start: 0, count: 1 };
+  const found = await service.client.call("POST", "/entities?action=search", query);
+  expect(found.body, JSON.stringify(found.body)).toMatchObject({ value: { numEntities: 60 } });
+});
+
+test("a verification counts records, not bytes of the log", async () => {
+  for (let n = 0; n < 5; n++) {
+    await service.client.upsert(tag(`t${n}`), "tagProperties", { name: `t${n}` });
+  }
+  const operator = operatorOf(service);
+  const id = await operator.value("verify", { full: true });
+  const jobOf = () => operator.value("getJob", { id });
+  await expect.poll(async () => (await jobOf()).state, { timeout: 60_000 }).toBe("done");
+  const { counts } = await jobOf();
+  expect(counts.total).toBe(counts.noops);
+  expect(counts.total).toBeLessThan(200);
+});
+
+test("audit events up to a time in the past are listed", async () => {
+  await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
+  for (let n = 0; n < 5; n++) {
+    await service.client.upsert(tag(`t${n}`), "tagProperties", { name: "x".repeat(500) });
+  }
+  const operator = operatorOf(service);
+  const asked = {
+    urn: tag("one"),
+    startTimeMillis: Date.now() - 60_000,
+    endTimeMillis: Date.now(),
+  };
+  const { events } = await operator.value("listAuditEvents", asked);
+  expect(events).toContainEqual(expect.objectContaining({ aspect: "tagProperties" }));
+  const before = await operator.value("listAuditEvents", { urn: tag("one"), endTimeMillis: 1_000 });
+  expect(before).toMatchObject({ events: [], end: true });
 });
 
 test("copy-log --to embedded copies the log into --data", async () => {

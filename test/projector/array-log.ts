@@ -8,8 +8,8 @@ import type { View } from "../../src/projector/sink.ts";
 const STREAM = "entity-urn:li:tag:a";
 
 export interface ArrayLog
-  extends Pick<ChangeLog, "readAll" | "head" | "readStream" | "listStreams"> {
-  /** Appends so many records; the n-th has position n. */
+  extends Pick<ChangeLog, "readAll" | "head" | "readStream" | "listStreams" | "countBetween"> {
+  /** Appends so many records; the n-th has position n, or n times `step`. */
   grow(count: number): void;
   /** Reads fail with this while it is there. */
   failure: Error | undefined;
@@ -17,7 +17,8 @@ export interface ArrayLog
   readonly pages: (readonly [first: number, last: number])[];
 }
 
-export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
+/** `step`: from one position to the next, as in a log whose positions are byte offsets. */
+export function createArrayLog(count = 0, recordBytes = 8, step = 1): ArrayLog {
   const records: LogRecord[] = [];
   const log: ArrayLog = {
     failure: undefined,
@@ -26,7 +27,7 @@ export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
       for (let n = 0; n < more; n++) {
         const at = records.length + 1;
         records.push({
-          position: position(at),
+          position: position(at * step),
           stream: STREAM,
           revision: revision(at - 1),
           data: new Uint8Array(recordBytes),
@@ -35,12 +36,17 @@ export function createArrayLog(count = 0, recordBytes = 8): ArrayLog {
     },
     async readAll(from, { limit }) {
       if (log.failure !== undefined) throw log.failure;
-      const page = records.slice(Number(from), Number(from) + limit);
-      const [first] = page;
-      if (first !== undefined) log.pages.push([first.position, first.position + page.length - 1]);
+      const begin = Math.floor(Number(from) / step);
+      const page = records.slice(begin, begin + limit);
+      const [first, last] = [page[0], page.at(-1)];
+      if (first && last) log.pages.push([first.position, last.position]);
       return page;
     },
-    head: async () => position(records.length),
+    head: async () => position(records.length * step),
+    ...(step > 1 && {
+      countBetween: (after: Position, upTo: Position) =>
+        Math.floor(upTo / step) - Math.floor(after / step),
+    }),
     readStream: async (stream, from, { limit }) =>
       stream === STREAM ? records.slice(Number(from), Number(from) + limit) : [],
     listStreams: async (prefix) => (STREAM.startsWith(prefix) ? [STREAM] : []),

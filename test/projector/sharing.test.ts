@@ -1,6 +1,6 @@
 /** When the projector leaves the core to others, and for how long. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { position } from "../../src/core/position.ts";
+import { type Position, position } from "../../src/core/position.ts";
 import { createSharing } from "../../src/projector/sharing.ts";
 
 beforeEach(() => {
@@ -24,7 +24,8 @@ interface Around {
   readonly costlyBehind?: number;
 }
 
-function open() {
+/** `step`: from one position to the next, as in a log whose positions are byte offsets. */
+function open(step = 1) {
   let worked = 0;
   let computed = 0;
   let records = 0;
@@ -62,8 +63,13 @@ function open() {
     begin(tookMs, ownMs, around);
     const before = paused();
     const ended = sharing.end(
-      async () => position(Math.floor(head())),
-      position(Math.max(0, Math.floor(head()) - lag)),
+      {
+        head: async () => position(step * Math.floor(head())),
+        ...(step > 1 && {
+          countBetween: (after: Position, upTo: Position) => (upTo - after) / step,
+        }),
+      },
+      position(step * Math.max(0, Math.floor(head()) - lag)),
     );
     await vi.runAllTimersAsync();
     await ended;
@@ -112,6 +118,19 @@ test("far behind it goes on where what is written takes less than the core to fo
   expect(left).toBe(250);
   for (let n = 0; n < 20; n++) left = await turn(400, 50, { written: 10 });
   expect(left).toBe(0);
+});
+
+test("positions that are byte offsets do not make writers look faster", async () => {
+  const { sharing, turn, fallBehind } = open(300);
+  await turn(1, 1, { written: 10 });
+  for (let n = 0; n < 20; n++) expect(await turn(400, 100, { written: 10 })).toBe(0);
+  expect(sharing.recordsOf(2_000)).toBe(2_000);
+  // 40,000 records behind, it still yields to writers that want the core.
+  fallBehind(40_000);
+  let left = 0;
+  for (let n = 0; n < 20; n++) left = await turn(400, 50);
+  expect(left).toBe(250);
+  expect(sharing.recordsOf(2_000)).toBe(250);
 });
 
 test("far behind, where writers want the core, it takes less at once and leaves it to them", async () => {
@@ -225,15 +244,13 @@ test("a pause ends when something else is asked for, and a log that cannot be re
   await busy();
   begin(100, 30);
   let ended = false;
-  const pause = sharing
-    .end(async () => position(40_000), position(0))
-    .then(() => {
-      ended = true;
-    });
+  const pause = sharing.end({ head: async () => position(40_000) }, position(0)).then(() => {
+    ended = true;
+  });
   await vi.advanceTimersByTimeAsync(100);
   expect(ended).toBe(false);
   sharing.goOn();
   await pause;
   begin(100, 30);
-  await sharing.end(() => Promise.reject(new Error("gone")), position(0));
+  await sharing.end({ head: () => Promise.reject(new Error("gone")) }, position(0));
 });

@@ -10,7 +10,7 @@ import type { Entity, Places, Told } from "./verify-entities.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
 export interface VerificationParts {
-  readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head">;
+  readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly views: readonly VerifiedView[];
   /** What was verified before, by view. */
   readonly before: Readonly<Record<string, Remembered>>;

@@ -17,6 +17,7 @@
  */
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
+import { countRecords } from "../../log/change-log.ts";
 import { placeInLog } from "./beyond-log.ts";
 import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
@@ -181,7 +182,7 @@ async function verifyEach(parts: VerificationParts, views: readonly VerifiedView
     names.map((view) => ({ view, deep: true })),
   );
   const run = await runOver(parts, entitiesOf(log, batchMax.compared), {
-    ...{ views: names, places, findings, total: await log.head() },
+    ...{ views: names, places, findings, total: await countRecords(log) },
   });
   const toldOf = (name: string) => run.told[name]?.[0] ?? { rows: 0, sums: noSums() };
   for (const { view, rows } of starts) {

@@ -10,6 +10,7 @@
  */
 import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { countRecords } from "../../log/change-log.ts";
 import { placeInLog } from "./beyond-log.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import type { Summed } from "./hands.ts";
@@ -143,7 +144,7 @@ async function check(
 
   const whole = held.some(({ then }) => then === undefined)
     ? await run(entitiesOf(log, batchMax.folded), {
-        ...{ places, findings: undefined, total: await log.head() },
+        ...{ places, findings: undefined, total: await countRecords(log) },
       })
     : undefined;
   const ofCommon = await run(batchesOf(common), { places, findings, total: common.size });

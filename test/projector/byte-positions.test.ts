@@ -1,0 +1,136 @@
+/** Thresholds of the projector and of rebuilds count records, also where positions are byte offsets. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { position } from "../../src/core/position.ts";
+import { isWithin } from "../../src/projector/groups.ts";
+import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import { regrow } from "../../src/projector/regrow.ts";
+import { type GrowthProgress, regrowBeside } from "../../src/projector/regrow-beside.ts";
+import { createReplacing } from "../../src/projector/replacing.ts";
+import type { View } from "../../src/projector/sink.ts";
+import { createArrayLog, createRecordingView, decode, type RecordingView } from "./array-log.ts";
+
+const STEP = 1_000;
+const logOf = (count: number) => createArrayLog(count, 8, STEP);
+const at = (record: number) => position(record * STEP);
+const all = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, n) => at(first + n));
+const asViews = (...views: readonly unknown[]): readonly View[] => views as readonly View[];
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+
+describe("the projector", () => {
+  let projector: Projector | undefined;
+  afterEach(() => projector?.stop());
+
+  async function start(log: ReturnType<typeof logOf>, views: readonly RecordingView[]) {
+    projector = await startProjector({
+      ...{ log, decode, views: asViews(...views), onProgress: () => {} },
+      ...{ retryMs: { first: 1, max: 4 }, idleMs: 2, batchMax: 10 },
+    });
+    return projector;
+  }
+
+  test("lets a view wait for one that is less than a batch behind", async () => {
+    const log = logOf(100);
+    const early = createRecordingView("early", { at: at(5) });
+    const late = createRecordingView("late");
+    await start(log, [late, early]);
+    await soon(() => expect([late.at, early.at]).toEqual([at(100), at(100)]));
+    expect([late.got, early.got]).toEqual([all(1, 100), all(6, 100)]);
+    // Both read each page from there on.
+    expect(log.pages).toHaveLength(11);
+  });
+
+  test("keeps the checkpoint of a view over some thousand records that the view ignores", async () => {
+    const log = logOf(300);
+    const view = createRecordingView("a", { ignores: () => true });
+    const { progress } = await start(log, [view]);
+    await soon(() => expect(progress()).toEqual({ a: { position: at(300) } }));
+    expect(view.batches).toEqual([]);
+  });
+
+  test("holds a view at once for a next edition that is some hundred records behind", async () => {
+    const log = logOf(400);
+    const grown: number[] = [];
+    let from = at(100);
+    const view = createRecordingView("a", { at: at(100) });
+    const follower = {
+      ...{ view: asViews(view)[0] as View, position: at(400), checkpoint: at(400) },
+      ...{ record: undefined, failure: undefined, parking: undefined, feeding: undefined },
+      ...{ movedAt: undefined, hold: undefined },
+    };
+    const replacing = createReplacing({
+      followers: [follower],
+      editions: { open: async () => asViews(view), putInPlace: async () => async () => {} },
+      between: (work) => work(),
+      recordsBetween: (after, upTo) => log.countBetween?.(after, upTo) ?? 0,
+      createGrower: () => ({
+        position: () => from,
+        async growTo(end) {
+          grown.push(end);
+          from = end;
+        },
+        tidy: async () => {},
+      }),
+      parkingOf: async () => undefined,
+      restore: async () => [],
+      restoreParked: async () => {},
+    });
+    await replacing.prepare(["a"], []);
+    expect(grown).toEqual([at(400)]);
+    await replacing.freeAll();
+  });
+});
+
+test("a group of views is within a number of records of another", () => {
+  const log = logOf(0);
+  const ahead = [{ position: at(30) }];
+  expect(isWithin(log, 10, ahead, [{ position: at(20) }])).toBe(true);
+  expect(isWithin(log, 10, ahead, [{ position: at(19) }])).toBe(false);
+  expect(isWithin({}, 10, ahead, [{ position: at(20) }])).toBe(false);
+  expect(isWithin(log, 10, ahead, undefined)).toBe(false);
+});
+
+test("a rebuild ends at the head that it began with", async () => {
+  const log = logOf(25);
+  const view = createRecordingView("a");
+  const head = async () => at(20);
+  const records = await regrow({ log: { ...log, head }, views: asViews(view), decode });
+  expect(records).toBe(20);
+  expect(view.got).toEqual(all(1, 20));
+});
+
+describe("a rebuild beside views in use", () => {
+  const parts = {
+    ...{ decode, notes: { load: async () => [] } },
+    signal: new AbortController().signal,
+  };
+
+  test("is near when it is some thousand records behind, and reports records", async () => {
+    const log = logOf(9_000);
+    const [graph, search] = [createRecordingView("graph"), createRecordingView("search")];
+    const again = createRecordingView("graph", { at: at(9_000) });
+    const reports: GrowthProgress[] = [];
+    const hastes = new Set<number>();
+    const head = async () => {
+      log.grow(2_000);
+      return log.head();
+    };
+    await regrowBeside({
+      ...{ ...parts, log: { ...log, head }, views: asViews(graph), onNear: log.head },
+      async made() {
+        again.at = graph.at;
+        return { again: asViews(again), folded: asViews(search) };
+      },
+      onProgress: (progress) => void reports.push(progress),
+      rest: async (_, haste) => void hastes.add(haste),
+    });
+    // No pause was made shorter: the head was near at once.
+    expect([...hastes]).toEqual([1]);
+    const ofGraph = reports.filter(({ views }) => views.includes("graph"));
+    expect(ofGraph[0]).toMatchObject({ records: 5_000, total: 11_000, before: 0, left: 1 });
+    expect(ofGraph.at(-1)).toMatchObject({ records: 11_000, total: 11_000, position: at(11_000) });
+    const last = reports.at(-1);
+    expect(last).toMatchObject({ views: ["search"], before: 11_000, left: 0 });
+    expect(last?.records).toBe(search.got.length);
+  });
+});
