@@ -19,8 +19,10 @@ import { startProjectorThread } from "./projector/projector-client.ts";
 import { hearBatches } from "./projector/told-batches.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import {
+  hasSpace,
   openLog,
   openReaders,
+  sharedLog,
   sharedView,
   storesConfig,
   type ViewName,
@@ -79,12 +81,14 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
     if (position < head) logger.info({ view, position, head }, "view catches up with the log");
   }
   // A shared one is another process's to feed, and may come later: until then the log answers.
+  let isFull = !sharedLog(config) && !hasSpace(config.data);
   if (!sharedView(config, ASPECTS)) {
     await catchUp(projector, ASPECTS, head, catchUpLimits).catch((error: unknown) => {
       if (!isDiskFull(error)) throw error;
-      logger.error({ data: config.data, error: saidBy(error) }, startsReadOnly);
+      isFull = true;
     });
   }
+  if (isFull) logger.error({ data: config.data }, startsReadOnly);
 
   const begun = projector.positions();
   const anew = viewNames.filter(

@@ -110,6 +110,8 @@ export {
   viewFile,
   viewNames,
 } from "./places.ts";
+/** Of the data directory, for the start. */
+export { hasSpace } from "./projector/sqlite/sqlite-errors.ts";
 export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
 /** Records of which views are grown again in a second or two, before the service answers. */

@@ -259,7 +259,7 @@ function createNotes(log: ChangeLog) {
 
 async function close(projector: Projector, log: ChangeLog): Promise<void> {
   await projector.stop();
-  // Views that are made of others have these open: who closes a file last removes its write-ahead log.
+  // Views that are made of others read these: an open reader may keep a write-ahead log from being emptied.
   for (const { sink } of projector.views().toReversed()) await sink.close();
   await log.close();
   port?.close();

@@ -121,6 +121,35 @@ describe("a full disk", () => {
     await goesOn(client, acknowledged);
     await endsWell(again, data);
   });
+
+  test("lets the service start read-only after a clean stop, and writes resume when there is space", {
+    timeout: 150_000,
+  }, async ({ skip }) => {
+    const made = smallDisk(diskMegabytes);
+    if ("skipped" in made) return skip(made.skipped);
+    using disk = made;
+    const data = join(disk.path, "data");
+    const acknowledged: Acknowledged = new Map();
+    const service = await startService(data, { env: quiet });
+    for (let n = 0; n < 50; n++) await write(createClient(service.address), n, acknowledged);
+    expect(await service.stop()).toBe(0);
+    disk.fill();
+    const again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
+    expect(again.stderr()).toContain("the service starts read-only");
+    const client = createClient(again.address);
+    await findAll(client, acknowledged);
+    expect(await write(client, 5_000, new Map())).toMatchObject({
+      status: 503,
+      body: { code: "unavailable", message: expect.stringContaining("full") },
+    });
+    expect(await healthOf(client)).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining("full") },
+    });
+    disk.release();
+    await goesOn(client, acknowledged);
+    await endsWell(again, data);
+  });
 });
 
 /** Where nothing may be mounted, this stands for a full disk. */

@@ -78,7 +78,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   async function closeAll(): Promise<void> {
     checks.close();
     waker.close();
-    // Before the writer, whose connection is then the file's last one and leaves it tidy.
+    // Before the writer, which empties the write-ahead log (closeWriter).
     database.close();
     await appender?.close();
   }

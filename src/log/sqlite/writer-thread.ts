@@ -4,6 +4,7 @@
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
+import { closeWriter } from "../../projector/sqlite/close-writer.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
 import { createBatchWriter, MayBeKept } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
@@ -37,7 +38,7 @@ const post = (message: FromWriter): void => port.postMessage(message);
 port.on("message", (message: ToWriter) => {
   if ("close" in message) {
     readers.close();
-    database.close();
+    closeWriter(database, file);
     post({ closed: true });
     port.close();
     return;

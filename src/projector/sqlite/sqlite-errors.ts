@@ -34,7 +34,11 @@ const INDEX_BYTES = 32 * 1024;
 export function diskIsFull(error: unknown, path: string): boolean {
   if (!isSqliteError(error)) return false;
   if (is(error, [SQLITE_FULL])) return true;
-  if (!is(error, [SQLITE_IOERR])) return false;
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize < INDEX_BYTES;
+  return is(error, [SQLITE_IOERR]) && !hasSpace(dirname(path));
+}
+
+/** Whether the file system of a directory has space for the smallest write of SQLite. */
+export function hasSpace(directory: string): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= INDEX_BYTES;
 }

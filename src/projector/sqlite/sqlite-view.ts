@@ -19,6 +19,7 @@ import { CatalogError, type ErrorCode, saidBy } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
+import { closeWriter } from "./close-writer.ts";
 import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
 import { keepPageSums, type PageSums, sumPages } from "./page-sums.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
@@ -177,7 +178,8 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       try {
         sums?.end();
       } finally {
-        db.close();
+        if (file.bulk) db.close();
+        else closeWriter(db, inPlace);
         sums?.close();
       }
       if (!file.bulk) return;
@@ -350,10 +352,10 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   }
   if (verdict !== "ahead") {
     const after = verdict === "stale" ? modelAfter(madeOf.model, model) : model;
-    db.prepare("UPDATE view SET model = ?, log = coalesce(?, log)").run(
-      after ?? null,
-      log?.id ?? null,
-    );
+    // Without a change nothing is written: a full disk does not prevent the start.
+    db.prepare(
+      "UPDATE view SET model = ?1, log = coalesce(?2, log) WHERE model IS NOT ?1 OR log IS NOT coalesce(?2, log)",
+    ).run(after ?? null, log?.id ?? null);
   }
   db.exec("COMMIT");
 }
