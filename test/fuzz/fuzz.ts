@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ingest } from "../../src/cli/ingest.ts";
 import { loadModel } from "../../src/model/load-model.ts";
+import type { Client } from "../support/client.ts";
 import { operatorOf, tokenOf } from "../support/operator.ts";
 import type { RunningService } from "../support/running-service.ts";
 import { createChance } from "./chance.ts";
@@ -43,7 +44,8 @@ const settledMsMax = 60_000;
 const problemsMax = 50;
 
 export async function fuzz(options: FuzzOptions): Promise<Report> {
-  const { service, seed, until } = options;
+  const { seed, until } = options;
+  const service = { ...options.service, client: retrying(options.service.client) };
   const chance = createChance(seed);
   const model = loadModel();
   const next = createWriteRequests(chance, model);
@@ -67,6 +69,16 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
   await checks.rebuilt();
   await checks.verified();
   return report;
+}
+
+/** Sends a request again whose kept-alive connection was closed before the response, once. */
+function retrying(client: Client): Client {
+  const call: Client["call"] = (...request) =>
+    client.call(...request).catch((error: unknown) => {
+      if (error instanceof TypeError) return client.call(...request);
+      throw error;
+    });
+  return { ...client, call, get: (path) => call("GET", path) };
 }
 
 /** Sends with `annals ingest`, which reports rejected proposals and continues. */
