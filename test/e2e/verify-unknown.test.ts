@@ -27,6 +27,16 @@ const online = (...args: string[]): Promise<Ended> => {
   return start(process.execPath, [main, ...args, ...where]).ended;
 };
 
+/** Waits until every view has every record of the log. */
+const caughtUp = () =>
+  expect
+    .poll(async () => {
+      const { log, views } = await operatorOf(service).value("getStatus");
+      const positions = Object.values<{ position: number }>(views).map(({ position }) => position);
+      return positions.every((position) => position >= log.position);
+    })
+    .toBe(true);
+
 /** Another process writes to the log, and no projector runs. */
 async function appendOffline(): Promise<void> {
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
@@ -44,6 +54,7 @@ async function appendOffline(): Promise<void> {
 }
 
 test("an offline verification reports records that the views lack as unknown and fails", async () => {
+  await caughtUp();
   await service.restart(async () => {
     expect((await offline()).code).toBe(0);
     await appendOffline();
@@ -59,6 +70,7 @@ test("an offline verification reports records that the views lack as unknown and
     }
   });
   // A start applies the missing records to the views.
+  await caughtUp();
   await service.restart(async () => {
     expect((await offline()).code).toBe(0);
   });
