@@ -3,6 +3,7 @@
  * number, so that no id is ever given twice, also not by nodes that share the log. What becomes of
  * a job is told in a stream of its own.
  */
+import { isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, revision } from "../core/position.ts";
 import { JOBS, jobStream } from "../core/stream.ts";
 import { type Append, type ChangeLog, WrongRevision } from "../log/change-log.ts";
@@ -46,7 +47,11 @@ export const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf("
 
 export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords> {
   const { log, nodeId } = parts;
-  let last = await lastNumber();
+  // A log with damaged indexes does not stop the start: it takes no job before it is repaired.
+  let last = await lastNumber().catch((error: unknown) => {
+    if (isUnreadable(error)) return 0;
+    throw error;
+  });
 
   async function lastNumber(): Promise<number> {
     const [newest] = await log.readStream(JOBS, "end", { limit: 1, backward: true });
@@ -130,6 +135,7 @@ export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords
     },
 
     async *unfinished() {
+      if (last === 0) return;
       let at = await firstUnfinished();
       for (;;) {
         const page = await log.readStream(JOBS, revision(at), { limit: pageMax });

@@ -6,7 +6,7 @@
  * Views are compared at start, once a minute, and after a failed read of the log; then they apply no
  * records before the comparison. Each comparison opens the log, so that it also detects a replaced file.
  */
-import { CatalogError } from "../core/errors.ts";
+import { CatalogError, isUnreadable } from "../core/errors.ts";
 import { ownCommand } from "../core/own-command.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
@@ -88,6 +88,16 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
     follower.unchecked = false;
   }
 
+  /** A log with damaged indexes does not stop the start: the view is compared again later. */
+  async function compareAtStart(follower: F): Promise<void> {
+    try {
+      await compare(follower, log);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      follower.unchecked = true;
+    }
+  }
+
   async function mismatchOf(view: string, name: string | undefined, fresh: ComparedLog) {
     const isOther = fresh.id !== undefined && log.id !== undefined && fresh.id !== log.id;
     if (isOther) return anotherLog(view);
@@ -128,7 +138,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
 
   return {
     async atStart() {
-      await Promise.all(followers.map((follower) => compare(follower, log)));
+      await Promise.all(followers.map(compareAtStart));
       const wrong = followers.find(({ mismatch }) => mismatch !== undefined);
       if (wrong?.mismatch !== undefined) throw wrong.mismatch;
     },
