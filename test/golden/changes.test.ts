@@ -231,7 +231,10 @@ describe("a stream of changes", () => {
       expect((await ask({})).status).toBe(401);
       if (accept === "application/json") expect((await ask(service.operator)).status).toBe(200);
     }
-    const feed = await follow(`${service.address}/changes?from=start`, service.operator);
+    const feed = await follow(
+      `${service.address}/changes?from=start&urn=urn:li:tag:a`,
+      service.operator,
+    );
     await service.client.call(
       "POST",
       "/aspects?action=ingestProposal",

@@ -56,7 +56,10 @@ test.each<[string, unknown]>([
   ],
 ])("%s refuses whole numbers that it could not keep", async (path, body) => {
   const { status, body: answer } = await service.client.call("POST", path, body);
-  expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining("2")]);
+  expect([status, JSON.stringify(answer)]).toEqual([
+    path.startsWith("/openapi/") ? 400 : 422,
+    expect.stringContaining("2"),
+  ]);
   expect(answer.message).toMatch(
     /\/created\/time :: a number near 9007199254740992 is out of range for Long/,
   );

@@ -21,6 +21,7 @@ interface Kind {
   readonly criterion: string;
 }
 
+let names = 0;
 const stamp = { time: 1, actor: "urn:li:corpuser:mina" };
 const kinds: readonly Kind[] = [
   {
@@ -31,15 +32,10 @@ const kinds: readonly Kind[] = [
   },
   {
     ...{ type: "domain", aspect: "domainProperties", criterion: "DOMAIN" },
-    below: (parentDomain) => ({ name: "ring", parentDomain }),
+    // Two domains of one level cannot have the same name.
+    below: (parentDomain) => ({ name: `ring ${++names}`, parentDomain }),
     within: ["domains", (urn) => ({ domains: [urn] })],
     fields: ["domains", "parentDomain"],
-  },
-  {
-    ...{ type: "glossaryNode", aspect: "glossaryNodeInfo", criterion: "GLOSSARY" },
-    below: (parentNode) => ({ definition: "ring", parentNode }),
-    within: ["glossaryTerms", (urn) => ({ terms: [{ urn }], auditStamp: stamp })],
-    fields: ["glossaryTerms", "parentNode"],
   },
 ];
 const sizes = [1, 2, 3];

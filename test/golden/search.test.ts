@@ -10,7 +10,7 @@ const dataset = (name: string, platform = "hive"): string =>
   `urn:li:dataset:(urn:li:dataPlatform:${platform},${name},PROD)`;
 const TIDES = dataset("harbour.tides");
 const GAUGES = dataset("harbour.gauges");
-const MOON = dataset("moon phases (old),v1", "kafka");
+const MOON = dataset("moon phases (old) v1", "kafka");
 const ANN = "urn:li:corpuser:ann";
 const SEA = "urn:li:tag:sea";
 const V2 = { "X-RestLi-Protocol-Version": "2.0.0" };
@@ -55,7 +55,7 @@ async function tell(told: readonly (readonly [string, string, unknown])[]): Prom
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
     proposals: told.map(([urn, aspect, value]) => proposal(urn, aspect, value)),
   });
-  expect(reply).toMatchObject({ status: 200 });
+  expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 });
   written = reply.position ?? 0;
 }
 
@@ -69,7 +69,7 @@ const page = { start: 0, count: 10 };
 
 async function found(input: string, more: object = {}): Promise<readonly string[]> {
   const reply = await act("search", { entity: "dataset", input, ...page, ...more });
-  expect(reply).toMatchObject({ status: 200 });
+  expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 });
   return reply.body.value.entities;
 }
 
@@ -219,7 +219,7 @@ describe("the interface", () => {
 
     for (const gone of [urn, later]) {
       const reply = await act("delete", { urn: gone });
-      expect(reply).toMatchObject({ status: 200 });
+      expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 });
       written = reply.position ?? 0;
     }
     expect(await found("floats OR ropes", { searchFlags: { includeSoftDeleted: true } })).toEqual(

@@ -199,7 +199,7 @@ describe("streams", () => {
       refusal(
         429,
         "rate_limited",
-        expect.stringContaining('"urn:li:corpuser:mira" has 2 of at most 2'),
+        expect.stringContaining('"urn:li:corpuser:mira" has 2 open change feeds of at most 2'),
       ),
     );
     expect((await as("otto")).response.status).toBe(200);

@@ -36,9 +36,17 @@ describe("a moment is taken by", () => {
     expect(names).toEqual([
       ...["aspectExists", "aspectExistsV2", "batchGetByNames", "batchGetEntities"],
       ...["batchGetEntitiesV2", "batchGetGenericEntities", "entityExists", "entityExistsV2"],
-      ...["exists", "filterExistingUrns", "getAspect", "getEntities", "getEntity", "getSnapshot"],
+      ...[
+        "entityOfAnyTypeExists",
+        "exists",
+        "filterExistingUrns",
+        "getAspect",
+        "getEntities",
+        "getEntity",
+        "getSnapshot",
+      ],
       ...["getSnapshots", "getTimeseriesAspectValues", "readAspect", "readAspectV2"],
-      ...["readEntity", "readEntityV2", "readLatest"],
+      ...["readEntity", "readEntityOfAnyType", "readEntityV2", "readLatest"],
     ]);
   });
 
@@ -96,7 +104,7 @@ describe("a moment is", () => {
     "asOfPosition=List(1,2)",
     "asOfPosition=1&asOfPosition=2",
     "asOfPosition[0]=1&asOfPosition[1]=2",
-    "asOfTime=5&asOfTime=5",
+    "asOfTime=5&asOfTime=6",
     "asOfPosition=1&asOfTime=5",
     "asOfPosition=%zz",
     "asOfPosition=1%00",
