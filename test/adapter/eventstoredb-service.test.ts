@@ -103,6 +103,9 @@ test("a rebuild counts records, not bytes of the log, and its views take their p
   const query = { entity: "tag", input: "*", start: 0, count: 1 };
   const found = await service.client.call("POST", "/entities?action=search", query);
   expect(found.body, JSON.stringify(found.body)).toMatchObject({ value: { numEntities: 60 } });
+  const word = { ...query, input: "tag 59" };
+  const one = await service.client.call("POST", "/entities?action=search", word);
+  expect(one.body.value.entities).toEqual([tag("t59")]);
 });
 
 test("a verification counts records, not bytes of the log", async () => {

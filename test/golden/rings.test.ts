@@ -19,6 +19,8 @@ interface Kind {
   readonly fields: readonly [string, string];
   /** What policies call it. */
   readonly criterion: string;
+  /** An entity between a member and a dataset: it is below the member alone. */
+  readonly between?: (urn: string) => readonly [urn: string, aspect: string, value: object];
 }
 
 let names = 0;
@@ -37,7 +39,20 @@ const kinds: readonly Kind[] = [
     within: ["domains", (urn) => ({ domains: [urn] })],
     fields: ["domains", "parentDomain"],
   },
+  {
+    ...{ type: "glossaryNode", aspect: "glossaryNodeInfo", criterion: "GLOSSARY" },
+    below: (parentNode) => ({ definition: "ring", parentNode }),
+    within: ["glossaryTerms", (urn) => ({ terms: [{ urn: termIn(urn) }], auditStamp: stamp })],
+    fields: ["glossaryTerms", "parentNode"],
+    between: (urn) => [
+      termIn(urn),
+      "glossaryTermInfo",
+      { definition: "in a ring", termSource: "INTERNAL", parentNode: urn },
+    ],
+  },
 ];
+/** A dataset holds terms, which are in nodes. */
+const termIn = (node: string): string => node.replace("glossaryNode:", "glossaryTerm:in-");
 const sizes = [1, 2, 3];
 const cases = kinds.flatMap((kind) => sizes.map((size) => ({ ...kind, size })));
 
@@ -105,6 +120,7 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
   beforeAll(async () => {
     for (const [n, urn] of members.entries()) {
       await write(urn, kind.aspect, kind.below(members[(n + 1) % size] ?? ""));
+      if (kind.between !== undefined) await write(...kind.between(urn));
       const [aspect, value] = kind.within;
       await write(inside[n] ?? "", aspect, value(urn));
       await write(inside[n] ?? "", "browsePathsV2", {
@@ -123,7 +139,11 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
     async (condition) => {
       const [ofDatasets, ofMembers] = kind.fields;
       const asked = { values: [first], condition };
-      expect(await found(["dataset"], { field: ofDatasets, ...asked })).toEqual([...inside].sort());
+      // Nothing that is above a member holds what is between it and a dataset.
+      const reached = kind.between !== undefined && condition === "ANCESTORS_INCL" ? [] : inside;
+      expect(await found(["dataset"], { field: ofDatasets, ...asked })).toEqual(
+        [...reached].sort(),
+      );
       expect(await found([type], { field: ofMembers, ...asked })).toEqual([...members].sort());
     },
   );
