@@ -39,7 +39,9 @@ export interface Edition {
 /** Of each step of an upgrade, which may have to read and write all rows. */
 const MIGRATION_MS_MAX = 24 * 3_600_000;
 
-const COLUMNS = "generation, edition, version, position, turn, last_entity, record";
+/** Tables of earlier releases have no column `record`: it is null there. */
+const COLUMNS =
+  "generation, edition, version, position, turn, last_entity, to_jsonb(view) ->> 'record'";
 
 /**
  * Makes the view ready to be written: makes what is not there, upgrades what an earlier release
