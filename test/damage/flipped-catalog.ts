@@ -6,8 +6,9 @@ import { cpSync } from "node:fs";
 import { readConfig } from "../../src/config/config.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded, proposal, type Reply } from "../support/client.ts";
-import { operatorOf, tokenOf } from "../support/operator.ts";
+import { tokenOf } from "../support/operator.ts";
 import { dataset, user, writeHistory } from "../support/random-history.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -71,18 +72,6 @@ export async function fillCatalog(): Promise<FlippedCatalog> {
       killed[Symbol.dispose]();
     },
   };
-}
-
-/** Waits until every view has reached the log's head and no job runs. */
-export async function caughtUp(on: { client: Client; directory: string }): Promise<void> {
-  const operator = operatorOf(on);
-  for (const until = Date.now() + 60_000; Date.now() < until; ) {
-    const { views, jobsRunning } = await operator.value("getStatus");
-    const lags = Object.values(views as Record<string, { lagRecords: number }>);
-    if (jobsRunning === 0 && lags.every(({ lagRecords }) => lagRecords === 0)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error("the views do not catch up");
 }
 
 type Question = readonly [method: "GET" | "POST", path: string, body?: object];

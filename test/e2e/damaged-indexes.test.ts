@@ -8,6 +8,7 @@ import { repairLogIndexes } from "../../src/offline.ts";
 import { verify } from "../../src/offline-verify.ts";
 import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded } from "../support/client.ts";
 import { flipText, hideCells } from "../support/flipped-bits.ts";
 import { operatorOf } from "../support/operator.ts";
@@ -26,6 +27,7 @@ const configOf = (data: string) => readConfig({ port: "0", data, logLevel: "sile
 beforeAll(async () => {
   await using service = await runningService();
   for (const urn of tags) await service.client.upsert(urn, "tagProperties", { name: urn });
+  await caughtUp(service);
   await service.restart(async () => {
     cpSync(service.directory, filled.path, { recursive: true });
   });

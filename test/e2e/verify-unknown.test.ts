@@ -8,6 +8,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type Ended, start } from "../cli/run-program.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -27,16 +28,6 @@ const online = (...args: string[]): Promise<Ended> => {
   return start(process.execPath, [main, ...args, ...where]).ended;
 };
 
-/** Waits until every view has every record of the log. */
-const caughtUp = () =>
-  expect
-    .poll(async () => {
-      const { log, views } = await operatorOf(service).value("getStatus");
-      const positions = Object.values<{ position: number }>(views).map(({ position }) => position);
-      return positions.every((position) => position >= log.position);
-    })
-    .toBe(true);
-
 /** Another process writes to the log, and no projector runs. */
 async function appendOffline(): Promise<void> {
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
@@ -54,7 +45,7 @@ async function appendOffline(): Promise<void> {
 }
 
 test("an offline verification reports records that the views lack as unknown and fails", async () => {
-  await caughtUp();
+  await caughtUp(service);
   await service.restart(async () => {
     expect((await offline()).code).toBe(0);
     await appendOffline();
@@ -70,7 +61,7 @@ test("an offline verification reports records that the views lack as unknown and
     }
   });
   // A start applies the missing records to the views.
-  await caughtUp();
+  await caughtUp(service);
   await service.restart(async () => {
     expect((await offline()).code).toBe(0);
   });
