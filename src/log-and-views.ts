@@ -10,7 +10,7 @@ import { configuredModel } from "./configured-model.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
 import { type Position, START } from "./core/position.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
-import { recordsBetween } from "./log/change-log.ts";
+import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { noteParking } from "./projector/parking.ts";
@@ -53,7 +53,7 @@ export type LogAndViews = Awaited<ReturnType<typeof openLogAndViews>>;
 /** Returns when views in this process have all of the log. Throws CatalogError. */
 export async function openLogAndViews(config: Config, { logger, opened, traces }: Opening) {
   const { model, rules } = configuredModel(config);
-  const plainLog = await openLog(config, { logger });
+  const plainLog = reportsFullDisk(await openLog(config, { logger }), config);
   const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
   opened.push(() => log.close());
   await checkNamespace(log, config.urnNamespace, config.data);
@@ -150,6 +150,20 @@ async function stillGrowing(
     return isThere ? [] : [{ view, grown: reaches(view, GROWTH_MS_MAX) }];
   });
   return (await Promise.all(growing)).flat();
+}
+
+/** A log in the data directory names a full disk before the first append fails. */
+function reportsFullDisk(log: ChangeLog, config: Config): ChangeLog {
+  if (sharedLog(config)) return log;
+  return { ...log, trouble: () => log.trouble?.() ?? diskTrouble(config.data) };
+}
+
+function diskTrouble(data: string): string | undefined {
+  try {
+    return hasSpace(data) ? undefined : `the disk of "${data}" is full: writes are rejected`;
+  } catch (error) {
+    return `the data directory cannot be read: ${saidBy(error)}`;
+  }
 }
 
 /** Matches the messages of SQLite and of the operating system. */

@@ -236,7 +236,12 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     },
   });
 
-  const ingestion = withVersionSets({ ingestion: plainIngestion, states, namespace });
+  const ingestion = withVersionSets({
+    ingestion: plainIngestion,
+    states,
+    namespace,
+    patchRules: parts.patchRules,
+  });
 
   function edition(): number | undefined {
     const at = progress.positions()[ASPECTS];

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../core/json.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { VERSIONING_SCHEME } from "../core/reference-rules.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Proposal } from "./catalog.ts";
@@ -18,11 +19,20 @@ interface Dependencies {
   readonly ingestion: Ingestion;
   readonly states: Pick<EntityStates, "read">;
   readonly namespace: string;
+  readonly patchRules: PatchRules;
 }
 
 const VERSION = "versionProperties";
 const SET = "versionSetProperties";
 const attemptsMax = 10;
+
+/** A version as a proposal writes it. */
+interface Version {
+  readonly urn: string;
+  readonly set: string;
+  readonly sortId: string;
+  readonly value: JsonObject;
+}
 
 /** A version set as the request has left it so far. */
 interface VersionSet {
@@ -36,7 +46,9 @@ interface VersionSet {
   changed: boolean;
 }
 
-export function withVersionSets({ ingestion, states, namespace }: Dependencies): Ingestion {
+export function withVersionSets(dependencies: Dependencies): Ingestion {
+  const { ingestion, states, namespace, patchRules } = dependencies;
+
   async function storedIn(urn: string, aspect: string) {
     const [state] = await states.read([urn]);
     const found = state && currentAspect(state, aspect);
@@ -57,38 +69,57 @@ export function withVersionSets({ ingestion, states, namespace }: Dependencies):
     };
   }
 
+  /** The `versionProperties` that a proposal results in; undefined if it cannot be determined. */
+  async function writtenValue(proposal: Proposal): Promise<unknown> {
+    const { entityUrn, aspect, changeType } = proposal;
+    if (!writesVersion(proposal) || typeof entityUrn !== "string") return undefined;
+    if (changeType !== "PATCH") return parsedValue(aspect?.value);
+    try {
+      const stored = await storedIn(withNamespace(entityUrn, namespace), VERSION);
+      const patch = parsePatch(parsedValue(aspect?.value), patchRules, VERSION);
+      return applyPatch(stored?.value, patch, { time: 0, actor: "" });
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      return undefined; // An invalid patch, which the ingestion rejects.
+    }
+  }
+
+  /** Makes a version the latest of its set, as far as the request has come, if its sort id is the greatest. */
+  async function place(
+    { urn, set: setUrn, sortId, value }: Version,
+    sets: Map<string, VersionSet>,
+  ) {
+    const set = sets.get(setUrn) ?? (await readSet(setUrn));
+    sets.set(setUrn, set);
+    const { latest } = set;
+    const isLater = latest?.sortId === undefined || latest.urn === urn || sortId > latest.sortId;
+    if (!isLater) return;
+    set.changed ||= latest?.urn !== urn;
+    set.latest = { urn, sortId };
+    set.scheme = value.versioningScheme ?? VERSIONING_SCHEME;
+  }
+
   /** The proposals with `isLatest`, followed by proposals that update their version sets. */
   async function expanded(proposals: readonly Proposal[]): Promise<readonly Proposal[]> {
     const sets = new Map<string, VersionSet>();
-    const decided: Proposal[] = [];
+    const versions: (Version | undefined)[] = [];
     for (const proposal of proposals) {
-      const version = versionIn(proposal, namespace);
-      if (version === undefined) {
-        decided.push(proposal);
-        continue;
-      }
-      const { urn, set: setUrn, sortId, value } = version;
-      const set = sets.get(setUrn) ?? (await readSet(setUrn));
-      sets.set(setUrn, set);
-      const isLatest =
-        set.latest === undefined ||
-        set.latest.urn === urn ||
-        set.latest.sortId === undefined ||
-        sortId > set.latest.sortId;
-      if (isLatest) {
-        set.changed ||= set.latest?.urn !== urn;
-        set.latest = { urn, sortId };
-        set.scheme = value.versioningScheme ?? VERSIONING_SCHEME;
-      }
-      decided.push({ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest } } });
+      const version = versionOf(proposal, await writtenValue(proposal), namespace);
+      versions.push(version);
+      if (version !== undefined) await place(version, sets);
     }
-    return [...withoutFlags(decided, sets), ...[...sets].flatMap(changesOf)];
+    const flagged = proposals.flatMap((proposal, n) => {
+      const version = versions[n];
+      if (version === undefined) return [proposal];
+      return withFlag(proposal, version, sets.get(version.set)?.latest?.urn === version.urn);
+    });
+    return [...flagged, ...[...sets].flatMap(changesOf)];
   }
 
   return {
     ...ingestion,
     async ingest(proposals, caller, request = proposals) {
-      if (!concernsVersions(proposals, namespace)) {
+      if (!concernsVersions(proposals)) {
         return ingestion.ingest(proposals, caller, request);
       }
       let written = await expanded(proposals);
@@ -107,17 +138,18 @@ export function withVersionSets({ ingestion, states, namespace }: Dependencies):
   };
 }
 
-function concernsVersions(proposals: readonly Proposal[], namespace: string): boolean {
-  return (
-    proposals.some((proposal) => versionIn(proposal, namespace) !== undefined) &&
-    !proposals.some(({ aspectName }) => aspectName === SET)
-  );
-}
+const writesVersion = ({ aspectName, changeType }: Proposal): boolean =>
+  aspectName === VERSION && changeType !== "DELETE";
 
-/** The version that a proposal writes; undefined unless it writes a whole `versionProperties`. */
-function versionIn({ entityUrn, aspectName, changeType, aspect }: Proposal, namespace: string) {
-  if (aspectName !== VERSION || changeType === "DELETE" || changeType === "PATCH") return undefined;
-  const value = parsedValue(aspect?.value);
+const concernsVersions = (proposals: readonly Proposal[]): boolean =>
+  proposals.some(writesVersion) && !proposals.some(({ aspectName }) => aspectName === SET);
+
+/** The version that a proposal writes; undefined if the value is none. */
+function versionOf(
+  { entityUrn }: Proposal,
+  value: unknown,
+  namespace: string,
+): Version | undefined {
   if (typeof entityUrn !== "string" || !jsonObject(value)) return undefined;
   const { versionSet, sortId } = value;
   if (typeof versionSet !== "string" || typeof sortId !== "string") return undefined;
@@ -126,20 +158,16 @@ function versionIn({ entityUrn, aspectName, changeType, aspect }: Proposal, name
   return { urn: withNamespace(entityUrn, namespace), set, sortId, value };
 }
 
-/** Clears the flag of versions that a later proposal of the same request replaced as the latest. */
-function withoutFlags(
-  proposals: readonly Proposal[],
-  sets: ReadonlyMap<string, VersionSet>,
+/** The proposal with `isLatest`; a patch gets a second one beside it where the value has another flag. */
+function withFlag(
+  proposal: Proposal,
+  { urn, value }: Version,
+  isLatest: boolean,
 ): readonly Proposal[] {
-  const latest = new Set([...sets.values()].map((set) => set.latest?.urn));
-  return proposals.map((proposal) => {
-    const value = proposal.aspectName === VERSION ? proposal.aspect?.value : undefined;
-    if (!jsonObject(value) || value.isLatest !== true) return proposal;
-    return {
-      ...proposal,
-      aspect: { value: { ...value, isLatest: latest.has(proposal.entityUrn) } },
-    };
-  });
+  if (proposal.changeType === "PATCH") {
+    return value.isLatest === isLatest ? [proposal] : [proposal, flagOf(urn, isLatest)];
+  }
+  return [{ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest } } }];
 }
 
 function changesOf([urn, set]: readonly [string, VersionSet]): readonly Proposal[] {
@@ -154,12 +182,13 @@ function changesOf([urn, set]: readonly [string, VersionSet]): readonly Proposal
     headers: { "If-Version-Match": String(storedVersion) },
   };
   if (storedLatest === undefined || storedLatest === latest.urn) return [properties];
-  const flag: Proposal = {
-    entityType: entityTypeOf(storedLatest),
-    entityUrn: storedLatest,
-    changeType: "PATCH",
-    aspectName: VERSION,
-    aspect: { value: JSON.stringify([{ op: "add", path: "/isLatest", value: false }]) },
-  };
-  return [properties, flag];
+  return [properties, flagOf(storedLatest, false)];
 }
+
+const flagOf = (urn: string, isLatest: boolean): Proposal => ({
+  entityType: entityTypeOf(urn),
+  entityUrn: urn,
+  changeType: "PATCH",
+  aspectName: VERSION,
+  aspect: { value: JSON.stringify([{ op: "add", path: "/isLatest", value: isLatest }]) },
+});

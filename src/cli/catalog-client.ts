@@ -21,6 +21,8 @@ export interface CatalogClient {
    * none was sent where one is needed, and the signal's reason when that aborts.
    */
   send(members: readonly Submission[]): Promise<Outcome>;
+  /** Why the service is not healthy, after as many tries as a write gets; undefined if it is. */
+  illness(): Promise<string | undefined>;
 }
 
 export type Outcome =
@@ -76,6 +78,17 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
       // Not about these records: all others would be told the same.
       if (response.status === 401) throw refusal(server, reason);
       return { accepted: false, reason };
+    },
+
+    async illness() {
+      try {
+        const response = await attempt(options, "/health", { method: "GET" });
+        await response.arrayBuffer(); // Frees the connection.
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof CatalogError)) throw error;
+        return connectionCause(error.cause);
+      }
     },
   };
 }

@@ -92,7 +92,11 @@ export async function ingest(
   const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, terminal);
   if (broken !== undefined) terminal.tell(describeFailure(broken));
   await terminal.print(summary(tally, (performance.now() - start) / 1000) + used());
-  return tally.failed === 0 && broken === undefined ? exitCodes.done : exitCodes.failed;
+  if (tally.failed > 0 || broken !== undefined) return exitCodes.failed;
+  const illness = await client.illness();
+  if (illness === undefined) return exitCodes.done;
+  terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${illness}`);
+  return exitCodes.failed;
 }
 
 /** Gives back what stopped it before the end; undefined when nothing did. */

@@ -30,6 +30,8 @@ export interface Answers {
   /** Why a write is refused; undefined: it is accepted. */
   readonly refuse?: (members: readonly Told[], attempt: number) => Refusal | undefined;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Message of a /health that has status 503; undefined: it is healthy. */
+  readonly illness?: string;
 }
 
 export interface Refusal {
@@ -43,6 +45,11 @@ export async function openRecordingCatalog(answers: Answers = {}): Promise<Recor
   let position = 0;
   const server = createServer(async (request, response) => {
     const path = request.url ?? "";
+    if (path === "/health" && answers.illness !== undefined) {
+      response.writeHead(503, { "content-type": "application/json" });
+      response.end(JSON.stringify({ status: 503, message: answers.illness }));
+      return;
+    }
     if (request.method === "GET") {
       response.end(JSON.stringify(answers.config ?? { noCode: "true" }));
       return;

@@ -137,6 +137,10 @@ describe("a full disk", () => {
     const again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
     expect(again.stderr()).toContain("the service starts read-only");
     const client = createClient(again.address);
+    expect(await healthOf(client)).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining("full") },
+    });
     await findAll(client, acknowledged);
     expect(await write(client, 5_000, new Map())).toMatchObject({
       status: 503,

@@ -9,6 +9,7 @@ import { encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type Ended, start } from "../cli/run-program.ts";
 import { caughtUp } from "../support/caught-up.ts";
+import { proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -98,6 +99,15 @@ test("no command exits with 0 while a view of a running service is stuck", async
       expect({ command, code }).toEqual({ command, code: 1 });
       expect(stdout + stderr).toContain("graph");
     }
+    const records = join(service.directory, "records.json");
+    writeFileSync(
+      records,
+      JSON.stringify([proposal("urn:li:tag:b", "status", { removed: false })]),
+    );
+    const address = ["--server", service.address];
+    const ingested = await start(process.execPath, [main, "ingest", records, ...address]).ended;
+    expect(ingested.code).toBe(1);
+    expect(ingested.stderr).toContain("graph");
     const { code, stdout } = await online("verify", "graph");
     expect(code).toBe(1);
     expect(stdout).toContain('view "graph" is stuck at position');

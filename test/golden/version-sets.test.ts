@@ -27,6 +27,12 @@ async function ingest(...proposals: readonly object[]): Promise<void> {
 const write = (urn: string, versionSet: string, sortId: string) =>
   ingest(proposal(urn, "versionProperties", version(versionSet, sortId)));
 
+const patchOf = (urn: string, operations: readonly object[]) => ({
+  ...{ entityType: "dataset", entityUrn: urn, changeType: "PATCH" },
+  aspectName: "versionProperties",
+  aspect: { value: JSON.stringify(operations), contentType: "application/json-patch+json" },
+});
+
 async function aspectOf(urn: string, aspect: string) {
   const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}?aspects=List(${aspect})`);
   return body.aspects?.[aspect]?.value;
@@ -63,6 +69,31 @@ test("of the versions of one batch the greatest sort id becomes the latest", asy
   expect(await Promise.all([stored as string, ...urns].map(isLatest))).toEqual([
     ...[false, false, true, false],
   ]);
+});
+
+test("a patch that raises the sort id makes its version the latest", async () => {
+  const [set, old, later] = [nextSet(), dataset("old"), dataset("new")];
+  await write(old, set, "aaa");
+  await write(later, set, "bbb");
+  const patched = (value: unknown) => ingest(patchOf(old, [{ op: "add", path: "/sortId", value }]));
+  await patched("abb");
+  expect(await setOf(set)).toMatchObject({ latest: later });
+  await patched("ccc");
+  expect(await setOf(set)).toMatchObject({ latest: old });
+  expect(await Promise.all([old, later].map(isLatest))).toEqual([true, false]);
+  await ingest(patchOf(later, [{ op: "add", path: "/isLatest", value: true }]));
+  expect(await Promise.all([old, later].map(isLatest))).toEqual([true, false]);
+});
+
+test("a patch of a version in a batch with a later one leaves exactly one latest", async () => {
+  const [set, old, later] = [nextSet(), dataset("old"), dataset("new")];
+  await write(old, set, "aaa");
+  await ingest(
+    patchOf(old, [{ op: "add", path: "/sortId", value: "bbb" }]),
+    proposal(later, "versionProperties", version(set, "ccc")),
+  );
+  expect(await setOf(set)).toMatchObject({ latest: later });
+  expect(await Promise.all([old, later].map(isLatest))).toEqual([false, true]);
 });
 
 test("concurrent versions of one set leave exactly one latest", async () => {
