@@ -3,7 +3,6 @@
  * closed from the door inwards, so that what was accepted is finished before its store goes.
  */
 import { readFileSync } from "node:fs";
-import { type AddressInfo, isIP } from "node:net";
 import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openAccess } from "./auth/open-access.ts";
@@ -19,6 +18,7 @@ import { createProposalUrns } from "./catalog/proposal-urns.ts";
 import { createHierarchyLookup } from "./catalog/search-hierarchy.ts";
 import { proposalsOf } from "./catalog/snapshots.ts";
 import type { Operations, Service } from "./cli/operations.ts";
+import { isLoopback, requiresTokens } from "./config/addresses.ts";
 import type { Config } from "./config/config.ts";
 import { CatalogError } from "./core/errors.ts";
 import type { JsonLimits } from "./core/json-text.ts";
@@ -34,6 +34,7 @@ import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
+import { checkAddress, listen } from "./http/listen.ts";
 import { streamLimits } from "./http/streams.ts";
 import { type ChangeLog, countRecords } from "./log/change-log.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
@@ -82,6 +83,7 @@ export async function openService(
     for (const release of opened.splice(0).reverse()) await release();
   };
   try {
+    await checkAddress(config);
     const lock = lockData(config);
     opened.push(() => lock.release());
     const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
@@ -125,7 +127,7 @@ export async function openService(
     if (operator.made) onMadeToken?.(operator.file);
     else logger.info({ file: operator.file }, "operations ask for this token");
 
-    const required = config.auth === "auto" ? !loopback(config.host) : config.auth === "on";
+    const required = requiresTokens(config);
     const access = openAccess({
       catalog,
       peek: catalog.peek,
@@ -190,10 +192,10 @@ export async function openService(
       traces: opening.traces,
       config: {
         bodyBytesMax: config.bodyBytesMax,
-        hosts: createHostRule({ loopback: loopback(config.host), allowed: config.allowedHost }),
+        hosts: createHostRule({ loopback: isLoopback(config.host), allowed: config.allowedHost }),
         heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
         jsonLimits: jsonLimitsOf(config),
-        actorHeaderTrusted: loopback(config.host) && !required,
+        actorHeaderTrusted: isLoopback(config.host) && !required,
         urnNamespace: config.urnNamespace,
         recordPrefix: config.recordPrefix,
         version: version(),
@@ -205,7 +207,7 @@ export async function openService(
     });
     opened.push(() => door.close());
     const address = await listen(door, config);
-    if (!loopback(config.host) && !required) logger.warn({ address }, openToAll);
+    if (!isLoopback(config.host) && !required) logger.warn({ address }, openToAll);
     opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
     opened.push(watchIndexes(below.log, logger));
     return { address: () => address, close };
@@ -398,7 +400,7 @@ const bodyConfig = (config: Config): BodyThreadData["config"] => ({
 function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
   if (config[`${what}Authorization`] === "off") return false;
   // Where actor headers are trusted, reads are told apart; but all may write the policies themselves.
-  if (required || (what === "read" && loopback(config.host))) return true;
+  if (required || (what === "read" && isLoopback(config.host))) return true;
   const told = `--${what}-authorization is on, but nobody is asked for a token`;
   throw new CatalogError("invalid", told, { hint: "Say --auth on, too" });
 }
@@ -415,37 +417,8 @@ async function tracesOf(
   return traces;
 }
 
-/** The address that it really listens on. */
-async function listen(
-  door: ReturnType<typeof createHttpDoor>,
-  { host, port }: Config,
-): Promise<string> {
-  try {
-    await door.listen({ host, port });
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    // Another program has the port now; everything else is wrong with the settings.
-    const taken = code === "EADDRINUSE";
-    throw new CatalogError(taken ? "unavailable" : "invalid", `cannot listen on ${host}:${port}`, {
-      hint: taken
-        ? `${message}. Name another port with --port, or 0 for a free one`
-        : `${message}. Name an address of this machine with --host, and a port that you may use`,
-      cause,
-    });
-  }
-  const { address, port: bound } = door.server.address() as AddressInfo;
-  const shown = host === "localhost" ? host : address;
-  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
-}
-
 const openToAll =
   "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
-
-/** Only programs of this machine reach such an address. */
-function loopback(host: string): boolean {
-  if (host === "localhost" || host === "::1") return true;
-  return isIP(host) === 4 && host.startsWith("127.");
-}
 
 const besideSource = (path: string): URL => new URL(`../${path}`, import.meta.url);
 

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   cpSync,
   existsSync,
@@ -8,10 +9,12 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { settings } from "../src/config/settings.ts";
 
 /** A project with src/install.mjs and an npm that writes down what it is called with. */
 let project: string;
@@ -24,7 +27,7 @@ beforeEach(() => {
     join(project, "npm-cli.js"),
     `require("node:fs").writeFileSync("called", JSON.stringify(process.argv.slice(2)));
      console.log("added 7 packages");
-     process.exit(Number(process.env.NPM_ENDS_WITH ?? 0));`,
+     setTimeout(() => process.exit(Number(process.env.NPM_ENDS_WITH ?? 0)), Number(process.env.NPM_MS ?? 0));`,
   );
 });
 
@@ -44,8 +47,15 @@ function write(path: string, packages: Packages): void {
   writeFileSync(file, JSON.stringify({ packages }));
 }
 
-function install(environment: Readonly<Record<string, string>> = {}, flags: string[] = []) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, "src/install.mjs"], {
+function install(
+  environment: Readonly<Record<string, string>> = {},
+  {
+    flags = [],
+    args = [],
+  }: { readonly flags?: readonly string[]; readonly args?: readonly string[] } = {},
+) {
+  const command = [...flags, "src/install.mjs", ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, {
     cwd: project,
     encoding: "utf8",
     timeout: 60_000,
@@ -83,6 +93,60 @@ describe("the installation before a script", () => {
     expect(stderr).toMatch(/^annals: the packages are not installed yet; running "npm ci"/);
     expect(stderr).toContain("added 7 packages");
     expect(called()).toEqual(expect.arrayContaining(["ci", "--include=dev", "--include=optional"]));
+  });
+
+  test("reports each step, and its progress as long as it takes", () => {
+    const own = `node_modules/node-${process.platform}-${process.arch}`;
+    const node: Packages = { [own]: { version: "24.0.0", optional: true } };
+    write("package-lock.json", { ...root, ...ajv, ...node });
+    // Reports come ten times as often.
+    writeFileSync(
+      join(project, "hurry.mjs"),
+      "const { setInterval: every } = globalThis; globalThis.setInterval = (f, ms) => every(f, ms / 10);",
+    );
+    const { status, stderr } = install({ NPM_MS: "900" }, { flags: ["--import", "./hurry.mjs"] });
+    expect(status).toBe(0);
+    const state = "annals: installing: 0 of 1 packages, Node 24.0.0 to come (";
+    expect(stderr.split("\n").filter((line) => line.startsWith(state)).length).toBeGreaterThan(1);
+    expect(stderr).toContain("(step 1 of 2)\n");
+    expect(stderr).toContain("(step 2 of 2)\n");
+  });
+
+  test("comes after a report of the port that is in use", async () => {
+    write("package-lock.json", { ...root, ...ajv });
+    const other = createServer();
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    const { port } = other.address() as AddressInfo;
+    const given: Parameters<typeof install>[] = [
+      [{}, { args: ["serve", "--port", `${port}`] }],
+      [{}, { args: ["serve", `--port=${port}`, "--host", "127.0.0.1"] }],
+      [{ ANNALS_PORT: `${port}` }, { args: ["serve"] }],
+    ];
+    const seen = given.map((each) => install(...each));
+    other.close();
+    for (const { status, stdout, stderr } of seen) {
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toMatch(/^annals: cannot listen on 127\.0\.0\.1:\d+\..*EADDRINUSE.*--port/);
+    }
+    expect(called()).toBeUndefined();
+  });
+
+  test("leaves every other wrong address to the service", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    for (const args of [
+      ["serve", "--port", "70000"],
+      ["serve", "--port"],
+      ["serve", "--port", "0", "--host", "203.0.113.7"],
+      ["status", "--port", "x"],
+    ]) {
+      expect(install({}, { args }).status).toBe(0);
+    }
+  });
+
+  test("knows the defaults of the address", () => {
+    const source = readFileSync(join(project, "src", "install.mjs"), "utf8");
+    expect(source).toContain(`settingOf("host", flags) ?? "${settings.host.fallback}"`);
+    expect(source).toContain(`settingOf("port", flags) ?? "${settings.port.fallback}"`);
   });
 
   const outOfStep: readonly (readonly [string, Packages, Packages])[] = [
@@ -135,7 +199,7 @@ describe("the installation before a script", () => {
        process.on("SIGTERM", () => child.kill("SIGTERM"));
        child.on("exit", () => process.exit());`,
     );
-    expect(install({}, ["--import", "./hurry.mjs"]).status).toBe(0);
+    expect(install({}, { flags: ["--import", "./hurry.mjs"] }).status).toBe(0);
     const serves = Number(readFileSync(join(project, "serves"), "utf8"));
     expect(() => process.kill(serves, 0)).toThrow("ESRCH");
   });

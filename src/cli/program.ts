@@ -26,7 +26,7 @@ import { CatalogError } from "../core/errors.ts";
 import { ownCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
-import { createLogger, type Logger } from "../telemetry/logger.ts";
+import { createLogger, type LogFormat, type Logger } from "../telemetry/logger.ts";
 import { check } from "./check.ts";
 import { copyLog } from "./copy-log.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
@@ -99,7 +99,8 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .description("run the catalog until a signal stops it")
     .action(async (flags: Flags) => {
       const config = configOf(flags);
-      finish(await serve(config, { operations, terminal, logger: loggerOf(config) }));
+      const forPeople = logFormatOf(config) === "text";
+      finish(await serve(config, { operations, terminal, logger: loggerOf(config), forPeople }));
     });
 
   program
@@ -344,7 +345,13 @@ function asUsage<T>(read: () => T): T {
   }
 }
 
-const loggerOf = ({ logLevel }: Config): Logger => createLogger(logLevel);
+const loggerOf = (config: Config): Logger => createLogger(config.logLevel, logFormatOf(config));
+
+/** Of the log lines on stderr. */
+function logFormatOf({ logFormat }: Config): LogFormat {
+  if (logFormat !== "auto") return logFormat;
+  return process.stderr.isTTY ? "text" : "json";
+}
 
 function settingsList(): string {
   const rows = asUsage(() => explainConfig({})).map(({ key, value, source }) => [

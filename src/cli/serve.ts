@@ -1,5 +1,6 @@
 /**
- * `annals serve`: runs the service until a signal stops it.
+ * `annals serve`: runs the service until a signal stops it. stdout has the address; in the text
+ * format of the log, also the lines for a person (start-message.ts).
  *
  * SIGINT or SIGTERM: no new requests, those in flight finish, exit code 0. Another signal, or the
  * shutdown timeout: exit code 1 at once; the log holds everything that was acknowledged even then.
@@ -9,26 +10,41 @@ import type { Logger } from "../telemetry/logger.ts";
 import { describeFailure, type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
 import { onSignals } from "./signals.ts";
+import { startMessage } from "./start-message.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** How long a start may take before a line reports that it continues. */
+const SILENCE_MS = 4_000;
 
 export async function serve(
   config: Config,
-  { operations, terminal, logger }: { operations: Operations; terminal: Terminal; logger: Logger },
+  parts: {
+    readonly operations: Operations;
+    readonly terminal: Terminal;
+    readonly logger: Logger;
+    /** A person reads the output. */
+    readonly forPeople: boolean;
+  },
 ): Promise<ExitCode> {
+  const { operations, terminal, logger, forPeople } = parts;
   process.on("uncaughtException", (error) => {
     logger.fatal({ err: error }, "stopping at a fault");
     process.exit(exitCodes.failed);
   });
   const stopped = firstSignal(config, logger);
-  const service = await operations.openService(config, {
-    logger,
-    onMadeToken(file) {
-      // Its place, never its value; said once, and so whatever else is left unsaid.
-      const always = logger.child({}, { level: "info" });
-      always.info({ file, made: true }, "the root user's first token is in this file");
-    },
-  });
+  const stopReports = reportWaiting(logger);
+  const service = await operations
+    .openService(config, {
+      logger,
+      onMadeToken(file) {
+        // The path of the token, never the token; logged once, at every level of the log.
+        const always = logger.child({}, { level: "info" });
+        always.info({ file, made: true }, "the root user's first token is in this file");
+      },
+    })
+    .finally(stopReports);
   await terminal.print(`annals is ready at ${service.address()}`);
+  if (forPeople) await terminal.print(startMessage(config, service.address()));
   logger.info({ address: service.address(), data: config.data }, "ready");
   collectStartGarbage();
   await stopped;
@@ -41,6 +57,16 @@ export async function serve(
   }
   logger.info("stopped");
   return exitCodes.done;
+}
+
+/** Logs every few seconds that the catalog is being opened. Returns a function that ends the reports. */
+function reportWaiting(logger: Logger): () => void {
+  const begun = performance.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    logger.info({ seconds }, "opening the catalog");
+  }, SILENCE_MS);
+  return () => clearInterval(timer);
 }
 
 /**

@@ -291,8 +291,13 @@ export const settings = {
   logLevel: setting(
     choice("level", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     "info",
-    { about: "Least level of what is logged, as JSON lines on stderr", commands: offline },
+    { about: "Least level of the log lines on stderr", commands: offline },
   ),
+  logFormat: setting(choice("format", ["auto", "json", "text"]), "auto", {
+    shownDefault: "text on a terminal, json elsewhere",
+    about: "Format of the log lines on stderr: json, text for people to read, or auto",
+    commands: offline,
+  }),
 } as const;
 
 export type SettingKey = keyof typeof settings;

@@ -1,16 +1,21 @@
 /**
- * The service's log of itself: JSON lines on stderr, so that stdout holds what a command was asked
- * for. Written synchronously: the last lines before a crash are the ones that matter, and nothing
- * is logged per request at the default level.
+ * The log of the process: lines on stderr, so that stdout holds only the output of a command.
+ * Written synchronously, because the last lines before a crash matter most, and requests log nothing
+ * at the default level.
  *
  * error: data may be wrong or the service is down; warn: recovered but unexpected; info: the state
  * changed; debug: the rest.
  */
 import pino from "pino";
+import { readableLine } from "./readable-line.ts";
 
 export type Logger = pino.Logger;
 
-export function createLogger(level: pino.LevelWithSilent): Logger {
+/** JSON lines for programs, text for people. */
+export type LogFormat = "json" | "text";
+
+export function createLogger(level: pino.LevelWithSilent, format: LogFormat = "json"): Logger {
+  const stderr = pino.destination({ dest: 2, sync: true });
   return pino(
     {
       level,
@@ -18,6 +23,6 @@ export function createLogger(level: pino.LevelWithSilent): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    format === "json" ? stderr : { write: (line) => void stderr.write(readableLine(line)) },
   );
 }

@@ -8,6 +8,8 @@ import { runProgram } from "../../src/cli/program.ts";
 import { position, revision } from "../../src/core/position.ts";
 
 export interface Fake {
+  /** How long opening takes. */
+  readonly openMs?: number;
   /** How long closing takes; absent: for ever. */
   readonly closeMs?: number;
   /** Port that the service really listens on; taken, if another has it. */
@@ -20,6 +22,7 @@ const fake: Fake = JSON.parse(process.env.FAKE ?? "{}");
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   async openService({ host, port }) {
+    await new Promise((resolve) => setTimeout(resolve, fake.openMs ?? 0));
     const server = createServer();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(fake.listen ?? 0, host, resolve);

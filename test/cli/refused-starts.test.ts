@@ -300,12 +300,14 @@ describe("check says why a start would be refused", () => {
 });
 
 describe("what may go another time ends with 1", () => {
-  test("a port that is taken", async () => {
+  test("a port in use, which the start reports before it creates the data directory", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
-    const { code, stderr } = await annals("serve", "--data", data, "--port", `${port}`);
+    const absent = join(directory.path, "not-created");
+    const { code, stderr } = await annals("serve", "--data", absent, "--port", `${port}`);
     other.close();
+    expect(existsSync(absent)).toBe(false);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/cannot listen on 127\.0\.0\.1:\d+.*--port/s),

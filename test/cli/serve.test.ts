@@ -23,6 +23,46 @@ describe("annals serve", () => {
     ]);
   });
 
+  test("prints addresses and commands for a person, and readable log lines, in the text format", async () => {
+    const { child, said, ended } = startProgram(["serve", "--log-format", "text"], { closeMs: 0 });
+    await said("Ctrl-C");
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      ready.trim(),
+      "  Documentation    http://127.0.0.1:8080/restli/docs",
+      "  Status           http://127.0.0.1:8080/status",
+      "  Load the sample  npm run -s annals -- ingest test/data/sample/catalog.json",
+      "  Stop             Ctrl-C (the catalog stays in data; --data names another directory)",
+      "",
+    ]);
+    expect(stderr.trim().split("\n")).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d info {2}ready address=http:\S+ data=\S+$/),
+      expect.stringMatching(/info {2}stopping; requests in flight finish signal=SIGTERM$/),
+      expect.stringMatching(/info {2}stopped$/),
+    ]);
+  });
+
+  test("shows how to send a token where requests need one", async () => {
+    const args = ["serve", "--log-format", "text", "--auth", "on", "--port", "8081"];
+    const { child, said, ended } = startProgram(args, { closeMs: 0 });
+    await said("Ctrl-C");
+    child.kill("SIGTERM");
+    const { stdout } = await ended;
+    const flags = "--server http://127.0.0.1:8081 --token-file data/operator.token";
+    expect(stdout).toContain("  First token      in the file data/operator.token\n");
+    expect(stdout).toContain(`-- ingest ${flags} test/data/sample/catalog.json\n`);
+  });
+
+  test("reports while it opens a catalog that takes long", async () => {
+    const { child, said, ended } = startProgram(["serve"], { openMs: 4_500, closeMs: 0 });
+    await said(ready);
+    child.kill("SIGTERM");
+    const [first = "{}"] = (await ended).stderr.split("\n");
+    expect(JSON.parse(first)).toMatchObject({ level: "info", msg: "opening the catalog" });
+  });
+
   test("takes a signal that arrives twice within a moment for one", async () => {
     const { child, said, told, ended } = startProgram(["serve"], { closeMs: 400 });
     await said(ready);

@@ -65,6 +65,7 @@ describe("settings", () => {
       verifyIntervalSeconds: 0,
       shutdownTimeoutSeconds: 30,
       logLevel: "info",
+      logFormat: "auto",
     });
   });
 
