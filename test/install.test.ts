@@ -204,6 +204,29 @@ describe("the installation before a script", () => {
     expect(() => process.kill(serves, 0)).toThrow("ESRCH");
   });
 
+  test("ends before the command starts", () => {
+    write("package-lock.json", { ...root, ...ajv });
+    cpSync(new URL("../src/start.mjs", import.meta.url), join(project, "src", "start.mjs"));
+    // It runs twice: on an empty directory, which compiles the sources, and as the command.
+    writeFileSync(
+      join(project, "src", "annals.mjs"),
+      `import { appendFileSync, existsSync } from "node:fs";
+       appendFileSync("started", existsSync("called") ? "installed " : "too early ");
+       process.stdout.write(process.argv.slice(2).join(" "));`,
+    );
+    const { status, stdout } = spawnSync(process.execPath, ["src/start.mjs", "status", "--x"], {
+      cwd: project,
+      encoding: "utf8",
+      env: {
+        ...process.env,
+        npm_execpath: join(project, "npm-cli.js"),
+        npm_node_execpath: process.execPath,
+      },
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "status --x" });
+    expect(readFileSync(join(project, "started"), "utf8")).toBe("installed installed ");
+  });
+
   test("stops the script with a reason when it fails", () => {
     write("package-lock.json", { ...root, ...ajv });
     const { status, stderr } = install({ NPM_ENDS_WITH: "7" });
