@@ -193,6 +193,7 @@ export async function openService(
       config: {
         bodyBytesMax: config.bodyBytesMax,
         hosts: createHostRule({ loopback: isLoopback(config.host), allowed: config.allowedHost }),
+        corsOrigins: config.corsOrigin,
         heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
         jsonLimits: jsonLimitsOf(config),
         actorHeaderTrusted: isLoopback(config.host) && !required,

@@ -327,6 +327,7 @@ function settingsCommand(
 const separators: Readonly<Partial<Record<SettingKey, string>>> = {
   modelExtension: delimiter,
   allowedHost: ",",
+  corsOrigin: ",",
 };
 
 const joinedBy =

@@ -147,6 +147,24 @@ export const hostNames: Kind<readonly string[]> = {
   show: (value) => value.join(","),
 };
 
+/** Origins of web pages, separated by commas, as browsers send them; an empty text has none. */
+export const origins: Kind<readonly string[]> = {
+  placeholder: "origins",
+  allowed: "origins like https://catalog.example.org or http://localhost:3000, separated by commas",
+  parse(given) {
+    const found = given === "" ? [] : given.split(",").map((text) => originOf(text.trim()));
+    return found.every((origin) => origin !== undefined) ? Object.freeze(found) : undefined;
+  },
+  show: (value) => value.join(","),
+};
+
+/** The origin in a browser's form; undefined for a text with a path, a user or another scheme. */
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:\/\/[^/?#@\\*]+$/i.test(text)) return undefined;
+  return url.origin;
+}
+
 function toPath(given: string): string | undefined {
   return given.trim() === "" || given.includes("\0") ? undefined : resolve(given);
 }

@@ -17,6 +17,7 @@ import {
   hostNames,
   type Kind,
   optionalFile,
+  origins,
   servers,
   store,
   text,
@@ -183,6 +184,12 @@ export const settings = {
     shownDefault: "none",
     about:
       "Host names that requests may use besides those of loopback; bound to loopback, the service accepts no others; bound elsewhere, it accepts all unless this is set; separated by commas, and the flag may be repeated",
+    commands: server,
+  }),
+  corsOrigin: setting(origins, "", {
+    shownDefault: "none",
+    about:
+      "Origins whose web pages may use the service, like https://catalog.example.org; requests of all other origins need an Authorization header; separated by commas, and the flag may be repeated",
     commands: server,
   }),
   signingKeyFile: setting(optionalFile, "", {

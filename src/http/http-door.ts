@@ -53,6 +53,7 @@ import {
   traceRequests,
 } from "./observed-requests.ts";
 import { openApiDocument } from "./openapi.ts";
+import { checkOrigin, shareWithOrigins } from "./origin-check.ts";
 import { answerAt } from "./positions.ts";
 import {
   allowedAt,
@@ -92,6 +93,8 @@ export interface HttpDoorConfig {
   readonly servesApi?: boolean | undefined;
   /** The hosts that requests may name; any when absent. */
   readonly hosts?: HostRule | undefined;
+  /** Origins whose pages may use the service; none when absent. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** For the documentation. */
   readonly entities: readonly EntityOutline[];
 }
@@ -212,6 +215,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   app.addHook("onRequest", ({ raw, originalUrl }, _, done) =>
     attempt(() => checkHost(raw, originalUrl, config.hosts), done as Done),
   );
+  const origins = new Set(config.corsOrigins);
+  shareWithOrigins(app, origins);
   app.decorateRequest("noted", null);
   if (options.traces !== undefined) traceRequests(app, options.traces);
   if (metrics !== undefined) countRequests(app, metrics);
@@ -231,6 +236,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       replies,
       rules,
       access,
+      origins,
       streams,
       endedTokens,
       audit: options.audit,
@@ -245,7 +251,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
       if (allowed === undefined) throw refuseUnrouted(request.raw, noted, rules);
     };
-    identified(request, undefined, access, unrouted, (error) => {
+    identified(request, undefined, { access, origins }, unrouted, (error) => {
       if (allowed === undefined) done(error);
       else replies.allow(reply, allowed, noted.protocol);
     });
@@ -265,6 +271,7 @@ interface Surroundings {
   readonly replies: Replies;
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
+  readonly origins: ReadonlySet<string>;
   readonly streams: Streams;
   readonly endedTokens: EndedTokens | undefined;
   readonly audit: Pick<AuditTrail, "note"> | undefined;
@@ -272,7 +279,7 @@ interface Surroundings {
 }
 
 function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
-  const { catalogFor, replies, rules, access, streams } = around;
+  const { catalogFor, replies, rules, streams } = around;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
@@ -291,7 +298,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         noted.subject = subject;
         noted.ask = receive(request.raw, noted, rules, subject);
       };
-      identified(request, endpoint, access, begin, done as Done);
+      identified(request, endpoint, around, begin, done as Done);
     },
     ...(prepare !== undefined && {
       preValidation: (request, _, done) =>
@@ -392,11 +399,11 @@ const formOf = ({ noted }: FastifyRequest): BodyForm =>
 
 type Done = (error: Error | null, value?: unknown) => void;
 
-/** Goes on with who asks, once that is known; mostly that is at once. */
+/** Checks the origin of the request and identifies its user, then calls `go`; mostly without a promise. */
 function identified(
   request: FastifyRequest,
   endpoint: Endpoint | undefined,
-  access: Access | undefined,
+  { access, origins }: Pick<Surroundings, "access" | "origins">,
   go: (subject: string | undefined) => void,
   done: Done,
 ): void {
@@ -408,6 +415,7 @@ function identified(
     done(asError(error));
   };
   try {
+    checkOrigin(request.raw, origins);
     const found = identify(request.raw, endpoint, access);
     if (found instanceof Promise) {
       found.then(go).then(() => done(null), refused);

@@ -2,7 +2,7 @@
  * What a request says before its body is read: protocol, caller, key and parameters. It is noted
  * on the request, so that an answer given at any later point knows how to speak.
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { takesJson } from "./accept.ts";
@@ -10,7 +10,7 @@ import type { Address } from "./address.ts";
 import { type CallerRules, readCaller } from "./caller.ts";
 import { readConditions } from "./conditions.ts";
 import type { Ask, Endpoint } from "./endpoint.ts";
-import { createHostRule, type HostRule } from "./host-check.ts";
+import type { FixedText } from "./fixed-text.ts";
 import { refuseMoment } from "./moments.ts";
 import { readParameters } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
@@ -45,7 +45,6 @@ export interface ReceptionRules extends CallerRules {
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly table: RouteTable;
   readonly recordPrefix: string;
-  readonly hosts?: HostRule | undefined;
 }
 
 const addressMark = Symbol("address");
@@ -91,7 +90,6 @@ export function receive(
     const query = parseQuery(rawQuery, plusIsBlank);
     const parameters = readParameters(query, endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET" || endpoint.method === "HEAD";
-    if (!reads) refuseForeignPages(headers, rules);
     // Who reads an open page is nobody's business.
     const anyone = endpoint === undefined || (reads && endpoint.open === true);
     const caller = anyone ? {} : readCaller(request, rules, subject);
@@ -103,7 +101,6 @@ export function receive(
   }
   if (protocol.fault !== undefined) throw protocol.fault;
   if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", noted);
-  if (endpoint.method !== "GET") refuseForeignPages(headers, rules);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
     throw refuseUnrouted(request, noted, rules);
@@ -192,26 +189,3 @@ export function refuseUnrouted(
   );
   return noted.protocol?.fault ?? noted.unrouted.error;
 }
-
-/**
- * Bodies are read under content types that any web page may send anywhere: a page of another site,
- * open in a browser beside the service, must not write here. Browsers tell where a request is from
- * and let no page change it; other clients do not send it. Where the caller is trusted, a page must
- * be of this machine, too: a name of another site may be made to lead here.
- */
-function refuseForeignPages(headers: IncomingHttpHeaders, rules: ReceptionRules): void {
-  const { origin } = headers;
-  const foreign =
-    headers["sec-fetch-site"] === "cross-site" ||
-    (rules.actorHeaderTrusted && origin !== undefined && !isOwnPage(origin, rules.hosts));
-  if (!foreign) return;
-  throw new CatalogError("forbidden", "a page of another site may not write here", {
-    hint: "Send the request from a program, or from a page of this service's own site",
-  });
-}
-
-const ORIGIN = /^https?:\/\/(.*)$/;
-const ofLoopback = createHostRule({ loopback: true, allowed: [] }) as HostRule;
-
-const isOwnPage = (origin: string, hosts = ofLoopback): boolean =>
-  hosts(ORIGIN.exec(origin)?.[1] ?? "");

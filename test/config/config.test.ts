@@ -25,6 +25,7 @@ describe("settings", () => {
     expect(readConfig({}, {})).toEqual({
       host: "127.0.0.1",
       allowedHost: [],
+      corsOrigin: [],
       port: 8080,
       streamsPerUserMax: 20,
       data: resolve("data"),
@@ -122,6 +123,25 @@ describe("settings", () => {
     ["99999999999999999999", undefined],
   ])("read %j as a size: %j", (given, expected) => {
     expect(settings.bodyBytesMax.kind.parse(given)).toBe(expected);
+  });
+
+  test.each([
+    [
+      "https://Catalog.Example.org:443, http://localhost:3000",
+      "https://catalog.example.org,http://localhost:3000",
+    ],
+    ["http://[::1]:3000/", undefined],
+    ["http://[::1]:3000", "http://[::1]:3000"],
+    ["https://catalog.example.org/page", undefined],
+    ["https://user@catalog.example.org", undefined],
+    ["ftp://catalog.example.org", undefined],
+    ["catalog.example.org", undefined],
+    ["https://*.example.org", undefined],
+    ["*", undefined],
+    ["null", undefined],
+    ["https://a.example,", undefined],
+  ])("read %j as origins: %j", (given, expected) => {
+    expect(settings.corsOrigin.kind.parse(given)?.join(",")).toBe(expected);
   });
 
   test("take several directories in one text", () => {

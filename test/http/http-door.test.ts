@@ -86,7 +86,7 @@ describe("a write", () => {
     await open.app.close();
   });
 
-  test("from a page of another site is refused; from its own, or a program, it is not", async () => {
+  test("a write of a page of another site gets 403; one of its own page or a program is done", async () => {
     const reply = await ingest({ proposal }, { "sec-fetch-site": "cross-site" });
     expect(reply.json()).toEqual(
       refusal(403, "forbidden", expect.stringContaining("another site")),
