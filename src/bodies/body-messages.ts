@@ -26,7 +26,6 @@ export interface ToBodyThread {
   readonly endpoint: string;
   /** Transferred. */
   readonly body: Uint8Array<ArrayBuffer>;
-  readonly contentEncoding: string | undefined;
   /** The request without its body. */
   readonly ask: Pick<Ask, "key" | "path" | "parameters">;
 }

@@ -56,7 +56,7 @@ const preparation = createPreparation({
 const { endpoints } = createRouteTable({
   version: "",
   modelFingerprint: model.fingerprint,
-  openApi: () => "",
+  openApi: () => ({}),
   docs: () => ({}),
   entities: outlineOf(model),
 });
@@ -64,13 +64,12 @@ const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint
 const compile = createBodyCompiler();
 const validators = new Map<Endpoint, ValidateFunction>();
 
-function read({ endpoint: id, body: bytes, contentEncoding, ask }: ToBodyThread): FromBodyThread {
+function read({ endpoint: id, body: bytes, ask }: ToBodyThread): FromBodyThread {
   const endpoint = rows.get(id);
   assert(endpoint !== undefined, `the route table has ${id}`);
   const { body: schema, proposals: proposalsIn } = endpoint;
   const body = parseJsonBody(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    { "content-encoding": contentEncoding },
     schema?.type ?? "any",
     proposalsIn === undefined ? clonedLimits : limits,
   );

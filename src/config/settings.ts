@@ -241,7 +241,7 @@ export const settings = {
     commands: server,
   }),
   bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
-    about: "Largest body of a request; a larger one is answered with 413",
+    about: "Largest body of a request, after decompression; a larger one is answered with 413",
     commands: server,
   }),
   bodyMembersMax: setting(wholeNumber("members", 1_000, 100_000_000), "1000000", {

@@ -2,8 +2,8 @@
  * Conditional headers of a request that writes: what they ask must hold, or be refused.
  * They count for every proposal of the request, unless that brings the same header itself.
  *
- * Reads take no notice of them: browsers and caches add some of their own accord, and a read that is
- * answered whole is right whatever they say.
+ * Reads use If-None-Match as HTTP defines it (entity-tags.ts), and ignore the others, which browsers and
+ * caches may add: a whole response is always right.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Proposal } from "../catalog/catalog.ts";

@@ -10,6 +10,7 @@ import { docsStyle } from "./docs-style.ts";
 import { escaped, prose } from "./docs-text.ts";
 import type { Answer, Endpoint, ErrorCase, Schema } from "./endpoint.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "./errors.ts";
+import { createFixedText, type FixedText } from "./fixed-text.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 
 /** A place in the page for the authority that its reader used. */
@@ -19,6 +20,9 @@ const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
 const usualHost = "localhost:8080";
 /** A place for the way from the page up to the root of the service, which may be below a prefix. */
 const ROOT = "\u0001root\u0001";
+
+/** Pages for different hosts and paths that are kept in memory. */
+const cachedPagesMax = 8;
 
 export interface DocsOptions {
   /** The service's own version. */
@@ -35,12 +39,19 @@ export function createDocsPage(
   let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  return (host, path) => {
-    const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
+  const pages = new Map<string, FixedText>();
+  const pageFor = (host: string, path: string): FixedText => {
     page ??= renderPage(table, options);
     const root = "../".repeat(path.split("/").length - 2);
-    const html = page.replaceAll(HOST, shown).replaceAll(ROOT, root);
-    return { html, contentSecurityPolicy };
+    return createFixedText(page.replaceAll(HOST, host).replaceAll(ROOT, root));
+  };
+  return (host, path) => {
+    const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
+    const key = `${shown} ${path}`;
+    const fixed = pages.get(key) ?? pageFor(shown, path);
+    if (pages.size >= cachedPagesMax) pages.clear();
+    pages.set(key, fixed);
+    return { html: fixed.text, fixed, contentSecurityPolicy };
   };
 }
 

@@ -9,6 +9,7 @@ import type { ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { TopicPlaces } from "../feed/topic-places.ts";
 import type { Operations } from "../ops/operations.ts";
+import type { FixedText } from "./fixed-text.ts";
 import type { Dialect } from "./protocol.ts";
 
 /** JSON Schema as ajv and OpenAPI 3.1 both read it. */
@@ -78,6 +79,8 @@ export interface Answer {
   readonly html?: string;
   /** Text of the row's `replyType`. */
   readonly text?: string;
+  /** The text of `json` or `html`, if it is the same for many requests. */
+  readonly fixed?: FixedText;
   readonly stream?: StreamedBody;
   /** What was done or refused within it that the audit trail is to tell. */
   readonly audited?: readonly Pick<AuditNote, "action" | "outcome" | "urn" | "detail">[];

@@ -3,7 +3,8 @@
  * counts until its response ends. A large body that exceeds the limit is rejected before it has arrived
  * completely. Small bodies have a reserve of their own, so that large ones do not block them.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import { CatalogError } from "../core/errors.ts";
 
 /** A parsed body takes some times the memory of its text. */
@@ -13,8 +14,8 @@ const smallBytesMax = 1024 * 1024;
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
 export interface HeldBodies {
-  /** Counts a body; to be called before anybody reads it. */
-  watch(request: IncomingMessage, response: ServerResponse): void;
+  /** Counts the bytes of a body, decompressed; to be called before anything reads it. */
+  watch(body: Readable, response: ServerResponse): void;
   /** How many bytes are held. */
   bytes(): number;
 }
@@ -23,9 +24,7 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
   let held = 0;
 
   return {
-    watch(request, response) {
-      const { "content-length": length = "0", "transfer-encoding": coding } = request.headers;
-      if (length === "0" && coding === undefined) return;
+    watch(body, response) {
       let own = 0;
       const count = (chunk: Buffer): void => {
         own += chunk.length;
@@ -35,14 +34,14 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
         const error = noRoom(held, bytesMax);
         release();
         // The reader of the body answers with it, and what is still to come is passed over.
-        request.emit("error", error);
+        body.emit("error", error);
       };
       const release = (): void => {
-        request.off("data", count);
+        body.off("data", count);
         held -= own;
         own = 0;
       };
-      request.on("data", count);
+      body.on("data", count);
       response.once("finish", release);
       response.once("close", release);
     },

@@ -18,6 +18,8 @@ import { auditRequests, noteAudited } from "./audited-requests.ts";
 import { createLateBodyCompiler, noCompilers } from "./body-schemas.ts";
 import { ForgedActor } from "./caller.ts";
 import { answerClientError, refuseExpectation } from "./client-error.ts";
+import { decodedBody, hasBody } from "./compressed-bodies.ts";
+import { compressResponses } from "./compressed-responses.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { createDocsPage } from "./docs-page.ts";
 import { type EndedTokens, endWithTokens } from "./ended-tokens.ts";
@@ -30,6 +32,7 @@ import {
   noneStale,
 } from "./endpoint.ts";
 import { createEntityPaths } from "./entity-paths.ts";
+import { createFixedText, type FixedText } from "./fixed-text.ts";
 import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
 import { checkHost, type HostRule } from "./host-check.ts";
 import { type Access, identify } from "./identify.ts";
@@ -156,8 +159,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     version: config.version,
     modelFingerprint: config.modelFingerprint,
     openApi: () => {
-      openApi ??= JSON.stringify(openApiDocument(table, config));
-      return openApi;
+      openApi ??= createFixedText(JSON.stringify(openApiDocument(table, config)));
+      return { json: openApi.text, fixed: openApi };
     },
     docs: (host, path) => docs(host, path),
     entities: config.entities,
@@ -166,7 +169,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     events: options.events,
   });
   // Large, and seldom asked for.
-  let openApi: string | undefined;
+  let openApi: FixedText | undefined;
   const docs = createDocsPage(table, config);
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
@@ -226,9 +229,17 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   addBodyParsers(app, { largeBodies: options.largeBodies, limits: config.jsonLimits });
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
   app.addHook("preParsing", (request, reply, payload, done) => {
-    held.watch(request.raw, reply.raw);
-    done(null, payload);
+    if (request.is404) {
+      done(null, payload);
+      return;
+    }
+    attempt(() => {
+      const body = decodedBody(request.raw, reply.raw);
+      if (hasBody(request.raw)) held.watch(body, reply.raw);
+      return body;
+    }, done as Done);
   });
+  compressResponses(app);
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, {
       backing: { catalog, operations, proposals, metrics: told, stale, now },
@@ -363,7 +374,7 @@ function addBodyParsers(app: FastifyInstance, { largeBodies, limits }: BodyReadi
       reading.then((one) => done(null, new ReadBodyHolder(one)), done);
       return;
     }
-    const parse = () => parseJsonBody(body, request.headers, formOf(request), limits);
+    const parse = () => parseJsonBody(body, formOf(request), limits);
     attempt(() => (request.is404 ? undefined : parse()), done);
   };
   app.addContentTypeParser<Buffer>("application/json", parser, read);
@@ -388,7 +399,6 @@ function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
   return {
     endpoint: endpointId(endpoint as Endpoint),
     body: transferable(body),
-    contentEncoding: request.headers["content-encoding"],
     ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
     signal: endingOf(request.noted as Noted, response as ServerResponse).signal,
   };

@@ -3,7 +3,6 @@
  * clients send none). An empty body is the empty object.
  */
 import { isUtf8 } from "node:buffer";
-import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonLimits, jsonLimits, readJson } from "../core/json-text.ts";
 
@@ -17,15 +16,10 @@ export type BodyForm = "object" | "array" | "any";
 /** Throws `malformed`, or `too_large` for too many members, with the error and its position. */
 export function parseJsonBody(
   body: Buffer,
-  headers: Pick<IncomingHttpHeaders, "content-encoding">,
   form: BodyForm = "object",
   limits: JsonLimits = jsonLimits,
 ): unknown {
   if (body.length === 0) return form === "array" ? [] : {};
-  const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
-    throw refused(`Content-Encoding "${encoding.slice(0, 40)}" is not read; send the body plain`);
-  }
   if (!isUtf8(body)) throw refused("The body is not UTF-8");
   const start = startsWithMark(body) ? 3 : 0;
   const read = readJson(body.toString("utf8", start), limits);

@@ -13,7 +13,6 @@ export interface LargeBody {
   readonly endpoint: string;
   /** Transferred to the body thread. */
   readonly body: Uint8Array<ArrayBuffer>;
-  readonly contentEncoding: string | undefined;
   /** The request without its body. */
   readonly ask: Pick<Ask, "key" | "path" | "parameters">;
   /** Aborts when the response was sent or the client has disconnected. */

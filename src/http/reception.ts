@@ -32,6 +32,8 @@ export interface Noted {
   shown?: Position;
   /** What it was refused with, or failed. */
   failure?: CatalogError;
+  /** The fixed text of its response. */
+  fixed?: FixedText | undefined;
   /** Its answer has no end of its own. */
   streamed?: boolean;
   /** The response; absent until an endpoint is found. */

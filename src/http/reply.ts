@@ -4,6 +4,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
+import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { AmbiguousRequest } from "./host-check.ts";
 import { type Access, refusalAt } from "./identify.ts";
@@ -71,37 +72,7 @@ export function createReplies(
 
   return {
     succeed(reply, answer, endpoint, protocol) {
-      speak(reply, protocol);
-      const status = answer.status ?? endpoint.status;
-      if (status !== undefined) reply.code(status);
-      if (answer.headers !== undefined) reply.headers(answer.headers);
-      if (answer.position !== undefined) {
-        reply.header("x-annals-position", String(answer.position));
-      }
-      if (answer.keep === false) reply.header("cache-control", "no-store");
-      if (answer.json !== undefined) {
-        reply.header("content-type", JSON_TYPE);
-        return answer.json;
-      }
-      if (answer.stream !== undefined) {
-        reply.header("content-type", answer.stream.type);
-        // What stands between may keep nothing back.
-        reply.header("cache-control", "no-store");
-        reply.header("x-accel-buffering", "no");
-        return undefined;
-      }
-      if (answer.text !== undefined) {
-        reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
-        return answer.text;
-      }
-      if (answer.html === undefined) return undefined;
-      reply.header("content-type", HTML_TYPE);
-      reply.header("referrer-policy", "no-referrer");
-      reply.header("x-frame-options", "DENY");
-      reply.header("cross-origin-opener-policy", "same-origin");
-      reply.header("cross-origin-resource-policy", "same-origin");
-      reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
-      return answer.html;
+      return unlessMatched(reply, answer, write(reply, answer, endpoint, protocol));
     },
 
     allow(reply, methods, protocol) {
@@ -137,6 +108,70 @@ export function createReplies(
       failWith(told, request, reply);
     },
   };
+}
+
+/** Sets status and headers of a response; returns its body. */
+function write(
+  reply: FastifyReply,
+  answer: Answer,
+  endpoint: Endpoint,
+  protocol: Protocol | undefined,
+): string | undefined {
+  speak(reply, protocol);
+  const status = answer.status ?? endpoint.status;
+  if (status !== undefined) reply.code(status);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (answer.position !== undefined) {
+    reply.header("x-annals-position", String(answer.position));
+  }
+  if (answer.keep === false) reply.header("cache-control", "no-store");
+  if (answer.json !== undefined) {
+    reply.header("content-type", JSON_TYPE);
+    return answer.json;
+  }
+  if (answer.stream !== undefined) {
+    reply.header("content-type", answer.stream.type);
+    // What stands between may keep nothing back.
+    reply.header("cache-control", "no-store");
+    reply.header("x-accel-buffering", "no");
+    return undefined;
+  }
+  if (answer.text !== undefined) {
+    reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
+    return answer.text;
+  }
+  if (answer.html === undefined) return undefined;
+  reply.header("content-type", HTML_TYPE);
+  reply.header("referrer-policy", "no-referrer");
+  reply.header("x-frame-options", "DENY");
+  reply.header("cross-origin-opener-policy", "same-origin");
+  reply.header("cross-origin-resource-policy", "same-origin");
+  reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
+  return answer.html;
+}
+
+/**
+ * Adds the entity tag of a response to a read. If the client has that response already, the status becomes 304,
+ * and the result is undefined.
+ */
+function unlessMatched(
+  reply: FastifyReply,
+  { keep, fixed }: Answer,
+  body: string | undefined,
+): string | undefined {
+  const { request } = reply;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (!reads || keep === false || body === undefined || reply.statusCode !== 200) return body;
+  if (request.noted !== null) request.noted.fixed = fixed;
+  const entityTag = fixed?.entityTag ?? entityTagOf(body);
+  reply.header("etag", entityTag);
+  // A cache may keep the response, but asks for it again before each use.
+  reply.header("cache-control", "private, no-cache");
+  const known = request.headers["if-none-match"];
+  if (known === undefined || request.method === "HEAD" || !matchesTag(known, entityTag))
+    return body;
+  reply.code(304).removeHeader("content-type");
+  return undefined;
 }
 
 /** Headers of every answer: how to read it, and in which protocol it is. */

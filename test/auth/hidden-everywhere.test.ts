@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 const table = createRouteTable({
-  ...{ version: "0", modelFingerprint: "0", openApi: () => "", docs: () => ({}), entities: [] },
+  ...{ version: "0", modelFingerprint: "0", openApi: () => ({}), docs: () => ({}), entities: [] },
   graphql: { door: {} as never, explorer: {} },
   events: { texts: {} as never },
 });

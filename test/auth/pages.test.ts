@@ -13,7 +13,7 @@ test("has a strict content security policy, and the headers beside it", async ()
   const table = createRouteTable({
     version: "0",
     modelFingerprint: "0",
-    openApi: () => "",
+    openApi: () => ({}),
     docs: () => ({}),
     graphql: { door: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },

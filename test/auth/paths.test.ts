@@ -197,7 +197,7 @@ describe("every endpoint of the route table", () => {
   const table = createRouteTable({
     version: "0",
     modelFingerprint: "0",
-    openApi: () => "",
+    openApi: () => ({}),
     docs: () => ({}),
     graphql: {
       door: { execute: async () => ({ json: "", position: undefined, audited: [] }) },

@@ -10,7 +10,11 @@ import { openTestDoor, testConfig } from "./test-door.ts";
 
 const { app } = openTestDoor();
 afterAll(() => app.close());
-const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const table = createRouteTable({
+  ...testConfig,
+  openApi: () => ({ json: "{}" }),
+  docs: () => ({ html: "" }),
+});
 
 const page = async (host = "catalog.example:8443") =>
   app.inject({ url: "/restli/docs", headers: { host } });

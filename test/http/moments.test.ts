@@ -12,7 +12,11 @@ beforeEach(() => {
   catalog.fault = undefined;
 });
 
-const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const table = createRouteTable({
+  ...testConfig,
+  openApi: () => ({ json: "{}" }),
+  docs: () => ({ html: "" }),
+});
 const rows = table.endpoints.map((one) => [`${one.method} ${one.path} ${one.name}`, one] as const);
 const taking = rows.filter(([, one]) => takesMoment(one));
 const others = rows.filter(([, one]) => !takesMoment(one) && one.access === undefined);

@@ -7,7 +7,11 @@ import { openTestDoor, testConfig } from "./test-door.ts";
 
 const { app } = openTestDoor();
 afterAll(() => app.close());
-const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const table = createRouteTable({
+  ...testConfig,
+  openApi: () => ({ json: "{}" }),
+  docs: () => ({ html: "" }),
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
 let document: any;

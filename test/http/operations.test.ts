@@ -8,7 +8,11 @@ const { app, operations } = openTestDoor();
 afterAll(() => app.close());
 beforeEach(() => void operations.calls.splice(0));
 
-const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const table = createRouteTable({
+  ...testConfig,
+  openApi: () => ({ json: "{}" }),
+  docs: () => ({ html: "" }),
+});
 const rows = table.endpoints.filter((endpoint) => resourceOf(endpoint) === "operations");
 
 const act = (action: string, payload: object, headers: Record<string, string> = asOperator) =>

@@ -15,7 +15,11 @@ beforeEach(() => {
   catalog.fault = undefined;
 });
 
-const table = createRouteTable({ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) });
+const table = createRouteTable({
+  ...testConfig,
+  openApi: () => ({ json: "{}" }),
+  docs: () => ({ html: "" }),
+});
 /** Takes replies as bodies: what fits is answered with 200. */
 const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false } } });
 for (const [i, { reply }] of table.endpoints.entries()) {

@@ -27,7 +27,7 @@ const ask = (method: string, path: string, body?: unknown, client: Client = serv
   client.call(method, `${BASE}${path}`, body, media);
 
 const table = createRouteTable({
-  ...{ ...testConfig, openApi: () => "{}", docs: () => ({ html: "" }) },
+  ...{ ...testConfig, openApi: () => ({ json: "{}" }), docs: () => ({ html: "" }) },
   // No row is asked anything here.
   schemaRegistry: { registry: {} as never },
 });

@@ -9,7 +9,7 @@ export interface ServicePagesOptions {
   readonly version: string;
   /** Changes when the model does. */
   readonly modelFingerprint: string;
-  readonly openApi: () => string;
+  readonly openApi: () => Answer;
   /** The documentation page, asked of that host at that path. */
   readonly docs: (host: string | undefined, path: string) => Answer;
 }
@@ -127,7 +127,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       reply: { type: "object" },
       example: { path: "/openapi.json", reply: { openapi: "3.1.0" } },
       errors: [],
-      handle: () => ({ json: options.openApi() }),
+      handle: () => options.openApi(),
     },
     docsPage("/restli/docs", "getDocumentation", options),
     docsPage("/", "getStartPage", options),
