@@ -76,6 +76,12 @@ test("a decision whose entity was written meanwhile is repeated", async () => {
   expect(asked.made()).toBe(451);
 });
 
+test("a single decision waits for no other turn, however long its entity took to load", async () => {
+  const pauses: number[] = [];
+  await request(1, (made) => pauses.push(made)).decide();
+  expect(pauses).toEqual([]);
+});
+
 test("a write between the slices and the last step counts", async () => {
   const asked = request(3, () => {});
   const lastStep = await asked.decide();
