@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createLowering } from "./auth/hierarchies.ts";
 import { judgeCatalog } from "./auth/judged-catalog.ts";
+import { openMetricsToken } from "./auth/metrics-token.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
 import { admitRegistryWrite } from "./auth/registry-writes.ts";
@@ -175,7 +176,7 @@ export async function openService(
     const door = createHttpDoor({
       largeBodies,
       ...judged,
-      access,
+      access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
       audit,
       operations,
       admitsOperator: operator.admits,

@@ -34,30 +34,36 @@ export function openOperatorToken(place: {
   const file = own ? join(place.data, "operator.token") : place.given;
   const { text, made } = own
     ? keepText(file, () => randomBytes(TOKEN_BYTES).toString("base64url"))
-    : { text: readGiven(file), made: false };
+    : { text: readTokenFile(file, "--operator-token-file"), made: false };
   keepFromOthers({ file, own }, place.logger);
+  const admits = admitsToken(text, file, own ? "; without the file, the next start makes one" : "");
+  return { file, made, admits };
+}
+
+/**
+ * A function that returns whether an Authorization header carries the token, in a time that does not depend on the
+ * header. Throws `invalid` for a text that is no token.
+ */
+export function admitsToken(text: string, file: string, advice = ""): OperatorToken["admits"] {
   if (text.length < charactersMin || /[^\x21-\x7e]/.test(text)) {
-    throw new CatalogError("invalid", `the file "${file}" holds no operator's token`, {
-      hint: `A token is one line of at least ${charactersMin} characters without blanks${own ? "; without the file, the next start makes one" : ""}`,
+    throw new CatalogError("invalid", `the file "${file}" holds no token`, {
+      hint: `A token is one line of at least ${charactersMin} characters without blanks${advice}`,
     });
   }
   const expected = digest(text);
-  return {
-    file,
-    made,
-    admits(authorization) {
-      const shown = BEARER.exec(authorization ?? "")?.[1];
-      return timingSafeEqual(digest(shown ?? ""), expected) && shown !== undefined;
-    },
+  return (authorization) => {
+    const shown = BEARER.exec(authorization ?? "")?.[1];
+    return timingSafeEqual(digest(shown ?? ""), expected) && shown !== undefined;
   };
 }
 
-function readGiven(file: string): string {
+/** The token in a file that the named flag gives. Throws `invalid` if the file cannot be read. */
+export function readTokenFile(file: string, flag: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new CatalogError("invalid", `cannot read the operator's token from "${file}"`, {
-      hint: `${(cause as Error).message}. Name another file with --operator-token-file`,
+    throw new CatalogError("invalid", `cannot read a token from "${file}"`, {
+      hint: `${(cause as Error).message}. Name another file with ${flag}`,
       cause,
     });
   }

@@ -174,6 +174,12 @@ export const settings = {
       "File with the bearer token of the operations; the default one is made at the first start",
     commands: ["serve", ...operating],
   }),
+  metricsTokenFile: setting(optionalFile, "", {
+    shownDefault: "none",
+    about:
+      "File with a bearer token that may read /metrics and nothing else; /metrics also accepts every access token",
+    commands: server,
+  }),
   auth: setting(choice("when", ["auto", "on", "off"]), "auto", {
     shownDefault: "on, unless bound to loopback",
     about:

@@ -209,7 +209,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     logger.error({ err: fault }, "a feed broke off"),
   );
   const endedTokens =
-    access && endWithTokens({ ...unfinished, endOf: access.authentication.endOf });
+    access && endWithTokens({ ...unfinished, endOf: (token) => endOf(token, access) });
   app.addHook("preClose", async () => {
     streams.close();
     unfinished.cut();
@@ -275,6 +275,10 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, (error) => reply.send(error)));
   return app;
 }
+
+/** The error that ends responses to this Authorization header; undefined while its token is valid. */
+const endOf = async (token: string, { authentication, admitsMetrics }: Access) =>
+  admitsMetrics?.(token) ? undefined : authentication.endOf(token);
 
 interface Surroundings {
   readonly backing: Backing;

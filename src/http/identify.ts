@@ -15,6 +15,8 @@ import type { Noted } from "./reception.ts";
 export interface Access {
   readonly authentication: Authentication;
   readonly authority: Authority;
+  /** Returns whether an Authorization header carries the token that reads /metrics alone; absent: no token does. */
+  readonly admitsMetrics?: ((authorization: string | undefined) => boolean) | undefined;
   /** Absent: any number of requests are taken. */
   readonly limit?: RequestLimit | undefined;
 }
@@ -54,6 +56,7 @@ function whoAsks(
     return undefined;
   }
   refuseTwice(request.rawHeaders);
+  if (endpoint?.path === "/metrics" && access.admitsMetrics?.(authorization)) return undefined;
   const known =
     demandOf(endpoint, authentication.required) === undefined
       ? authentication.authenticateNow({

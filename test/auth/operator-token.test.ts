@@ -57,7 +57,7 @@ describe("the directory's own token", () => {
     "is refused when the file holds %j",
     (text) => {
       writeFileSync(own(), text);
-      expect(() => open()).toThrow(refused(/holds no operator's token/));
+      expect(() => open()).toThrow(refused(/holds no token/));
     },
   );
 });
@@ -76,7 +76,7 @@ describe("a token that somebody else keeps", () => {
     expect(() => open(join(directory.path, "nowhere"))).toThrow(refused(/cannot read/));
     const file = join(directory.path, "secret");
     writeFileSync(file, "short", { mode: 0o600 });
-    expect(() => open(file)).toThrow(refused(/holds no operator's token/));
+    expect(() => open(file)).toThrow(refused(/holds no token/));
   });
 });
 

@@ -51,6 +51,7 @@ describe("settings", () => {
       schemaFieldUrnBytesMax: 2048,
       cacheBytes: 134_217_728,
       operatorTokenFile: "",
+      metricsTokenFile: "",
       auth: "auto",
       signingKeyFile: "",
       tokenDurationMax: "NO_EXPIRY",
