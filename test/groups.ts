@@ -14,6 +14,7 @@ const long: readonly string[] = [
   "test/{kill,damage,fuzz,cluster}/**",
   "test/e2e/{crash,jobs,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
+  "test/http/generated-clients.test.ts",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
 ];
 

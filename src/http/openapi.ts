@@ -1,11 +1,11 @@
 /**
- * The route table as an OpenAPI 3.1 document. All actions of a path are one POST there, told apart
- * by the query parameter `action`; each action's body and reply is a component of its own.
+ * The route table as an OpenAPI 3.1 document. Each action of rest.li is an operation of its own, under a path with
+ * its query (`/entities?action=search`); its body and its response are components, so that generated
+ * clients have a type with a name for each.
  */
 import type { EntityOutline } from "./docs-model.ts";
-import type { Endpoint, Parameter, Resource, Schema } from "./endpoint.ts";
+import type { Endpoint, ErrorCase, Parameter, Schema } from "./endpoint.ts";
 import { errorFormOf, statusesOf, statusOf } from "./errors.ts";
-import { momentParameters, takesMoment } from "./moments.ts";
 import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "./registry-form.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 import { errorReply, namedSchemas as plainSchemas } from "./schemas.ts";
@@ -25,19 +25,12 @@ export function openApiDocument(
   for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
 
   const paths: Record<string, Record<string, Schema>> = {};
-  for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "action")) {
-    const path = paths[endpoint.path] ?? {};
-    path[endpoint.method.toLowerCase()] = readOperation(endpoint);
-    paths[endpoint.path] = path;
-  }
-  for (const resource of table.resources) {
-    const actions = table.endpoints.filter(
-      (endpoint) => endpoint.kind === "action" && resourceOf(endpoint) === resource.name,
-    );
-    if (actions.length === 0) continue;
-    const path = paths[`/${resource.name}`] ?? {};
-    path.post = actionsOperation(resource, actions, components);
-    paths[`/${resource.name}`] = path;
+  for (const endpoint of table.endpoints) {
+    const { kind, name, method } = endpoint;
+    const key = kind === "action" ? `${endpoint.path}?action=${name}` : endpoint.path;
+    const path = paths[key] ?? {};
+    path[method.toLowerCase()] = operationOf(endpoint, components);
+    paths[key] = path;
   }
 
   return {
@@ -64,14 +57,21 @@ export function openApiDocument(
     components: {
       schemas: components,
       securitySchemes: {
+        [TOKEN]: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "An access token. A service that is bound to loopback does not require one, unless it is started with `--auth on`.",
+        },
         [OPERATOR]: {
           type: "http",
           scheme: "bearer",
           description:
-            "The operator's token: the file `operator.token` in the data directory of the service, made at its first start.",
+            "The operator's token: the file `operator.token` in the data directory of the service, made at its first start. An access token of a user with the privilege of the operation is accepted, too.",
         },
       },
     },
+    security: [{ [TOKEN]: [] }, {}],
     // Which aspects there are, by entity type: an extension, since paths and schemas cannot say it.
     "x-entities": Object.fromEntries(
       entities.map(({ name, key, aspects }) => [
@@ -82,49 +82,89 @@ export function openApiDocument(
   };
 }
 
-function readOperation(endpoint: Endpoint): Schema {
-  const replyType = endpoint.replyType ?? "application/json";
-  const content = endpoint.reply !== undefined && {
-    content: {
-      [replyType]: { schema: withReferences(endpoint.reply), example: endpoint.example.reply },
-    },
-  };
-  const asynchronous = endpoint.parameters?.some(({ name }) => name === "async");
+function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+  const { body, example, reads, parameters = [] } = endpoint;
+  const { reply, content } = replyOf(endpoint, components);
   return {
-    operationId: endpoint.name,
+    operationId: operationIdOf(endpoint),
     summary: endpoint.summary,
     ...descriptionOf(endpoint),
     tags: [endpoint.kind === "page" ? (endpoint.group ?? "service") : resourceOf(endpoint)],
-    ...securityOf([endpoint]),
+    ...securityOf(endpoint),
     parameters: [
-      ...(endpoint.parameters ?? []).map(parameterOf),
-      ...(endpoint.body === undefined
-        ? []
-        : [{ ...actingUser, ...exampleOf(endpoint.example.actor) }]),
-      ...(endpoint.reads === undefined ? [] : [minPosition]),
+      ...parameters.map(parameterOf),
+      ...(endpoint.kind === "action" ? [idempotencyKey] : []),
+      ...(body === undefined ? [] : [{ ...actingUser, ...exampleOf(example.actor) }]),
+      ...(reads === undefined ? [] : [minPosition]),
     ],
-    ...(endpoint.body !== undefined && {
+    ...(body !== undefined && {
       requestBody: {
         required: true,
         content: {
           "application/json": {
-            schema: withReferences(endpoint.body),
-            ...exampleOf(endpoint.example.body),
+            schema: namedBody(endpoint, body, components),
+            ...exampleOf(example.body),
           },
         },
       },
     }),
     responses: {
-      [endpoint.status ?? 200]: { description: "Done.", ...content },
-      ...(asynchronous && {
+      [endpoint.status ?? 200]: reply,
+      ...(parameters.some(({ name }) => name === "async") && {
         202: {
           description: "The same with `async=true`; a list of patches has no body then.",
           ...content,
         },
       }),
-      ...errorResponses([endpoint]),
+      ...errorResponses(endpoint),
     },
   };
+}
+
+/** Unique in the document: two resources may have an action of the same name. */
+const operationIdOf = (endpoint: Endpoint): string =>
+  endpoint.kind === "action"
+    ? `${resourceOf(endpoint)}${capitalised(endpoint.name)}`
+    : endpoint.name;
+
+function namedBody(endpoint: Endpoint, body: Schema, components: Record<string, Schema>): Schema {
+  if (endpoint.kind !== "action") return withReferences(body);
+  return component(capitalised(operationIdOf(endpoint)), body, components);
+}
+
+/** Adds the schema under the name; returns a reference to it. */
+function component(name: string, schema: Schema, components: Record<string, Schema>): Schema {
+  components[name] = withReferences(schema);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+interface Replied {
+  readonly reply: Schema;
+  /** The content of the reply; absent if its body is empty. */
+  readonly content: Schema | false;
+}
+
+function replyOf(endpoint: Endpoint, components: Record<string, Schema>): Replied {
+  const { kind, reply, replyType = "application/json", example, reads, writes } = endpoint;
+  const headers = {
+    ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
+    ...(reads !== undefined && staleHeader),
+  };
+  const name = `${capitalised(operationIdOf(endpoint))}Reply`;
+  const content = reply !== undefined && {
+    content: {
+      [replyType]: {
+        schema: kind === "action" ? component(name, reply, components) : withReferences(reply),
+        ...exampleOf(example.reply),
+      },
+    },
+  };
+  const described = {
+    description: reply === undefined ? "Done; the response has no body." : "Done.",
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...content,
+  };
+  return { reply: described, content };
 }
 
 const deprecation = ({ deprecated }: Endpoint): string | undefined =>
@@ -135,81 +175,6 @@ function descriptionOf(endpoint: Endpoint): Schema {
   return {
     ...(sentences.length > 0 && { description: sentences.join(" ") }),
     ...(endpoint.deprecated !== undefined && { deprecated: true }),
-  };
-}
-
-function actionsOperation(
-  resource: Resource,
-  actions: readonly Endpoint[],
-  components: Record<string, Schema>,
-): Schema {
-  const bodies: Schema[] = [];
-  const replies: Schema[] = [];
-  for (const action of actions) {
-    const name = `${capitalised(resource.name)}${capitalised(action.name)}`;
-    components[name] = {
-      title: action.name,
-      description: [action.summary, action.about, deprecation(action)].filter(Boolean).join(". "),
-      ...(action.deprecated !== undefined && { deprecated: true }),
-      ...withReferences(action.body ?? { type: "object" }),
-    };
-    bodies.push({ $ref: `#/components/schemas/${name}` });
-    if (action.reply === undefined) continue;
-    components[`${name}Reply`] = { title: action.name, ...withReferences(action.reply) };
-    replies.push({ $ref: `#/components/schemas/${name}Reply` });
-  }
-  const examples = (of: (action: Endpoint) => unknown): Schema =>
-    Object.fromEntries(
-      actions
-        .filter((action) => of(action) !== undefined)
-        .map((action) => [action.name, { summary: action.summary, value: of(action) }]),
-    );
-  return {
-    operationId: `${resource.name}Action`,
-    summary: resource.about,
-    description: actions
-      .map((one) => `- \`${one.name}\`${one.deprecated ? " (deprecated)" : ""}: ${one.summary}`)
-      .join("\n"),
-    tags: [resource.name],
-    ...securityOf(actions),
-    parameters: [
-      {
-        name: "action",
-        in: "query",
-        required: true,
-        description: "Which of them; the body is the one of the same title.",
-        schema: { type: "string", enum: actions.map(({ name }) => name) },
-      },
-      ...writeHeaders,
-      ...(actions.some(({ reads }) => reads !== undefined) ? [minPosition] : []),
-      ...(actions.some(takesMoment) ? momentParameters.map(parameterOf) : []),
-    ],
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          // Not oneOf: what fits one action may fit others, whose parameters are fewer.
-          schema: { anyOf: bodies },
-          examples: examples(({ example }) => example.body),
-        },
-      },
-    },
-    responses: {
-      200: {
-        description: "Done. Actions without a result answer with an empty body.",
-        headers: {
-          ...positionHeader,
-          ...(actions.some(({ reads }) => reads !== undefined) && staleHeader),
-        },
-        content: {
-          "application/json": {
-            schema: { anyOf: replies },
-            examples: examples(({ example }) => example.reply),
-          },
-        },
-      },
-      ...errorResponses(actions),
-    },
   };
 }
 
@@ -230,12 +195,12 @@ const staleHeader: Schema = {
 };
 
 const OPERATOR = "operator";
+const TOKEN = "token";
 
-/** One operation has one rule: the actions of a path must agree. */
-function securityOf(endpoints: readonly Endpoint[]): Schema {
-  if (endpoints.every(({ access }) => access === "operator"))
-    return { security: [{ [OPERATOR]: [] }] };
-  return endpoints.every(({ open }) => open === true) ? { security: [] } : {};
+/** Empty for an operation that the rule of the whole document holds for. */
+function securityOf({ access, open }: Endpoint): Schema {
+  if (access === "operator") return { security: [{ [OPERATOR]: [] }] };
+  return open === true ? { security: [] } : {};
 }
 
 const actingUser: Schema = {
@@ -247,15 +212,12 @@ const actingUser: Schema = {
 
 const exampleOf = (example: unknown): Schema => (example === undefined ? {} : { example });
 
-const writeHeaders: readonly Schema[] = [
-  {
-    name: "Idempotency-Key",
-    in: "header",
-    description: "Any short text that is new for every new write: a retry with it happens once.",
-    schema: { type: "string", maxLength: 255 },
-  },
-  actingUser,
-];
+const idempotencyKey: Schema = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "Any short text that is new for every new write: a retry with it happens once.",
+  schema: { type: "string", maxLength: 255 },
+};
 
 const minPosition: Schema = {
   name: "X-Annals-Min-Position",
@@ -285,38 +247,65 @@ function parameterOf(parameter: Parameter): Schema {
   };
 }
 
-/** One response for each status that any of the endpoints may end in, with all its reasons. */
-function errorResponses(endpoints: readonly Endpoint[]): Record<string, Schema> {
-  const some = endpoints.some(({ reads }) => reads !== undefined);
+/** One response for each status that the endpoint may fail with, with all its reasons. */
+function errorResponses(endpoint: Endpoint): Record<string, Schema> {
   const reasons = new Map<number, Set<string>>();
-  for (const endpoint of endpoints) {
-    for (const { code, when } of endpoint.errors) {
-      for (const status of statusesOf(code, errorFormOf(endpoint))) {
-        reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
-      }
+  for (const { code, when } of [...endpoint.errors, ...errorsOfAll(endpoint)]) {
+    for (const status of statusesOf(code, errorFormOf(endpoint))) {
+      reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
     }
   }
-  const ofRegistry = endpoints.every(({ errorForm }) => errorForm === "registry");
-  const content = ofRegistry
-    ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
-    : { "application/json": { schema: replaced(errorReply) } };
+  const content =
+    endpoint.errorForm === "registry"
+      ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
+      : { "application/json": { schema: replaced(errorReply) } };
   return Object.fromEntries(
     [...reasons].map(([status, all]) => [
       status,
       {
         description: [...all].join("\n\n"),
-        ...(some && status === statusOf.not_found && { headers: positionHeader }),
+        ...(endpoint.reads !== undefined &&
+          status === statusOf.not_found && { headers: positionHeader }),
         content,
       },
     ]),
   );
 }
 
+/** What every request may be rejected with. */
+const errorsOfAll = ({ open }: Endpoint): readonly ErrorCase[] => [
+  ...(open === true
+    ? []
+    : [{ code: "unauthenticated", when: "a token is required and absent, or not valid" } as const]),
+  {
+    code: "forbidden",
+    when: "a web page of another origin sends the request without a token (`--cors-origin`)",
+  },
+  { code: "rate_limited", when: "more requests arrive than `--requests-per-second-max` allows" },
+];
+
 /** The schema with every record that has a name replaced by a reference; itself only if nested. */
 function withReferences(schema: Schema, itself = false): Schema {
   const name = itself ? undefined : namedSchemas.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, replaced(value)]));
+  return Object.fromEntries(
+    Object.entries(withOpenMembers(schema)).map(([key, value]) => [key, replaced(value)]),
+  );
+}
+
+/**
+ * An object with named members (`urn`) and members of any other name (aspects), as types of programming languages
+ * can express it: the type of the others includes those of the named ones, and is open if one of those is optional.
+ */
+function withOpenMembers(schema: Schema): Schema {
+  const { properties, additionalProperties: others, required } = schema;
+  if (properties === undefined || typeof others !== "object" || others === null) return schema;
+  const named = Object.entries(properties as Readonly<Record<string, Schema>>);
+  if (named.length === 0) return schema;
+  const always = (required ?? []) as readonly string[];
+  const closed = named.every(([name]) => always.includes(name));
+  const members = named.map(([, member]) => member);
+  return { ...schema, additionalProperties: closed ? { anyOf: [others, ...members] } : true };
 }
 
 function replaced(value: unknown): unknown {

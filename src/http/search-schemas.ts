@@ -127,11 +127,13 @@ const lineageEntity: Schema = {
     entity: schemas.urn,
     matchedFields,
     score: { type: "number" },
+    features: { type: "object" },
     degree: integer("Steps from the start"),
     degrees: listOf({ type: "integer" }),
     paths: { ...listOf(listOf(schemas.urn)), description: "From the start to the entity" },
     explored: flag("The walk went on from here"),
     truncatedChildren: flag("Not all that is beyond could be followed"),
+    ignoredAsHop: { type: "boolean" },
   },
 };
 
@@ -229,7 +231,13 @@ export const lineageScrollResult: Schema = {
   type: "object",
   description: "One page of all that was found up- or downstream.",
   required: ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
-  properties: { scrollId, ...page, isPartial, entities: listOf(lineageEntity) },
+  properties: {
+    scrollId,
+    ...page,
+    isPartial,
+    lineageSearchPath: { type: "string" },
+    entities: listOf(lineageEntity),
+  },
 };
 
 /** Names of the records in the OpenAPI document. */

@@ -134,6 +134,6 @@ test("documentation and the OpenAPI document tell of moments", async () => {
   const named = ({ parameters }: { parameters: readonly { name: string }[] }) =>
     parameters.map(({ name }) => name);
   expect(named(paths["/entitiesV2/{urn}"].get)).toContain("asOfTime");
-  expect(named(paths["/entities"].post)).toContain("asOfPosition");
-  expect(named(paths["/runs"].post)).not.toContain("asOfPosition");
+  expect(named(paths["/aspects?action=getTimeseriesAspectValues"].post)).toContain("asOfPosition");
+  expect(named(paths["/runs?action=describe"].post)).not.toContain("asOfPosition");
 });

@@ -28,30 +28,40 @@ describe("the OpenAPI document", () => {
     expect(validator.version).toBe("3.1");
   });
 
-  test("has every endpoint of the table, and its actions under one POST", () => {
-    for (const endpoint of table.endpoints) {
-      const operation = document.paths[endpoint.path]?.[endpoint.method.toLowerCase()];
-      expect(operation, `${endpoint.method} ${endpoint.path}`).toBeDefined();
-      if (endpoint.kind === "action") {
-        expect(operation.parameters[0].schema.enum).toContain(endpoint.name);
-      } else {
-        expect(operation.operationId).toBe(endpoint.name);
-      }
+  test("has an operation for every endpoint of the table, also for each action", () => {
+    const ids = new Set<string>();
+    for (const { kind, name, path, method } of table.endpoints) {
+      const key = kind === "action" ? `${path}?action=${name}` : path;
+      const operation = document.paths[key]?.[method.toLowerCase()];
+      expect(operation, `${method} ${key}`).toBeDefined();
+      expect(operation.summary).not.toBe("");
+      ids.add(operation.operationId);
     }
+    expect(ids.size).toBe(table.endpoints.length);
+    expect([...ids]).toEqual(expect.arrayContaining(["entitiesSearch", "aspectsIngestProposal"]));
+    expect(document.paths["/entities"].post).toBeUndefined();
+  });
+
+  test("declares the token of every operation but those that are open to all", () => {
+    const { security, components, paths } = document;
+    expect(security).toEqual([{ token: [] }, {}]);
+    expect(Object.keys(components.securitySchemes)).toEqual(["token", "operator"]);
+    expect(paths["/config"].get.security).toEqual([]);
+    expect(paths["/entities?action=search"].post.security).toBeUndefined();
+    expect(paths["/operations?action=verify"].post.security).toEqual([{ operator: [] }]);
   });
 
   test("the document says that the APIs are subject to change, and marks deprecated endpoints", () => {
     expect(document.info.description).toContain("subject to change");
-    const { paths, components } = document;
+    const { paths } = document;
     for (const path of ["/entities/{urn}", "/entities"]) {
       expect(paths[path].get).toMatchObject({ deprecated: true });
       expect(paths[path].get.description).toContain("entitiesV2");
     }
-    for (const name of ["EntitiesIngest", "EntitiesBatchIngest"]) {
-      expect(components.schemas[name]).toMatchObject({ deprecated: true });
+    for (const name of ["ingest", "batchIngest"]) {
+      expect(paths[`/entities?action=${name}`].post).toMatchObject({ deprecated: true });
     }
-    expect(paths["/entities"].post.description).toContain("`ingest` (deprecated)");
-    expect(paths["/entities"].post.description).not.toContain("`search` (deprecated)");
+    expect(paths["/entities?action=search"].post.deprecated).toBeUndefined();
     expect(paths["/entitiesV2/{urn}"].get.deprecated).toBeUndefined();
   });
 
@@ -125,7 +135,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("tells the statuses of errors with their reasons", () => {
-    const { responses } = document.paths["/aspects"].post;
+    const { responses } = document.paths["/aspects?action=ingestProposal"].post;
     const statuses = ["200", "400", "401", "403", "404", "409", "410", "413", "422", "429", "503"];
     expect(Object.keys(responses)).toEqual(statuses);
     expect(responses["422"].description).toContain("`invalid`: ");

@@ -19,6 +19,15 @@ interface Storage {
 
 const namedMax = 20_000;
 
+const storageReply = {
+  type: "object",
+  required: ["writeStatus"],
+  properties: {
+    writeStatus: { enum: ["ACTIVE_STATE", "HISTORIC_STATE", "PENDING", "ERROR"] },
+    writeMessage: { type: "string" },
+  },
+} as const;
+
 export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
   {
     method: "POST",
@@ -64,6 +73,11 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
         additionalProperties: {
           type: "object",
           required: ["success", "primaryStorage", "searchStorage"],
+          properties: {
+            success: { type: "boolean" },
+            primaryStorage: storageReply,
+            searchStorage: storageReply,
+          },
         },
       },
     },

@@ -248,7 +248,12 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       body:
         version === "v3"
           ? { ...forms.aspectIn, type: "object", required: ["value"], properties: aspectMembers }
-          : { type: "object", properties: {}, description: "The aspect itself" },
+          : {
+              type: "object",
+              properties: {},
+              additionalProperties: true,
+              description: "The aspect itself",
+            },
       reply: forms.entityOut[version],
       example: {
         path: `${sample}/ownership?createIfNotExists=false`,
