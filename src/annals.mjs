@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 /**
- * The command `annals`: makes sure that a Node which can run the project runs it, then hands over
- * to main.ts. On an older Node it starts the one that came with the packages, if there is one, and
- * otherwise says in one sentence what is needed.
+ * The command `annals`: runs main.ts (main.js in the npm package) on a Node that can run it. On an
+ * older Node it starts the Node of the optional packages; without that, it names the Node it needs.
  *
  * Plain JavaScript that Node 18 understands: main.ts itself cannot give this message, because an
  * old Node stops at its file extension.
  */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import module, { createRequire } from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,6 +15,10 @@ import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** The npm package has the sources as JavaScript in a folder of their own (build.mjs). */
+const isBuilt = existsSync(new URL("main.js", import.meta.url));
+const packageFolder = isBuilt ? join(root, "..") : root;
+const reinstall = isBuilt ? "install the package annals again" : `run "npm ci" in ${root}`;
 const needed = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).engines.node;
 
 if (satisfies(process.versions.node, needed)) await runHere();
@@ -31,10 +34,10 @@ function satisfies(version, range) {
 async function runHere() {
   keepCompiled();
   try {
-    await import("./main.ts");
+    await import(isBuilt ? "./main.js" : "./main.ts");
   } catch (error) {
     if (error?.code !== "ERR_MODULE_NOT_FOUND" || !/package '/.test(error.message)) throw error;
-    fail(`${error.message.split(" imported from")[0]}; run "npm ci" in ${root} first`);
+    fail(`${error.message.split(" imported from")[0]}; ${reinstall} first`);
   }
 }
 
@@ -43,7 +46,7 @@ async function runHere() {
  * threads; one that the user has set is left alone.
  */
 function keepCompiled() {
-  process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "annals");
+  process.env.NODE_COMPILE_CACHE ??= join(packageFolder, "node_modules", ".cache", "annals");
   module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 }
 
@@ -59,8 +62,9 @@ function bundledNode() {
 
 function runOn(node) {
   if (node === undefined) {
-    const way = `run "npm ci" in ${root}, which brings one on Linux, or install it from nodejs.org`;
-    fail(`Node ${needed} is needed, and this is ${process.versions.node}; ${way}`);
+    const way = `${reinstall} with optional packages, which include it on Linux`;
+    const message = `Node ${needed} is needed, and this is ${process.versions.node}; ${way}`;
+    fail(`${message}, or install Node from nodejs.org`);
     return;
   }
   const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];

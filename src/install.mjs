@@ -126,6 +126,7 @@ async function install(print) {
     "--include=dev",
     "--include=optional",
     "--ignore-scripts",
+    "--no-dry-run", // npm publish --dry-run passes its option on.
     "--no-audit",
     "--loglevel=error",
   ];

@@ -1,11 +1,12 @@
 /** What is told, whichever command asked, when nobody answers at the address of a service. */
 import { CatalogError } from "../core/errors.ts";
+import { startCommand } from "../core/own-command.ts";
 
 export const noAnswer = (server: string, cause: unknown): CatalogError =>
   new CatalogError("unavailable", `${server} did not answer (${connectionCause(cause)})`, {
     hint: speaksNoTls(cause)
       ? `It seems to speak no TLS: try --server ${server.replace(/^https:/, "http:")}`
-      : "Start the service with `npm start`, or name the address it printed with --server",
+      : `Start the service with \`${startCommand}\`, or name the address it printed with --server`,
     cause,
   });
 

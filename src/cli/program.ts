@@ -23,7 +23,7 @@ import {
 } from "../config/settings.ts";
 import { settingsMarkdown } from "../config/settings-table.ts";
 import { CatalogError } from "../core/errors.ts";
-import { ownCommand } from "../core/own-command.ts";
+import { isBuilt, ownCommand, startCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type LogFormat, type Logger } from "../telemetry/logger.ts";
@@ -72,15 +72,15 @@ export async function runProgram(
   }
 }
 
-/** What npm leaves of `npm start --port 8081` is the 8081: the flag it takes for its own. */
+/** npm removes the flag of `npm start --port 8081` and leaves the 8081; npx leaves both. */
 function lostFlag(args: readonly string[]): string {
   const [command = "", ...values] = args;
   const value = values.at(-1);
-  if (value === undefined || args.some((given) => given.startsWith("-"))) return "";
+  if (isBuilt || value === undefined || args.some((given) => given.startsWith("-"))) return "";
   const flag = /^https?:/.test(value) ? "--server" : /^\d+$/.test(value) ? "--port" : "--data";
   const meant =
     command === "serve"
-      ? `npm start -- ${flag} ${value}`
+      ? `${startCommand} -- ${flag} ${value}`
       : ownCommand(`${command} ${flag} ${value}`);
   return `npm takes flags for its own unless two hyphens stand before them. Was this meant: ${meant}\n`;
 }

@@ -1,5 +1,12 @@
 /**
- * How messages name a command of this project: as it is typed in its folder. (In a container, what
- * stands after the two hyphens is the container's command: docker/README.md.)
+ * How messages name a command of this project: as a user types it in the folder of a clone, or in the
+ * folder with the npm package, which has the sources as JavaScript. docker/README.md says what it is
+ * in a container.
  */
-export const ownCommand = (args: string): string => `npm run -s annals -- ${args}`;
+export const isBuilt = import.meta.url.endsWith(".js");
+
+export const ownCommand = (args: string): string =>
+  isBuilt ? `npx annals ${args}` : `npm run -s annals -- ${args}`;
+
+/** Starts the service. */
+export const startCommand = isBuilt ? "npx annals serve" : "npm start";

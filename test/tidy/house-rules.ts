@@ -179,6 +179,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "node:",
     "node:sqlite",
     "@seriousme/openapi-schema-validator",
+    "ajv",
     "autocannon",
     "avsc",
     "fast-check",
@@ -252,14 +253,16 @@ export const emptyNames: readonly string[] = [
   "misc",
 ];
 
-/** What may lie at the top beside dotfiles; `data` and `node_modules` come to be there. */
+/** What may lie at the top beside dotfiles; `data`, `dist` and `node_modules` are generated. */
 export const topLevel: readonly string[] = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
   "avro",
   "coverage",
+  "compose.yaml",
   "data",
+  "dist",
   "docker",
   "node_modules",
   "package-lock.json",
@@ -267,6 +270,7 @@ export const topLevel: readonly string[] = [
   "projections",
   "src",
   "test",
+  "tsconfig.build.json",
   "tsconfig.json",
 ];
 
