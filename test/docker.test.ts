@@ -1,14 +1,20 @@
-/** What docker/ promises: pinned images, health checks, limits, and settings that there are. */
+/**
+ * The compose files: their schema, pinned images, health checks, limits, and the settings that they
+ * name. e2e/containers.test.ts runs what needs a container engine.
+ */
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingKeys, settings, variableOf } from "../src/config/settings.ts";
 import { parseAddress } from "../src/log/eventstoredb/address.ts";
 import { start } from "./cli/run-program.ts";
 import { images } from "./support/servers/images.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 interface Service {
   readonly image: string;
@@ -32,18 +38,16 @@ interface Compose {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-const folder = new URL("../docker/", import.meta.url);
-const read = (file: string): Compose =>
-  parse(readFileSync(new URL(file, folder), "utf8"), { merge: true });
-const { version } = JSON.parse(
-  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-) as { version: string };
+const root = new URL("../", import.meta.url);
+const textOf = (file: string): string => readFileSync(new URL(file, root), "utf8");
+const read = (file: string): Compose => parse(textOf(file), { merge: true });
+const { version } = JSON.parse(textOf("package.json")) as { version: string };
 
-const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const files = ["compose.yaml", "docker/cluster.yaml"];
 const services = files.flatMap((file) =>
   Object.entries(read(file).services).map(([name, service]) => ({ file, name, service })),
 );
-const cluster = read("compose.yaml");
+const cluster = read("docker/cluster.yaml");
 
 /** `${NAME:-value}` and `${NAME:?why}` as compose puts them in, `$$` as it lets it be. */
 const filledIn = (text: string): string =>
@@ -51,6 +55,71 @@ const filledIn = (text: string): string =>
     .replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
     .replaceAll(/\$\{\w+:\?[^}]*\}/g, "given-from-outside")
     .replaceAll("$$", "$");
+
+test.each(files)("%s follows the Compose Specification", (file) => {
+  const validate = new Ajv({ strict: false }).compile(
+    JSON.parse(textOf("test/data/compose-spec.json")),
+  );
+  expect(validate(read(file)), JSON.stringify(validate.errors)).toBe(true);
+  expect(validate({ ...read(file), servces: {} })).toBe(false);
+});
+
+test("the folder has no other compose file", () => {
+  const found = readdirSync(new URL("docker/", root)).filter((name) => name.endsWith(".yaml"));
+  expect(found).toEqual(["cluster.yaml"]);
+});
+
+describe("the embedded profile", () => {
+  const { annals } = read("compose.yaml").services;
+
+  test("starts without any variable", () => {
+    expect(textOf("compose.yaml").replaceAll("$$", "")).not.toContain("$");
+  });
+
+  test("prints the command that shows the first token, then runs the command", async () => {
+    const [shell = "", ...args] = [...(annals?.entrypoint ?? []), ...(annals?.command ?? [])].map(
+      (word) => filledIn(String(word)),
+    );
+    const folder = temporaryDirectory();
+    const file = join(folder.path, "annals");
+    writeFileSync(file, '#!/bin/sh\necho ran "$@"\n', { mode: 0o755 });
+    const PATH = `${folder.path}:${process.env.PATH}`;
+    const { code, stdout, stderr } = await start(shell, args, { PATH }).ended;
+    folder[Symbol.dispose]();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "ran serve\n" });
+    expect(stderr).toContain("docker compose exec annals cat /data/operator.token\n");
+    expect(annals?.volumes).toEqual(["data:/data"]);
+  });
+});
+
+test("the example names every variable of the cluster profile", () => {
+  const used = textOf("docker/cluster.yaml").matchAll(/(?<!\$)\$\{(\w+)/g);
+  const named = textOf("docker/.env.example").matchAll(/^(\w+)=/gm);
+  const names = (found: Iterable<RegExpMatchArray>) => [
+    ...new Set([...found].map(([, name]) => name)),
+  ];
+  expect(names(named)).toEqual(names(used));
+});
+
+describe("the image", () => {
+  const dockerfile = textOf("docker/Dockerfile");
+
+  test("is made of files that the build may read", () => {
+    const admitted = [...textOf(".dockerignore").matchAll(/^!(.*)$/gm)].map(([, path]) => path);
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)]
+      .flatMap(([, paths = ""]) => paths.split(" "))
+      .filter((path) => path !== "");
+    expect([...new Set(copied)].sort()).toEqual(admitted.sort());
+    for (const path of copied) expect(existsSync(new URL(path, root)), path).toBe(true);
+  });
+
+  test("runs the built package, and has no compiler", () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
+    expect(last).toContain('ENTRYPOINT ["node", "dist/src/annals.mjs"]');
+    expect(last).not.toMatch(/^RUN npm/m);
+    expect(last).toContain("COPY --from=build /annals/dist ./dist");
+  });
+});
 
 describe.each(services)("$name in $file", ({ file, service }) => {
   test("has an image of one version", () => {
