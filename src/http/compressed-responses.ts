@@ -16,6 +16,7 @@ export function compressResponses(app: FastifyInstance): void {
   let running = 0;
   app.addHook<unknown>("onSend", (request, reply, payload, done) => {
     if (typeof payload !== "string" || payload.length < charactersMin) {
+      if (reply.statusCode === 304) vary(reply);
       done(null, payload);
       return;
     }

@@ -176,6 +176,7 @@ describe("an entity tag", () => {
     expect([second.status, second.bytes.length]).toEqual([304, 0]);
     expect(second.headers.etag).toBe(etag);
     expect(second.headers["content-length"]).toBeUndefined();
+    expect(second.headers.vary).toBe("Accept-Encoding");
     expect(second.headers["x-annals-position"]).toBe(first.headers["x-annals-position"]);
     expect((await send(path, { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
   });
