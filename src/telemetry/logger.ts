@@ -14,8 +14,12 @@ export type Logger = pino.Logger;
 /** JSON lines for programs, text for people. */
 export type LogFormat = "json" | "text";
 
-export function createLogger(level: pino.LevelWithSilent, format: LogFormat = "json"): Logger {
-  const stderr = pino.destination({ dest: 2, sync: true });
+/** `lines`: takes each line with its end; stderr when absent. */
+export function createLogger(
+  level: pino.LevelWithSilent,
+  format: LogFormat = "json",
+  lines: pino.DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Logger {
   return pino(
     {
       level,
@@ -23,6 +27,6 @@ export function createLogger(level: pino.LevelWithSilent, format: LogFormat = "j
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === "json" ? stderr : { write: (line) => void stderr.write(readableLine(line)) },
+    format === "json" ? lines : { write: (line) => void lines.write(readableLine(line)) },
   );
 }

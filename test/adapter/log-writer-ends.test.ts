@@ -22,6 +22,7 @@ const remember = (worker: Worker): void => {
 
 const logger = {
   info: (_: unknown, message?: string) => void told.push(`info: ${message}`),
+  warn: (_: unknown, message?: string) => void told.push(`warn: ${message}`),
   error: (_: unknown, message?: string) => void told.push(`error: ${message}`),
 };
 

@@ -1,7 +1,8 @@
 /**
  * Trials: one bit of one file of a data directory is flipped, then the service runs on it, and its views are verified
- * and repaired. A flip must be harmless, rejected with an error, or repaired. It is silent if a response is wrong
- * although no error was raised and no difference was found.
+ * and repaired. A flip must be harmless, rejected with an error, reported, or repaired. It is silent if a response is
+ * wrong although no error was raised and no difference was found. A damaged last transaction of the log after a kill
+ * looks like a write that the kill interrupted: it is discarded, and the service's log reports that.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
@@ -33,7 +34,7 @@ export interface Flip {
 
 export interface Trial {
   readonly flip: Flip;
-  readonly outcome: "harmless" | "rejected" | "repaired" | "silent";
+  readonly outcome: "harmless" | "rejected" | "reported" | "repaired" | "silent";
   /** Details for the report. */
   readonly detail: string;
 }
@@ -117,15 +118,16 @@ async function tryFlip(catalog: FlippedCatalog, flip: Flip): Promise<Trial> {
 
   const first = await serve(catalog, path, []);
   const { left, found, repaired, error } = await repair(path);
+  const lost = first.reported === undefined ? "silent" : "reported";
   if (first.wrong.length > 0 && !isOfView(flip.file)) {
-    return end("silent", `wrong: ${first.wrong.join("; ")}`);
+    return end(lost, `wrong: ${first.wrong.join("; ")}`);
   }
   if (error !== undefined) return end("rejected", error);
   if (left > 0) return end("silent", `${left} differences are left`);
   const now = await digestOf(path);
   if (now instanceof CatalogError) return end("rejected", now.text);
   if (!records.every((line, n) => now[n] === line)) {
-    return end("silent", "records of the log are not what they were");
+    return end(lost, "records of the log are not what they were");
   }
   const noticed = found > 0 || repaired || first.refused !== undefined;
   if (!noticed && first.wrong.length > 0) {
@@ -146,6 +148,8 @@ interface Served {
   readonly wrong: readonly string[];
   /** Urns of accepted writes. */
   readonly accepted: readonly string[];
+  /** The warning about an incomplete last transaction. */
+  readonly reported: string | undefined;
 }
 
 /** One run of the service: all questions, the earlier writes, and new ones. */
@@ -155,11 +159,14 @@ async function serve(
   before: readonly string[],
 ): Promise<Served> {
   let service: Awaited<ReturnType<typeof openCatalog>>;
+  let reported: string | undefined;
   try {
-    service = await openCatalog(directory);
+    service = await openCatalog(directory, (message) => {
+      if (message.includes("incomplete and discarded")) reported = message;
+    });
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    return { refused: error.text, wrong: [], accepted: [] };
+    return { refused: error.text, wrong: [], accepted: [], reported };
   }
   try {
     const client = createClient(service.address());
@@ -180,7 +187,7 @@ async function serve(
       ...accepted.filter((urn) => !there.includes(urn)).map((urn) => `${urn} is not read`),
     );
     if (accepted.length < 2) refused ??= "a write";
-    return { refused, wrong, accepted };
+    return { refused, wrong, accepted, reported };
   } finally {
     await service.close();
   }

@@ -25,8 +25,13 @@ const written = {
 export const configOf = (directory: string) =>
   readConfig({ port: "0", data: directory, logLevel: "silent", builtInEntities: "off" }, {});
 
-export const openCatalog = (directory: string) =>
-  openService(configOf(directory), { logger: createLogger("silent") });
+/** `onWarning`: called with each message of the service's log that is a warning or an error. */
+export const openCatalog = (directory: string, onWarning: (message: string) => void = () => {}) =>
+  openService(configOf(directory), {
+    logger: createLogger("warn", "json", {
+      write: (line) => onWarning(String(JSON.parse(line).msg)),
+    }),
+  });
 
 export interface FlippedCatalog extends Disposable {
   readonly closed: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { damagedFrom } from "../../src/projector/sqlite/write-ahead-log.ts";
+import { damagedFrom, unfinishedFrom } from "../../src/projector/sqlite/write-ahead-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const PAGE_BYTES = 4_096;
@@ -75,6 +75,32 @@ test("a bit that is another one is damage wherever a whole transaction lies behi
       expect(damagedFrom(path)).toBe(at < HEADER_BYTES ? 0 : HEADER_BYTES + frame * FRAME_BYTES);
     }),
     { numRuns: 100 },
+  );
+});
+
+test("a last transaction that is damaged or cut off is reported from its first byte on", () => {
+  fc.assert(
+    fc.property(transactions, fc.nat(), fc.boolean(), (some, where, isCut) => {
+      using directory = temporaryDirectory();
+      const path = join(directory.path, "left-wal");
+      leftBehind(path, [...some, { rows: 3, isBack: false }, { rows: 9, isBack: false }]);
+      expect(unfinishedFrom(path)).toBe(undefined);
+      const content = readFileSync(path);
+      const [before = 0, last = 0] = commits(content).slice(-2);
+      const start = before + FRAME_BYTES;
+      const frames = (last - before) / FRAME_BYTES;
+      if (isCut) {
+        truncateSync(path, start + (1 + (where % (frames - 1))) * FRAME_BYTES);
+      } else {
+        // A byte of a page.
+        const at = start + 24 + (where % frames) * FRAME_BYTES + (where % PAGE_BYTES);
+        content[at] = (content[at] ?? 0) ^ 4;
+        writeFileSync(path, content);
+      }
+      expect(damagedFrom(path)).toBe(undefined);
+      expect(unfinishedFrom(path)).toBe(start);
+    }),
+    { numRuns: 60 },
   );
 });
 

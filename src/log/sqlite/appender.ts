@@ -36,7 +36,7 @@ export interface Appender {
 
 export interface AppenderOptions {
   /** Told when the thread ends by itself, and when another one runs. */
-  readonly logger?: Pick<Logger, "info" | "error"> | undefined;
+  readonly logger?: Pick<Logger, "info" | "warn" | "error"> | undefined;
   readonly restart?: Restart | undefined;
 }
 

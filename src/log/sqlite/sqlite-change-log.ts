@@ -7,6 +7,7 @@
  */
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
+import { unfinishedFrom } from "../../projector/sqlite/write-ahead-log.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
 import { type AppenderOptions, startAppender } from "./appender.ts";
 import { createIndexChecks } from "./index-check.ts";
@@ -42,6 +43,8 @@ const TAIL_PAGE = 1_000;
  */
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
   const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
+  const byte = readOnly ? undefined : unfinishedFrom(`${file}-wal`);
+  if (byte !== undefined) options.logger?.warn({ file, byte }, discarded);
   const database = openForReading(file, { create: !readOnly });
   const indexes = createIndexState(file, options.indexState);
   const checks = createIndexChecks(file, indexes, options.directCheckBytesMax);
@@ -157,6 +160,9 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
     },
   };
 }
+
+const discarded =
+  "the last write in the write-ahead log is incomplete and discarded: the process ended during this write, or it is damaged";
 
 /** The damage with its repair, for health checks. */
 function damageOf({ damage }: Pick<IndexState, "damage">): string | undefined {

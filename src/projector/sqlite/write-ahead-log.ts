@@ -143,7 +143,24 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
  * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
  * transaction fits to the end of one, both were there, and what lies before them is damaged.
  */
-export function damagedFrom(path: string): number | undefined {
+export const damagedFrom = (path: string): number | undefined => inspect(path)?.damaged;
+
+/**
+ * From which byte on the present round of a log is not a complete transaction; undefined where it is, and for a log
+ * with certain damage. SQLite discards these bytes. They are a write that was under way when the process ended, or a
+ * damaged last transaction: both look the same.
+ */
+export function unfinishedFrom(path: string): number | undefined {
+  const found = inspect(path);
+  return found?.damaged === undefined ? found?.unfinished : undefined;
+}
+
+interface WalFindings {
+  readonly damaged?: number | undefined;
+  readonly unfinished?: number | undefined;
+}
+
+function inspect(path: string): WalFindings | undefined {
   let file: number;
   try {
     file = openSync(path, "r");
@@ -157,32 +174,40 @@ export function damagedFrom(path: string): number | undefined {
     const pageBytes = header.readUInt32BE(8);
     const isPage = pageBytes >= 512 && pageBytes <= 65_536;
     const whole = isPage && createWalSum(file).is(header.subarray(24));
-    if (!whole) return fstatSync(file).size > HEADER_BYTES ? 0 : undefined;
-    const damaged = damagedFrame(file, pageBytes, header.subarray(16, 24));
+    if (!whole) return fstatSync(file).size > HEADER_BYTES ? { damaged: 0 } : undefined;
+    const findings = inspectFrames(file, pageBytes, header.subarray(16, 24));
     const now = Buffer.alloc(HEADER_BYTES);
     readSync(file, now, 0, HEADER_BYTES, 0);
     // Else somebody has begun it anew meanwhile.
-    return now.equals(header) ? damaged : undefined;
+    return now.equals(header) ? findings : undefined;
   } finally {
     closeSync(file);
   }
 }
 
-function damagedFrame(file: number, pageBytes: number, salt: Buffer): number | undefined {
+function inspectFrames(file: number, pageBytes: number, salt: Buffer): WalFindings {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + pageBytes);
   const sum = createWalSum(file);
   let damaged: number | undefined;
+  /** Ends of the last complete transaction, and of the last frame of the present round. */
+  let complete = HEADER_BYTES;
+  let present = HEADER_BYTES;
   /** Whether the frame before it ends a transaction. */
   let ended = false;
   for (let at = HEADER_BYTES; ; at += frame.length) {
-    if (readSync(file, frame, 0, frame.length, at) < frame.length) return undefined;
+    if (readSync(file, frame, 0, frame.length, at) < frame.length) {
+      return present > complete ? { unfinished: complete } : {};
+    }
     sum.add(frame.subarray(0, 8));
     sum.add(frame.subarray(FRAME_HEADER_BYTES));
     const told = frame.subarray(16, 24);
-    const fits = frame.subarray(8, 16).equals(salt) && sum.is(told);
-    if (fits && ended && damaged !== undefined) return damaged;
+    const isPresent = frame.subarray(8, 16).equals(salt);
+    const fits = isPresent && sum.is(told);
+    if (fits && ended && damaged !== undefined) return { damaged };
     if (!fits) damaged ??= at;
     ended = frame.readUInt32BE(4) !== 0;
+    if (isPresent) present = at + frame.length;
+    if (ended && damaged === undefined) complete = present;
     sum.goOn(told);
   }
 }
