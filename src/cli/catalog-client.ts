@@ -22,7 +22,7 @@ export interface CatalogClient {
    */
   send(members: readonly Submission[]): Promise<Outcome>;
   /** Why the service is not healthy, after as many tries as a write gets; undefined if it is. */
-  illness(): Promise<string | undefined>;
+  healthError(): Promise<string | undefined>;
 }
 
 export type Outcome =
@@ -80,7 +80,7 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
       return { accepted: false, reason };
     },
 
-    async illness() {
+    async healthError() {
       try {
         const response = await attempt(options, "/health", { method: "GET" });
         await response.arrayBuffer(); // Frees the connection.

@@ -93,9 +93,9 @@ export async function ingest(
   if (broken !== undefined) terminal.tell(describeFailure(broken));
   await terminal.print(summary(tally, (performance.now() - start) / 1000) + used());
   if (tally.failed > 0 || broken !== undefined) return exitCodes.failed;
-  const illness = await client.illness();
-  if (illness === undefined) return exitCodes.done;
-  terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${illness}`);
+  const reason = await client.healthError();
+  if (reason === undefined) return exitCodes.done;
+  terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${reason}`);
   return exitCodes.failed;
 }
 

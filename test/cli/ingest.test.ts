@@ -294,12 +294,12 @@ test("a long refusal is cut to a line that says how much is missing", async () =
 });
 
 test("the command fails after it ingested all records if the service is not healthy", async () => {
-  const illness = 'the view "search" is at position 7: disk I/O error';
-  await using catalog = await openRecordingCatalog({ illness });
+  const healthError = 'the view "search" is at position 7: disk I/O error';
+  await using catalog = await openRecordingCatalog({ healthError });
   const file = fileOf(JSON.stringify([proposal(1), proposal(2)]));
   const { code, told, printed } = await run({ files: [file], server: catalog.address });
   expect(code).toBe(1);
   expect(catalog.accepted()).toHaveLength(2);
   expect(printed.join()).toMatch(/^ingested 2 records/);
-  expect(told.at(-1)).toContain(illness);
+  expect(told.at(-1)).toContain(healthError);
 });

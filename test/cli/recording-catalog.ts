@@ -31,7 +31,7 @@ export interface Answers {
   readonly refuse?: (members: readonly Told[], attempt: number) => Refusal | undefined;
   readonly config?: Readonly<Record<string, unknown>>;
   /** Message of a /health that has status 503; undefined: it is healthy. */
-  readonly illness?: string;
+  readonly healthError?: string;
 }
 
 export interface Refusal {
@@ -45,9 +45,9 @@ export async function openRecordingCatalog(answers: Answers = {}): Promise<Recor
   let position = 0;
   const server = createServer(async (request, response) => {
     const path = request.url ?? "";
-    if (path === "/health" && answers.illness !== undefined) {
+    if (path === "/health" && answers.healthError !== undefined) {
       response.writeHead(503, { "content-type": "application/json" });
-      response.end(JSON.stringify({ status: 503, message: answers.illness }));
+      response.end(JSON.stringify({ status: 503, message: answers.healthError }));
       return;
     }
     if (request.method === "GET") {

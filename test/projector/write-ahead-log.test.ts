@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { damagedFrom, unfinishedFrom } from "../../src/projector/sqlite/write-ahead-log.ts";
+import { damagedFrom, inspectWal } from "../../src/projector/sqlite/write-ahead-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const PAGE_BYTES = 4_096;
@@ -84,7 +84,7 @@ test("a last transaction that is damaged or cut off is reported from its first b
       using directory = temporaryDirectory();
       const path = join(directory.path, "left-wal");
       leftBehind(path, [...some, { rows: 3, isBack: false }, { rows: 9, isBack: false }]);
-      expect(unfinishedFrom(path)).toBe(undefined);
+      expect(inspectWal(path).unfinished).toBe(undefined);
       const content = readFileSync(path);
       const [before = 0, last = 0] = commits(content).slice(-2);
       const start = before + FRAME_BYTES;
@@ -98,7 +98,7 @@ test("a last transaction that is damaged or cut off is reported from its first b
         writeFileSync(path, content);
       }
       expect(damagedFrom(path)).toBe(undefined);
-      expect(unfinishedFrom(path)).toBe(start);
+      expect(inspectWal(path).unfinished).toBe(start);
     }),
     { numRuns: 60 },
   );

@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { giveFile, refusedFile, type Wanted } from "../../projector/sqlite/refused-file.ts";
-import { damagedFrom } from "../../projector/sqlite/write-ahead-log.ts";
+import { damagedFrom, inspectWal } from "../../projector/sqlite/write-ahead-log.ts";
 
 /** "AnLg": tells a log from any other SQLite file. */
 const APPLICATION_ID = 0x416e4c67;
@@ -62,10 +62,7 @@ export function openForReading(file: string, options: { create: boolean }): Data
   let setup: DatabaseSync | undefined;
   let database: DatabaseSync | undefined;
   try {
-    if (options.create) {
-      checkWriteAheadLog(file);
-      setup = createOrCheck(file);
-    }
+    if (options.create) setup = createOrCheck(file);
     database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX });
     checkFormat(database, file);
     database.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
@@ -100,13 +97,13 @@ export function openForWriting(file: string): DatabaseSync {
 /**
  * Before anybody opens the log: SQLite ends what has not come into the file yet where it is damaged, and
  * forgets the rest of it. What was told to have been written would be gone without a word. Throws
- * `invalid` where it is damaged.
+ * `invalid` where it is damaged. Returns the byte from which an incomplete last transaction begins, undefined without one.
  */
-export function checkWriteAheadLog(file: string): void {
+export function checkWriteAheadLog(file: string): number | undefined {
   const path = `${file}-wal`;
-  const byte = damagedFrom(path);
+  const { damaged: byte, unfinished } = inspectWal(path);
   // Where somebody has it open it may have been written to meanwhile.
-  if (byte === undefined || damagedFrom(path) !== byte) return;
+  if (byte === undefined || damagedFrom(path) !== byte) return unfinished;
   const what = `the log "${file}" is damaged: in "${path}" what lies from byte ${byte} on is not what was written`;
   throw new CatalogError("invalid", what, {
     hint: "Put a backup of the log back, as the README tells under Operations. To go on without what lies from there on, which loses it, move that file away",

@@ -7,13 +7,12 @@
  */
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
-import { unfinishedFrom } from "../../projector/sqlite/write-ahead-log.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
 import { type AppenderOptions, startAppender } from "./appender.ts";
 import { createIndexChecks } from "./index-check.ts";
 import { createIndexState, type IndexState, REPAIR } from "./index-state.ts";
 import { createLogReader } from "./log-reader.ts";
-import { logId, openForReading } from "./schema.ts";
+import { checkWriteAheadLog, logId, openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
 
 export interface SqliteChangeLogOptions extends AppenderOptions {
@@ -43,7 +42,7 @@ const TAIL_PAGE = 1_000;
  */
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
   const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
-  const byte = readOnly ? undefined : unfinishedFrom(`${file}-wal`);
+  const byte = readOnly ? undefined : checkWriteAheadLog(file);
   if (byte !== undefined) options.logger?.warn({ file, byte }, discarded);
   const database = openForReading(file, { create: !readOnly });
   const indexes = createIndexState(file, options.indexState);

@@ -143,43 +143,39 @@ export function followWal(path: string, pageBytes: number, sumOf: (page: Buffer)
  * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
  * transaction fits to the end of one, both were there, and what lies before them is damaged.
  */
-export const damagedFrom = (path: string): number | undefined => inspect(path)?.damaged;
+export const damagedFrom = (path: string): number | undefined => inspectWal(path).damaged;
 
-/**
- * From which byte on the present round of a log is not a complete transaction; undefined where it is, and for a log
- * with certain damage. SQLite discards these bytes. They are a write that was under way when the process ended, or a
- * damaged last transaction: both look the same.
- */
-export function unfinishedFrom(path: string): number | undefined {
-  const found = inspect(path);
-  return found?.damaged === undefined ? found?.unfinished : undefined;
-}
-
-interface WalFindings {
+export interface WalFindings {
+  /** As damagedFrom returns it. */
   readonly damaged?: number | undefined;
+  /**
+   * From which byte on the present round is not a complete transaction; undefined where it is, and with certain damage.
+   * SQLite discards these bytes. They are a write that was under way when the process ended, or a damaged last
+   * transaction: both look the same.
+   */
   readonly unfinished?: number | undefined;
 }
 
-function inspect(path: string): WalFindings | undefined {
+export function inspectWal(path: string): WalFindings {
   let file: number;
   try {
     file = openSync(path, "r");
   } catch {
     // There is none, or whoever opens it is told why not.
-    return undefined;
+    return {};
   }
   try {
     const header = Buffer.alloc(HEADER_BYTES);
-    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined;
+    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return {};
     const pageBytes = header.readUInt32BE(8);
     const isPage = pageBytes >= 512 && pageBytes <= 65_536;
     const whole = isPage && createWalSum(file).is(header.subarray(24));
-    if (!whole) return fstatSync(file).size > HEADER_BYTES ? { damaged: 0 } : undefined;
+    if (!whole) return fstatSync(file).size > HEADER_BYTES ? { damaged: 0 } : {};
     const findings = inspectFrames(file, pageBytes, header.subarray(16, 24));
     const now = Buffer.alloc(HEADER_BYTES);
     readSync(file, now, 0, HEADER_BYTES, 0);
     // Else somebody has begun it anew meanwhile.
-    return now.equals(header) ? findings : undefined;
+    return now.equals(header) ? findings : {};
   } finally {
     closeSync(file);
   }
