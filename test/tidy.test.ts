@@ -37,7 +37,7 @@ function textOf(path: string): string | undefined {
 }
 
 function pages(): readonly SourceFile[] {
-  const inFolders = ["src", "projections", "avro", "docker", "test"].flatMap((folder) =>
+  const inFolders = ["src", "projections", "avro", "docker", "docs", "test"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
       (name) => `${folder}/${name.replaceAll("\\", "/")}`,
     ),

@@ -24,7 +24,10 @@ test("the README holds the table (npm run -s annals -- settings --markdown)", ()
 
 test("pages name no variable with the catalog's prefix that is no setting: it stops the start", () => {
   const cwd = fileURLToPath(new URL("../../", import.meta.url));
-  const pages = globSync(["README.md", "{avro,docker,projections,src}/**/*.{md,yaml}"], { cwd });
+  const pages = globSync(
+    ["README.md", "{avro,deploy,docker,docs,projections,src}/**/*.{md,service,yaml}"],
+    { cwd },
+  );
   expect(pages.length).toBeGreaterThan(5);
   const known = new Set(settingKeys.map(variableOf));
   const named = pages.flatMap((page) =>
