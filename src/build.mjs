@@ -13,18 +13,22 @@ const dist = join(root, "dist");
 
 rmSync(dist, { recursive: true, force: true });
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json")], {
-  stdio: ["ignore", process.stderr, process.stderr],
-});
-if (status !== 0) process.exit(status ?? 1);
+// The client (annals/client) is a library: only it has declarations.
+for (const project of ["tsconfig.build.json", "src/client/tsconfig.json"]) {
+  const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, project)], {
+    stdio: ["ignore", process.stderr, process.stderr],
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
 
-// tsc rewrites the extensions of imports; those of threads and processes are URLs.
+// tsc rewrites the extensions of imports, but not in declarations; those of threads and processes are URLs.
+const declaredImport = /( from ".[^"]+)\.ts(";)/g;
 const moduleUrl = /(new URL\("[^"]+)\.ts(", import\.meta\.url\))/g;
 for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
-  if (!name.endsWith(".js")) continue;
+  if (!/\.(js|d\.ts)$/.test(name)) continue;
   const file = join(dist, name);
   const text = readFileSync(file, "utf8");
-  const built = text.replaceAll(moduleUrl, "$1.js$2");
+  const built = text.replaceAll(moduleUrl, "$1.js$2").replaceAll(declaredImport, "$1.js$2");
   if (built !== text) writeFileSync(file, built);
 }
 

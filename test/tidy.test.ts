@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { directions, mayOpenAdapters } from "./tidy/house-rules.ts";
+import { directions, generated, mayOpenAdapters } from "./tidy/house-rules.ts";
 import {
   checkLinks,
   checkMentions,
@@ -52,7 +52,8 @@ describe("the house is tidy", () => {
   test("in every source file", () => {
     const files = sources();
     expect(files.length).toBeGreaterThan(50);
-    expect(files.flatMap(tidy)).toEqual([]);
+    const written = files.filter(({ path }) => !generated.includes(path));
+    expect(written.flatMap(tidy)).toEqual([]);
   });
 
   test("in the files that its comments name", () => {

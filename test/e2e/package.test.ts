@@ -60,7 +60,9 @@ afterAll(() => directory[Symbol.dispose]());
 describe("the npm package", () => {
   test("contains what runs, the model, the sample and the texts of the project", () => {
     const paths = packed.files.map(({ path }) => path);
-    expect(paths.filter((path) => /^dist\/test\/|\.test\.|\.ts$/.test(path))).toEqual([]);
+    const declarations = /^dist\/src\/client\/\w+\.d\.ts$/;
+    const sources = paths.filter((path) => /^dist\/test\/|\.test\.|\.ts$/.test(path));
+    expect(sources.filter((path) => !declarations.test(path))).toEqual([]);
     const tops = new Set(paths.map((path) => path.replace(/^dist\/([^/]+).*$/, "dist/$1")));
     expect([...tops].sort()).toEqual([
       "LICENSE",
@@ -84,6 +86,21 @@ describe("the npm package", () => {
       );
       expect(code.match(/["'`][^"'`\n]*\.ts["'`]/)?.[0], path).toBeUndefined();
     }
+  });
+
+  test("exports the client with its types", async () => {
+    const service = await serve();
+    writeFileSync(join(directory.path, "usage.mts"), clientUsage);
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const flags = ["--strict", "--module", "nodenext", "--target", "esnext", "--lib", "esnext,dom"];
+    await run(process.execPath, [tsc, ...flags, "--types", "", "usage.mts"]);
+    const { stdout } = await run(process.execPath, ["usage.mjs", service.address]);
+    expect(JSON.parse(stdout)).toEqual({ name: "Typed", position: expect.any(Number) });
+    await service.stop();
+
+    writeFileSync(join(directory.path, "wrong.mts"), clientUsage.replace("entityUrn", "entityUri"));
+    const wrong = run(process.execPath, [tsc, ...flags, "--types", "", "wrong.mts"]);
+    await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining("entityUri") });
   });
 
   test("names its own commands", async () => {
@@ -120,6 +137,25 @@ describe("the npm package", () => {
     await run("npx", ["annals", "verify"]);
   });
 });
+
+const clientUsage = `
+import { createAnnalsClient, dataOf } from "annals/client";
+declare const process: { argv: string[] };
+const client = createAnnalsClient({ address: process.argv[2] ?? "" });
+const urn = "urn:li:tag:Typed";
+const value = JSON.stringify({ name: "Typed" });
+await dataOf(client.POST("/aspects?action=ingestProposal", {
+  body: { proposal: {
+    entityType: "tag", entityUrn: urn, changeType: "UPSERT", aspectName: "tagProperties",
+    aspect: { value, contentType: "application/json" },
+  } },
+}));
+for await (const change of client.changes({ after: 0, aspects: ["tagProperties"] })) {
+  const name: unknown = change.aspect?.value["name"];
+  console.log(JSON.stringify({ name, position: change.position }));
+  break;
+}
+`;
 
 const sample = (): string => "node_modules/annals/dist/sample/catalog.json";
 

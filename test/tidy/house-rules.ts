@@ -126,14 +126,21 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "graphql",
     "graphql-helix",
   ],
+  // Runs in browsers, too.
+  "src/client/": ["openapi-fetch"],
   "src/cli/": [
+    "src/client/",
     "src/core/",
     "src/config/",
     "src/telemetry/",
     "package.json",
     "node:",
+    "@bomb.sh/tab",
     "commander",
     "cli-progress",
+    "string-width",
+    "wrap-ansi",
+    "yaml",
   ],
 
   "src/config/": ["src/core/", "node:"],
@@ -175,6 +182,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "test/": [
     "src/",
     "projections/",
+    "annals/client",
     "package.json",
     "node:",
     "node:sqlite",
@@ -242,6 +250,9 @@ export const mayOpenAdapters: readonly string[] = [
 export const nodeDrivers: readonly string[] = ["node:sqlite"];
 
 export const fileLinesMax = 500;
+
+/** Written by a generator, and compared with its source by a test. */
+export const generated: readonly string[] = ["src/client/schema.ts"];
 
 /** Names that say nothing about what a file or folder holds. */
 export const emptyNames: readonly string[] = [

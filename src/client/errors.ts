@@ -1,0 +1,31 @@
+/** Errors of the client: an error response, or a service that does not answer. */
+
+export class AnnalsError extends Error {
+  override readonly name = "AnnalsError";
+  /** HTTP status; 0 when no response arrived. */
+  readonly status: number;
+  /** Stable code of the service, like `not_found`; `unavailable` when no response arrived. */
+  readonly code: string;
+
+  constructor(message: string, status: number, code: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** `body`: the parsed body of an error response. */
+export function errorOf(response: Response, body: unknown): AnnalsError {
+  const { message, code } = membersOf(body);
+  const text = message ?? `status ${response.status} ${response.statusText}`.trim();
+  return new AnnalsError(text, response.status, code ?? "internal");
+}
+
+function membersOf(body: unknown): { readonly message?: string; readonly code?: string } {
+  if (typeof body !== "object" || body === null) return {};
+  const { message, code } = body as Readonly<Record<string, unknown>>;
+  return {
+    ...(typeof message === "string" && { message }),
+    ...(typeof code === "string" && { code }),
+  };
+}
