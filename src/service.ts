@@ -13,6 +13,7 @@ import { sightFields } from "./auth/sights.ts";
 import { createBodyClient } from "./bodies/body-client.ts";
 import type { BodyThreadData } from "./bodies/body-messages.ts";
 import { openBuiltIns } from "./built-ins.ts";
+import type { ValueThread } from "./catalog/computed-ahead.ts";
 import { createCatalog } from "./catalog/create-catalog.ts";
 import { removeLeftValuesLater } from "./catalog/definition-removal.ts";
 import { createProposalUrns } from "./catalog/proposal-urns.ts";
@@ -89,10 +90,12 @@ export async function openService(
     opened.push(() => lock.release());
     const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
     const below = await openLogAndViews(config, opening);
+    const bodyThread = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
+    opened.push(() => bodyThread.close());
     const { catalog, giveDefaults, restoreEdges, removeLeftValues } = await openCatalog(
       config,
       below,
-      opening,
+      { ...opening, bodyThread },
     );
     const fixedPolicies = await openBuiltIns(config, below, {
       catalog,
@@ -171,10 +174,8 @@ export async function openService(
     const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
     opened.push(() => proposals?.close());
 
-    const largeBodies = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
-    opened.push(() => largeBodies.close());
     const door = createHttpDoor({
-      largeBodies,
+      largeBodies: bodyThread,
       ...judged,
       access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
       audit,
@@ -239,11 +240,16 @@ function watchIndexes(log: ChangeLog, logger: Opening["logger"]): () => void {
 }
 
 /** The use cases over the log and its views. */
-async function openCatalog(config: Config, below: LogAndViews, { logger, traces }: Opening) {
+async function openCatalog(
+  config: Config,
+  below: LogAndViews,
+  { logger, traces, bodyThread }: Opening & { readonly bodyThread: ValueThread },
+) {
   const { model, rules, log, projector, readers } = below;
   const catalog = await createCatalog({
     model,
     patchRules: patchRules(),
+    valueThread: bodyThread,
     log,
     encode: encodeChange,
     decode: decodeRecord,

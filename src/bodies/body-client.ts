@@ -10,13 +10,15 @@
  *   reading → none    the thread has ended, for example out of memory; its body is rejected
  */
 import { Worker } from "node:worker_threads";
-import { CatalogError } from "../core/errors.ts";
+import { textOf } from "../catalog/checked-proposals.ts";
+import type { ValueThread } from "../catalog/computed-ahead.ts";
+import { assert, CatalogError } from "../core/errors.ts";
 import { errorOf } from "../core/told-error.ts";
-import type { LargeBodies, LargeBody } from "../http/large-bodies.ts";
+import type { LargeBodies } from "../http/large-bodies.ts";
 import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
-import { unpackProposals } from "./packed-proposals.ts";
+import { packProposals, unpackProposals } from "./packed-proposals.ts";
 
-export interface BodyClient extends LargeBodies {
+export interface BodyClient extends LargeBodies, ValueThread {
   /** Ends the thread; waiting bodies are rejected. */
   close(): Promise<void>;
 }
@@ -37,8 +39,11 @@ const HEAP_MEGABYTES_MAX = 320;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 interface Waiting {
-  readonly large: LargeBody;
+  readonly message: ToBodyThread;
+  readonly transferred: readonly ArrayBuffer[];
   readonly bytes: number;
+  /** Of a body: it counts as expanded until then. */
+  readonly signal: AbortSignal | undefined;
   readonly answer: PromiseWithResolvers<FromBodyThread>;
 }
 
@@ -91,21 +96,20 @@ export function createBodyClient({
       idle = setTimeout(end, idleMsMax).unref();
       return;
     }
-    if (expanded > 0 && expanded + first.bytes > expandedBytesMax) return;
+    const { signal, bytes } = first;
+    if (signal !== undefined && expanded > 0 && expanded + bytes > expandedBytesMax) return;
     waiting.shift();
     reading = first;
-    expand(first);
+    if (signal !== undefined) expand(first, signal);
     thread ??= start();
-    const { body, ...large } = first.large;
-    const { signal: _, ...message } = large;
-    thread.postMessage({ ...message, body } satisfies ToBodyThread, [body.buffer]);
+    thread.postMessage(first.message, first.transferred);
   }
 
   /** Counts the body until it is read and its response has ended. */
-  function expand({ large, bytes, answer }: Waiting): void {
+  function expand({ bytes, answer }: Waiting, signal: AbortSignal): void {
     expanded += bytes;
     const isRead = answer.promise.catch(() => {});
-    void Promise.all([isRead, aborted(large.signal)]).then(() => {
+    void Promise.all([isRead, aborted(signal)]).then(() => {
       expanded -= bytes;
       next();
     });
@@ -124,26 +128,51 @@ export function createBodyClient({
     one.answer.reject(error);
   }
 
-  return {
-    async read(large) {
-      if (closed) throw closing();
-      const one = {
-        large,
-        bytes: large.body.length,
-        answer: Promise.withResolvers<FromBodyThread>(),
-      };
-      const late = setTimeout(() => leave(one, busy(waitMsMax)), waitMsMax);
-      void aborted(large.signal).then(() => leave(one, abandoned()));
+  /** The thread's answer. A value comes before all bodies: a body may wait for the request that needs it. */
+  async function ask(question: Omit<Waiting, "answer">): Promise<FromBodyThread> {
+    if (closed) throw closing();
+    const one = { ...question, answer: Promise.withResolvers<FromBodyThread>() };
+    const { signal } = one;
+    const late = setTimeout(() => leave(one, busy(waitMsMax)), waitMsMax);
+    if (signal === undefined) waiting.unshift(one);
+    else {
+      void aborted(signal).then(() => leave(one, abandoned()));
       waiting.push(one);
-      next();
-      try {
-        const answer = await one.answer.promise;
-        if ("refusal" in answer) throw errorOf(answer.refusal);
-        if ("body" in answer) return { body: answer.body };
-        return { body: undefined, proposals: await unpackProposals(answer.proposals) };
-      } finally {
-        clearTimeout(late);
-      }
+    }
+    next();
+    try {
+      const answer = await one.answer.promise;
+      if ("refusal" in answer) throw errorOf(answer.refusal);
+      return answer;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  return {
+    async read({ signal, body, ...rest }) {
+      const answer = await ask({
+        message: { ...rest, body },
+        transferred: [body.buffer],
+        bytes: body.length,
+        signal,
+      });
+      if ("body" in answer) return { body: answer.body };
+      assert("proposals" in answer, "the thread returns a body or proposals");
+      return { body: undefined, proposals: await unpackProposals(answer.proposals) };
+    },
+
+    async compute({ proposal, label, stamp, current }) {
+      const value = textOf(proposal.aspect?.value);
+      const packed = packProposals([{ ...proposal, aspect: { ...proposal.aspect, value } }]);
+      const answer = await ask({
+        message: { proposal: packed, label, stamp, current },
+        transferred: [packed.bytes.buffer, packed.lengths.buffer],
+        bytes: packed.bytes.length + (current?.length ?? 0),
+        signal: undefined,
+      });
+      assert("text" in answer, "the thread returns the text of the value");
+      return answer.text;
     },
 
     async close() {

@@ -1,5 +1,6 @@
 /** The protocol of the body thread: one request at a time, one response to each. */
 import type { Config } from "../config/config.ts";
+import type { AuditStamp } from "../core/change.ts";
 import type { PatchRules } from "../core/patch.ts";
 import type { ToldError } from "../core/told-error.ts";
 import type { Ask } from "../http/endpoint.ts";
@@ -21,7 +22,17 @@ export interface BodyThreadData {
   readonly patchRules: PatchRules;
 }
 
-export interface ToBodyThread {
+export type ToBodyThread = ReadBodyMessage | ComputeValueMessage;
+
+/** Computes a value that follows from the current one (computed-ahead.ts). */
+export interface ComputeValueMessage {
+  readonly proposal: PackedProposals;
+  readonly label: string;
+  readonly stamp: AuditStamp;
+  readonly current: string | undefined;
+}
+
+export interface ReadBodyMessage {
   /** endpointId of the endpoint. */
   readonly endpoint: string;
   /** Transferred. */
@@ -34,4 +45,6 @@ export type FromBodyThread =
   | { readonly refusal: ToldError }
   /** For an endpoint that writes aspects. The buffers are transferred. */
   | { readonly proposals: PackedProposals }
-  | { readonly body: unknown };
+  | { readonly body: unknown }
+  /** JSON text of a computed value. */
+  | { readonly text: string };

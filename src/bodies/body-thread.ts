@@ -6,8 +6,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ValidateFunction } from "ajv";
 import { createAddresses } from "../catalog/address.ts";
 import { checkProposals, refuseTooMany } from "../catalog/checked-proposals.ts";
+import { labelled } from "../catalog/labels.ts";
 import { createPreparation } from "../catalog/prepare.ts";
 import { proposalsOf } from "../catalog/snapshots.ts";
+import { settledText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
 import { toldError } from "../core/told-error.ts";
 import { createBodyCompiler } from "../http/body-schemas.ts";
@@ -17,8 +19,14 @@ import { misfitOf } from "../http/misfit-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { loadModel } from "../model/load-model.ts";
 import { outlineOf } from "../model/outline.ts";
-import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
-import { packProposals } from "./packed-proposals.ts";
+import type {
+  BodyThreadData,
+  ComputeValueMessage,
+  FromBodyThread,
+  ReadBodyMessage,
+  ToBodyThread,
+} from "./body-messages.ts";
+import { packProposals, unpackProposal } from "./packed-proposals.ts";
 
 /**
  * Maximum number of members of a body that is cloned to the main thread: cloning more would block it.
@@ -64,7 +72,7 @@ const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint
 const compile = createBodyCompiler();
 const validators = new Map<Endpoint, ValidateFunction>();
 
-function read({ endpoint: id, body: bytes, ask }: ToBodyThread): FromBodyThread {
+function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage): FromBodyThread {
   const endpoint = rows.get(id);
   assert(endpoint !== undefined, `the route table has ${id}`);
   const { body: schema, proposals: proposalsIn } = endpoint;
@@ -89,10 +97,24 @@ function read({ endpoint: id, body: bytes, ask }: ToBodyThread): FromBodyThread 
   return { proposals: packProposals(checkProposals(proposals, preparation)) };
 }
 
+function compute({ proposal: packed, label, stamp, current }: ComputeValueMessage): FromBodyThread {
+  return labelled(label, () => {
+    const addressed = preparation.address(unpackProposal(packed), { index: 0, count: 1 });
+    const { value } = preparation.prepare(addressed, stamp).intent;
+    assert(value !== undefined, "a delete has no value to compute");
+    if (typeof value !== "function") return { text: value.text };
+    const settled = value(
+      current === undefined ? undefined : settledText(current),
+      () => undefined,
+    );
+    return { text: settled.text };
+  });
+}
+
 port.on("message", (message: ToBodyThread) => {
   let answer: FromBodyThread;
   try {
-    answer = read(message);
+    answer = "endpoint" in message ? read(message) : compute(message);
   } catch (error) {
     answer = { refusal: toldError(error) };
   }

@@ -55,21 +55,25 @@ function headOf(proposal: Proposal): Head {
 }
 
 /** Decodes in slices, so that other requests run in between. */
-export async function unpackProposals({
-  lengths,
-  bytes,
-}: PackedProposals): Promise<readonly Proposal[]> {
+export const unpackProposals = (packed: PackedProposals): Promise<readonly Proposal[]> =>
+  inSlices(new Array(packed.lengths.length / 2).fill(0), decoderOf(packed));
+
+/** The first of the proposals. */
+export const unpackProposal = (packed: PackedProposals): Proposal => decoderOf(packed)(0, 0);
+
+/** Decodes one proposal after the other. */
+function decoderOf({ lengths, bytes }: PackedProposals): (_: number, index: number) => Proposal {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   function take(length = 0): string {
     at += length;
     return buffer.toString("utf8", at - length, at);
   }
-  return inSlices(new Array(lengths.length / 2).fill(0), (_, i) => {
+  return (_, i) => {
     const head = JSON.parse(take(lengths[2 * i])) as Head;
     const value = take(lengths[2 * i + 1]);
     return proposalOf(head, value);
-  });
+  };
 }
 
 function proposalOf({ proposal, hasValue, place, named, checked }: Head, value: string): Proposal {

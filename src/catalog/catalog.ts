@@ -20,7 +20,7 @@ export type * from "./graph-reads.ts";
 export type * from "./run-requests.ts";
 export type * from "./search-requests.ts";
 export type * from "./writes.ts";
-export { CHECKED, NAMED, PLACE, proposalsMax } from "./writes.ts";
+export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./writes.ts";
 
 /** What a read is made from. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";

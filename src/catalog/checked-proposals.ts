@@ -7,7 +7,7 @@ import { CatalogError } from "../core/errors.ts";
 import { CHECKED, type CheckedValue, type Proposal, proposalsMax } from "./catalog.ts";
 import type { Preparation } from "./prepare.ts";
 
-/** Longest value whose validation depends on stored state: the main thread validates it. */
+/** Longest value whose validation depends on other entities: the main thread validates it. */
 const OPEN_CHARACTERS_MAX = 1024 * 1024;
 
 /** Throws `too_large` for more proposals than one request may have. */
@@ -23,7 +23,7 @@ export function refuseTooMany(count: number): void {
 /** The proposals with their values as text, each marked with the result of its validation. */
 export function checkProposals(
   proposals: readonly Proposal[],
-  preparation: Pick<Preparation, "address" | "needs" | "prepare">,
+  preparation: Pick<Preparation, "address" | "needs" | "prepare" | "standsAlone">,
 ): readonly Proposal[] {
   const count = proposals.length;
   // Only patches use the stamp, and they are not applied here.
@@ -37,7 +37,9 @@ export function checkProposals(
       const value = open ? undefined : preparation.prepare(addressed, stamp).intent.value;
       if (typeof value === "object") return withText(proposal, value.text, "valid");
       const text = textOf(proposal.aspect.value);
-      if (text.length <= OPEN_CHARACTERS_MAX) return withText(proposal, text, "open");
+      if (text.length <= OPEN_CHARACTERS_MAX || preparation.standsAlone(addressed)) {
+        return withText(proposal, text, "open");
+      }
       return withText(proposal, "", { refusal: tooLong(addressed.label, proposal, text.length) });
     } catch (refusal) {
       if (!(refusal instanceof CatalogError)) throw refusal;
@@ -48,7 +50,8 @@ export function checkProposals(
   return proposals.map(check);
 }
 
-const textOf = (value: unknown): string =>
+/** The JSON text of a proposal's value. */
+export const textOf = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
 const withText = (proposal: Proposal, value: string, checked: CheckedValue): Proposal => ({
@@ -64,6 +67,6 @@ const tooLong = (
 ): CatalogError =>
   new CatalogError(
     "too_large",
-    `${label}the ${changeType} of "${aspectName}" depends on stored values and has ${length} characters of at most ${OPEN_CHARACTERS_MAX}`,
+    `${label}the ${changeType} of "${aspectName}" depends on other entities and has ${length} characters of at most ${OPEN_CHARACTERS_MAX}`,
     { hint: "Send it in several smaller changes" },
   );

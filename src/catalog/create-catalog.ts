@@ -23,6 +23,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries
 import { createAddresses } from "./address.ts";
 import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
+import type { ValueThread } from "./computed-ahead.ts";
 import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
 import { entitiesBehind } from "./entities-behind.ts";
@@ -53,6 +54,7 @@ import { withVersionSets } from "./version-sets.ts";
 export interface CatalogParts {
   readonly model: Model;
   readonly patchRules: PatchRules;
+  readonly valueThread?: ValueThread | undefined;
   readonly log: ChangeLog;
   readonly encode: (change: Change) => Uint8Array;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
@@ -175,6 +177,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     aspectBytesMax: parts.aspectBytesMax,
     jsonLimits: parts.jsonLimits ?? jsonLimits,
     patchRules: parts.patchRules,
+    valueThread: parts.valueThread,
     onContradictedKey: parts.onContradictedKey,
   });
 

@@ -11,6 +11,7 @@
 import type { AuditStamp, Change } from "../core/change.ts";
 import { type Intent, isEnd } from "../core/decide.ts";
 import { CatalogError } from "../core/errors.ts";
+import { createInTurn, turnOf } from "../core/in-turn.ts";
 import { lastOf, type Position, type Revision, START } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { WrongRevision } from "../log/change-log.ts";
@@ -83,6 +84,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
   const decider = createDemandDecider(dependencies);
   const requestAppends = createRequestAppends(dependencies);
+  const largeInTurn = createInTurn(1);
   const keyed = new Map<string, Promise<Ingested>>();
 
   async function ingest(
@@ -154,7 +156,21 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
+  /** The turn of a request that decides on large values ends when they are in the log. */
   async function decideAndAppend(
+    asked: readonly Demand[],
+    terms: Pick<RequestTerms, "stamp" | "key">,
+  ): Promise<Ingested> {
+    const turn = turnOf(largeInTurn);
+    try {
+      return await decideAndAppendWith(turn.take, asked, terms);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async function decideAndAppendWith(
+    takeTurn: () => Promise<void>,
     asked: readonly Demand[],
     { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Ingested> {
@@ -166,7 +182,8 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const ends = new Map<StreamName, Revision>();
     const doubted = new Set<string>();
     for (let attempt = 1; ; attempt++) {
-      const lastStep = await decideInSlices(demands, { stamp, key, ends }, { states, decider });
+      const terms = { stamp, key, ends };
+      const lastStep = await decideInSlices(demands, terms, { states, decider, takeTurn });
       const decided = lastStep();
       // An append that another request began has just failed: load again.
       if (decided === undefined) continue;

@@ -3,6 +3,7 @@
  * writes of the proposals before it. Rules of aspects read them (core/reference-rules.ts).
  */
 import type { AuditStamp } from "../core/change.ts";
+import type { Settled } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -169,7 +170,8 @@ function after(
   const { value } = prepare().intent;
   try {
     const sibling = (aspect: string) => aspectOf(before, aspect);
-    const written = typeof value === "function" ? value(current, sibling) : value;
+    const written =
+      typeof value === "function" ? value(current && settledOf(current), sibling) : value;
     return withAspect(existing, name, written?.value);
   } catch (error) {
     // The decider rejects the proposal and its request, or decides it on a newer state.
@@ -177,6 +179,13 @@ function after(
     throw error;
   }
 }
+
+const settledOf = (value: JsonObject): Settled => ({
+  value,
+  get text() {
+    return JSON.stringify(value);
+  },
+});
 
 const withAspect = (before: Snapshot, name: string, value: JsonObject | undefined): Snapshot => ({
   ...before,

@@ -4,7 +4,13 @@
  * request that it was.
  */
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
-import type { GivenAspect, Intent, Settled } from "../core/decide.ts";
+import {
+  type Following,
+  type GivenAspect,
+  type Intent,
+  type Settled,
+  settledText,
+} from "../core/decide.ts";
 import { defaultAspects } from "../core/default-aspects.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -25,7 +31,8 @@ import { misfitsOfUrns } from "../model/misfits.ts";
 import type { Aspect, Checked, Entity, Misfit, Model } from "../model/model.ts";
 import { withoutTypeNames } from "../model/type-names.ts";
 import { type Address, type Addresses, unknownEntityType } from "./address.ts";
-import { CHECKED, NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
+import { CHECKED, largeCharacters, NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
+import { computedAhead, type ValueThread } from "./computed-ahead.ts";
 import { labelled, labelOf } from "./labels.ts";
 import type { Needed } from "./other-entities.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
@@ -52,6 +59,8 @@ export interface Preparation {
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
   /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
   prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
+  /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
+  standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
   /** The other entities that `prepare` reads; undefined when there are none. */
   needs(addressed: Addressed): Needed | undefined;
   /** The key and default aspects of an entity that comes to be. */
@@ -72,6 +81,8 @@ interface Dependencies {
   /** Limits of JSON texts in proposals. */
   readonly jsonLimits: JsonLimits;
   readonly patchRules: PatchRules;
+  /** Computes large values; they are computed here if it is absent. */
+  readonly valueThread?: ValueThread | undefined;
   /** A sent key aspect says something else than the urn. */
   readonly onContradictedKey: (urn: string) => void;
 }
@@ -150,7 +161,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       const intent: Intent = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
-        value: proposal.changeType === "DELETE" ? undefined : intentValue(addressed, stamp, others),
+        ...(proposal.changeType !== "DELETE" && newValue(addressed, stamp, others)),
         schemaVersion: aspect.schemaVersion,
         system: systemOf(proposal),
         conditions,
@@ -161,11 +172,40 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     });
   }
 
+  const standsAlone = ({ entity, aspect }: Pick<Addressed, "entity" | "aspect">): boolean =>
+    !aspect.timeseries &&
+    aspect.name !== entity.keyAspect &&
+    othersNeeded(aspect.name) === undefined &&
+    !model.requiresEntities(aspect);
+
+  function newValue(
+    addressed: Addressed,
+    stamp: AuditStamp,
+    others: OtherEntities | undefined,
+  ): Pick<Intent, "value" | "ahead"> {
+    const { proposal, label } = addressed;
+    const { valueThread } = dependencies;
+    const characters = String(proposal.aspect?.value).length;
+    const isAlone = standsAlone(addressed);
+    // The body thread has found no error in it, and it is parsed there again.
+    const isOpen = isAlone && proposal[CHECKED] === "open" && characters > largeCharacters;
+    const value: Intent["value"] = isOpen
+      ? (current, sibling) => {
+          const now = intentValue(addressed, stamp, others);
+          return typeof now === "function" ? now(current, sibling) : now;
+        }
+      : intentValue(addressed, stamp, others);
+    if (!isAlone || valueThread === undefined || typeof value !== "function") return { value };
+    return computedAhead(value, characters, (current) =>
+      valueThread.compute({ proposal, label, stamp, current }),
+    );
+  }
+
   function intentValue(
     { urn, entity, aspect, proposal, sent: sentOnce, label }: Addressed,
     stamp: AuditStamp,
     others: OtherEntities | undefined,
-  ): Intent["value"] {
+  ): Settled | Following {
     const settledBefore = checkedBefore(proposal);
     if (settledBefore !== undefined) return settledBefore;
     const rule: WriteContext = { namespace, urn, others };
@@ -181,10 +221,13 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       if (aspect.name === entity.keyAspect) {
         const { key } = addresses.known(urn);
         return (current) =>
-          labelled(label, () => keyOf(urn, aspect, applyPatch(current ?? key, patch, stamp)));
+          labelled(label, () =>
+            keyOf(urn, aspect, applyPatch(current?.value ?? key, patch, stamp)),
+          );
       }
-      return (previous, sibling) =>
+      return (current, sibling) =>
         labelled(label, () => {
+          const previous = current?.value;
           const checked = check(applyPatch(previous, patch, stamp));
           refuseNewUrns(aspect, checked, previous);
           return judged(aspect, checked.value, { ...rule, previous, sibling, patched: true });
@@ -195,8 +238,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     // Events have no previous value.
     if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
     if (looksBack(aspect.name)) {
-      return (previous, sibling) =>
+      return (current, sibling) =>
         labelled(label, () => {
+          const previous = current?.value;
           refuseNewUrns(aspect, checked, previous);
           return judged(aspect, checked.value, { ...rule, previous, sibling });
         });
@@ -205,8 +249,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
     if (!refused && checked.wrongUrns === undefined) return settled;
     // A value that the aspect already has may be written again.
-    return (previous) =>
+    return (current) =>
       labelled(label, () => {
+        const previous = current?.value;
         refuseNewUrns(aspect, checked, previous);
         return allowed(aspect, settled, { ...rule, previous });
       });
@@ -318,6 +363,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   return {
     address,
     prepare,
+    standsAlone,
 
     needs({ urn, aspect, proposal, sent, label }) {
       const rule = othersNeeded(aspect.name);
@@ -384,15 +430,7 @@ function parseJsonText(text: string, member: string, limits: JsonLimits): unknow
 function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | undefined {
   if (checked === undefined || checked === "open") return undefined;
   if (checked !== "valid") throw checked.refusal;
-  const text = String(aspect?.value);
-  let value: Settled["value"] | undefined;
-  return {
-    text,
-    get value() {
-      value ??= JSON.parse(text) as Settled["value"];
-      return value;
-    },
-  };
+  return settledText(String(aspect?.value));
 }
 
 /** Only what a teller may say; the rest is the server's. */

@@ -5,6 +5,7 @@
  * The result therefore equals that of one synchronous step over all demands.
  */
 import type { EntityState } from "../core/entity-state.ts";
+import { computeAhead } from "./computed-ahead.ts";
 import {
   type Decided,
   type DemandDecider,
@@ -27,6 +28,8 @@ interface Parts {
   readonly states: Pick<EntityStates, "load" | "find">;
   readonly decider: Pick<DemandDecider, "platformsOf" | "decideRequested">;
   readonly pause?: Pause | undefined;
+  /** Resolves when no other request decides on large values. */
+  readonly takeTurn: () => Promise<void>;
 }
 
 /**
@@ -49,7 +52,7 @@ interface Loaded {
 export async function decideInSlices(
   demands: readonly Demand[],
   terms: Omit<RequestTerms, "delimiterOf">,
-  { states, decider, pause = createPause() }: Parts,
+  { states, decider, takeTurn, pause = createPause() }: Parts,
 ): Promise<LastStep> {
   async function load(some: readonly Demand[]): Promise<readonly Loaded[]> {
     const platforms = decider.platformsOf(some);
@@ -71,11 +74,22 @@ export async function decideInSlices(
     }
   }
 
+  const largeValuesOf = ({ demand, entry }: Loaded) =>
+    entry.state && computeAhead(demand.intents, entry.state);
+
+  /** In turn, so that two requests do not compute the same value on the same state. */
+  async function computeLarge(one: Loaded): Promise<void> {
+    await takeTurn();
+    one.entry = states.find(one.demand.urn) ?? one.entry;
+    await largeValuesOf(one)?.();
+  }
+
   async function decideAll(some: readonly Loaded[]): Promise<Refused | undefined> {
     for (const [index, one] of some.entries()) {
       // The first decision follows a load, whose waiting time is no work.
       const pausing = index > 0 ? pause() : undefined;
       if (pausing !== undefined) await pausing;
+      if (largeValuesOf(one) !== undefined) await computeLarge(one);
       if (one.entry.state === undefined) continue;
       const refused = decide(one);
       if (refused !== undefined) return refused;

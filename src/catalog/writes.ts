@@ -23,6 +23,9 @@ export type ProposedChange =
 /** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
 export const proposalsMax = 20_000;
 
+/** Characters of JSON text. Another thread handles longer ones: 1 MiB takes up to 300 ms. */
+export const largeCharacters = 256 * 1024;
+
 /** In no proposal that a client sends, and in no key of a request. */
 export const PLACE: unique symbol = Symbol("place");
 

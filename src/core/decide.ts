@@ -33,7 +33,7 @@ export interface Settled {
 
 /** Throws `invalid` where no value follows. `sibling` is another aspect's value, if it has one. */
 export type Following = (
-  current: Record<string, unknown> | undefined,
+  current: Settled | undefined,
   sibling: (aspect: string) => Record<string, unknown> | undefined,
 ) => Settled;
 
@@ -47,6 +47,11 @@ export interface Intent {
    * derived from the urn.
    */
   readonly value?: Settled | Following;
+  /**
+   * Returns a function that computes `value` in another thread, for a current value (JSON text) for which it
+   * takes long; it resolves with the new text, undefined for a refusal. `value` then returns the result.
+   */
+  readonly ahead?: (current: string | undefined) => (() => Promise<string | undefined>) | undefined;
   readonly schemaVersion: number;
   readonly system: Partial<SystemMetadata>;
   readonly conditions: Conditions;
@@ -177,11 +182,23 @@ function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void
 function settle({ value }: Intent, current: AspectState | undefined, draft: Draft): Settled {
   assert(value !== undefined, "a write has a value");
   if (typeof value !== "function") return value;
-  return value(jsonOf(current), (aspect) => jsonOf(draft.aspect(aspect)));
+  return value(currentOf(current), (aspect) => currentOf(draft.aspect(aspect))?.value);
 }
 
-const jsonOf = (aspect: AspectState | undefined): Record<string, unknown> | undefined =>
-  aspect === undefined ? undefined : JSON.parse(aspect.value);
+const currentOf = (aspect: AspectState | undefined): Settled | undefined =>
+  aspect === undefined ? undefined : settledText(aspect.value);
+
+/** A valid value from its JSON text, which is parsed when the value is first read. */
+export function settledText(text: string): Settled {
+  let value: Settled["value"] | undefined;
+  return {
+    text,
+    get value() {
+      value ??= JSON.parse(text) as Settled["value"];
+      return value;
+    },
+  };
+}
 
 /** Longer texts are compared only as text: comparing parsed values would block for half a second. */
 const COMPARED_CHARACTERS_MAX = 1024 * 1024;

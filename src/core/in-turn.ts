@@ -20,3 +20,21 @@ export function createInTurn(atOnceMax: number): InTurn {
     }
   };
 }
+
+/** One place in the turn, which is taken at most once and kept until `end`. */
+export function turnOf(inTurn: InTurn): { take(): Promise<void>; end(): void } {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  let taken: Promise<void> | undefined;
+  return {
+    take() {
+      taken ??= new Promise((begin) => {
+        void inTurn(() => {
+          begin();
+          return ended;
+        });
+      });
+      return taken;
+    },
+    end,
+  };
+}

@@ -2,11 +2,11 @@
  * Bodies that are too large for the main thread: the body thread parses and validates them. It gets the
  * bytes and returns proposals with validated values, or the parsed body.
  */
-import type { Proposal } from "../catalog/catalog.ts";
+import { largeCharacters, type Proposal } from "../catalog/catalog.ts";
 import type { Ask } from "./endpoint.ts";
 
-/** The body thread reads larger bodies: parsing and validating 1 MiB takes up to 300 ms. */
-export const largeBytes = 256 * 1024;
+/** The body thread reads larger bodies. */
+export const largeBytes = largeCharacters;
 
 export interface LargeBody {
   /** endpointId of the endpoint that takes it. */

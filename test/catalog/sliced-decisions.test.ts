@@ -51,6 +51,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
       decideInSlices(demands, terms, {
         states: { find, load: async (urns) => urns.map((urn) => entries.get(urn) as Entry) },
         decider: { platformsOf: () => [], decideRequested },
+        takeTurn: async () => {},
         pause: async () => meanwhile(made),
       }),
   };

@@ -200,12 +200,13 @@ describe("a body beyond a limit", () => {
     expect(refused.body.message).toMatch(/more than 100000 members/);
   });
 
-  test("a patch over 1 MiB is rejected", async () => {
-    const patch = [{ op: "add", path: "/description", value: "x".repeat(1_100_000) }];
-    const refused = await service.client.call("POST", "/aspects?action=ingestProposal", {
-      proposal: { ...proposal(tag, "tagProperties", { patch }), changeType: "PATCH" },
-    });
+  test("a value over 1 MiB that depends on other entities is rejected", async () => {
+    const properties = Array.from({ length: 12_000 }, (_, n) => ({
+      propertyUrn: `urn:li:structuredProperty:property_with_a_long_name_${n}`,
+      values: [{ string: "one value" }],
+    }));
+    const refused = await service.client.upsert(dataset, "structuredProperties", { properties });
     expect(refused.status).toBe(413);
-    expect(refused.body.message).toMatch(/the PATCH of "tagProperties" depends on stored values/);
+    expect(refused.body.message).toMatch(/"structuredProperties" depends on other entities/);
   });
 });
