@@ -36,8 +36,9 @@ export interface Parking extends PassedOver {
   /** Whether there is anything to pass over. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;
+  /** Number of parked entities. */
+  readonly size: number;
   list(): readonly Parked[];
-  /** Throws when too much is parked already: then it is the view that is not well. */
   park(change: { readonly urn: string; readonly position: Position }, error: Error): Promise<void>;
   /** The view has the entity again. */
   release(urn: string): Promise<void>;
@@ -45,8 +46,6 @@ export interface Parking extends PassedOver {
   drop(urn: string, at: Position, actor: string | undefined): Promise<void>;
 }
 
-/** Most entities of one view: more say that something is wrong with all. */
-export const parkedMax = 1_000;
 const PAGE_MAX = 500;
 
 export async function openParking(
@@ -86,15 +85,11 @@ export async function openParking(
       return parked.size === 0 && dropped.size === 0;
     },
     find: (urn) => parked.get(urn),
+    get size() {
+      return parked.size;
+    },
     list: () => [...parked.values()].sort((a, b) => a.position - b.position),
     async park({ urn, position: at }, error) {
-      if (parked.size >= parkedMax && !parked.has(urn)) {
-        throw new CatalogError(
-          "internal",
-          `${parked.size} entities are parked in the view "${view}" already: ${error.message}`,
-          { hint: "Something is wrong with the view itself. Mend it, then retry what is parked" },
-        );
-      }
       await write({ kind: "parked", urn, position: at, reason: error.message, actor: null });
     },
     async release(urn) {

@@ -31,7 +31,7 @@ export function progressOf(followers: readonly Told[]): ProjectorProgress {
   return Object.fromEntries(
     followers.map(({ view, position, failure, mismatch, parking, movedAt }) => {
       const error = mismatch ?? failure?.error;
-      const parked = parking?.list().length ?? 0;
+      const parked = parking?.size ?? 0;
       const progress: ViewProgress = {
         position,
         ...(error !== undefined && { error: textOf(error) }),
