@@ -31,6 +31,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { copyLogTo } = await import("./offline.ts");
     return copyLogTo(config, options);
   },
+  async backup(config, options) {
+    const { backUp } = await import("./offline-backup.ts");
+    return backUp(config, options);
+  },
   async repairIndexes(config) {
     const { repairLogIndexes } = await import("./offline.ts");
     return repairLogIndexes(config);

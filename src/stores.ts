@@ -26,6 +26,7 @@ import { ownValue } from "./core/own-value.ts";
 import { type Position, position, START } from "./core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "./feed/kafka/kafka-ingestion.ts";
 import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
+import { backUpLog as backUpLogFile } from "./log/sqlite/back-up.ts";
 import { type DirectoryLock, lockDirectory } from "./log/sqlite/lock.ts";
 import { repairIndexes as repairLogFile } from "./log/sqlite/repair-indexes.ts";
 import { checkWriteAheadLog } from "./log/sqlite/schema.ts";
@@ -101,6 +102,7 @@ export { foldText, tokensOf } from "../projections/search-words.ts";
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
 export { foldedViews } from "./growth-plan.ts";
 export {
+  fileOf,
   type Places,
   placeAt,
   placeOf,
@@ -159,6 +161,14 @@ export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
 /** Rebuilds the indexes of the log in the data directory; returns the number of its records. */
 export const repairIndexes = (config: Pick<Config, "data">): number =>
   repairLogFile(fileOf(config, "log"));
+
+/** Copies the log of a data directory into another directory (back-up.ts). */
+export const backUpLog = (
+  config: Pick<Config, "data">,
+  to: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Position> =>
+  backUpLogFile(fileOf(config, "log"), fileOf({ data: to }, "log"), onProgress);
 
 /** Throws `invalid` for a view of the data directory that is there and may not be written. */
 export function requireViews(config: Places, names: readonly ViewName[]): void {

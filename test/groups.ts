@@ -12,7 +12,7 @@
 /** Long suites, by their subject. */
 const long: readonly string[] = [
   "test/{kill,damage,fuzz,cluster}/**",
-  "test/e2e/{containers,crash,jobs,package,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
+  "test/e2e/{backup,containers,crash,jobs,package,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
   "test/http/generated-clients.test.ts",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",

@@ -135,6 +135,32 @@ export interface Operations {
   ): Promise<{ readonly copied: number; readonly there: number }>;
 
   /**
+   * Copies the embedded log, with the keys and the id of its data directory, to a new directory `to`, and verifies the
+   * copy. A service may be running. Throws CatalogError `invalid` if `to` exists or the log is in a server, `unreadable`
+   * if the log is damaged, and the signal's reason if it aborts; `to` does not exist then.
+   */
+  backup(
+    config: Config,
+    options: {
+      readonly to: string;
+      /** `done` of `total` pages or records. */
+      readonly onProgress: (progress: {
+        readonly step: "copying" | "verifying";
+        readonly done: number;
+        readonly total: number;
+      }) => void;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<{
+    /** The absolute path. */
+    readonly to: string;
+    /** Position of the last record of the copy. */
+    readonly position: Position;
+    /** Size of the copied log. */
+    readonly bytes: number;
+  }>;
+
+  /**
    * Rebuilds the indexes of the embedded log from its rows. Throws CatalogError `unreadable` if rows are
    * damaged, `unavailable` while a service runs on the data directory, and `invalid` for a log in a server.
    */

@@ -27,6 +27,7 @@ import { isBuilt, ownCommand, startCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type LogFormat, type Logger } from "../telemetry/logger.ts";
+import { backUp } from "./backup.ts";
 import { check } from "./check.ts";
 import { copyLog } from "./copy-log.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
@@ -190,6 +191,15 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await printLog(configOf(flags), query, { operations, terminal }));
     });
 
+  settingsCommand(program, "backup")
+    .description("copy the log and the keys of a data directory; the service may run")
+    .requiredOption("--to <directory>", "new directory, which a service can start on")
+    .addHelpText("after", backupHelp)
+    .action(async ({ to, ...flags }: Flags & { readonly to: string }) => {
+      const parts = { operations, terminal, signal: interrupted() };
+      finish(await backUp(configOf(flags), to, parts));
+    });
+
   settingsCommand(program, "copy-log")
     .description(
       "copy the log into another store; no service may run on a data directory that is read or written",
@@ -281,6 +291,10 @@ interface LogFlags extends Flags {
   readonly stream?: string;
   readonly backward: boolean;
 }
+
+const backupHelp = `
+The copy has every write that was accepted before the command began. It has its name only after it is complete and
+verified. Views are left out: a start on the copy builds them.`;
 
 const copyMoreHelp = `
 A log in a server may be copied while nodes write to it: name another --data than theirs. Copied again,

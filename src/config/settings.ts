@@ -50,6 +50,7 @@ export type Command =
   | "restore"
   | "truncate"
   | "scavenge"
+  | "backup"
   | "check"
   | "copy-log"
   | "verify";
@@ -67,13 +68,22 @@ const placed: readonly Command[] = [
   "rebuild",
   "verify",
   "log",
+  "backup",
   "check",
   "copy-log",
   ...operating,
 ];
 const offline: readonly Command[] = ["serve", "rebuild", "verify", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild", "verify"];
-const logged: readonly Command[] = ["serve", "rebuild", "verify", "log", "check", "copy-log"];
+const logged: readonly Command[] = [
+  "serve",
+  "rebuild",
+  "verify",
+  "log",
+  "backup",
+  "check",
+  "copy-log",
+];
 const viewed: readonly Command[] = ["serve", "rebuild", "verify", "check"];
 
 export const settings = {

@@ -68,6 +68,12 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return { copied: 10, there: fake.records ?? 0 };
   },
 
+  async backup(_, { to, onProgress }) {
+    onProgress({ step: "copying", done: 1, total: 2 });
+    onProgress({ step: "verifying", done: 5, total: 10 });
+    return { to, position: position(10), bytes: 2_500_000 };
+  },
+
   async repairIndexes() {
     return { records: fake.records ?? 0 };
   },

@@ -113,6 +113,17 @@ describe("annals rebuild", () => {
   });
 });
 
+describe("annals backup", () => {
+  test("says how much it copied, and requires a target", async () => {
+    const { code, stdout } = await runProgram(["backup", "--to", "/x/y"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^backed up 10 records \(2\.5 MB\) to "\/x\/y" in [\d.]+ s; the copy is verified\n$/,
+    );
+    expect((await runProgram(["backup"])).code).toBe(2);
+  });
+});
+
 describe("annals copy-log", () => {
   test("tells what was copied, and what was there", async () => {
     const { code, stdout } = await runProgram(["copy-log", "--to", "/x/y"]);

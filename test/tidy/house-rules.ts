@@ -163,6 +163,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],
+  "src/offline-backup.ts": ["src/", "node:"],
   "src/offline-rebuild.ts": ["src/"],
   "src/check-stores.ts": ["src/"],
   "src/check-directory.ts": ["src/", "node:"],
