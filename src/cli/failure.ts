@@ -1,13 +1,16 @@
-/** What is told to the user when a command fails, and with which exit code it ends. */
+/** The message and the exit code of a command that fails. */
+import { AnnalsError } from "../client/client.ts";
 import { CatalogError } from "../core/errors.ts";
 
 /** Every exit code of every command. */
 export const exitCodes = {
   done: 0,
-  /** It ran and failed, or a part of it did; what failed was told. */
+  /** It ran and failed, or a part of it did; messages on stderr say what failed. */
   failed: 1,
-  /** It did not run: the command line, a setting, or what one of them names is wrong. */
+  /** It did not run: the command line, a setting, or a name in one of them is wrong. */
   usage: 2,
+  /** A signal ended it (Ctrl-C); the message names the command that resumes or reverts. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -17,21 +20,43 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** `invalid` is what a command was told: another try would end the same. */
-export function exitCodeOf(error: unknown): ExitCode {
-  const told = error instanceof CatalogError && error.code === "invalid";
-  return told || error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+/** The first signal to stop. `next` names the command that resumes or reverts the work. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+
+  constructor(next?: string) {
+    super(next === undefined ? "interrupted" : `interrupted. ${next}`);
+  }
 }
 
-/** One sentence for what a user can mend; a fault of ours with its stack. */
+/** Codes of the service for a request that fails again however often it is sent. */
+const usageCodes: ReadonlySet<string> = new Set(["malformed", "invalid"]);
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof Interrupted) return exitCodes.interrupted;
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof AnnalsError && usageCodes.has(error.code)) return exitCodes.usage;
+  return error instanceof CatalogError && error.code === "invalid"
+    ? exitCodes.usage
+    : exitCodes.failed;
+}
+
+/** One sentence for errors that a user can correct; any other error with its stack. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CatalogError) return `annals: ${error.text}`;
-  if (error instanceof UsageError) return `annals: ${error.message}`;
+  if (error instanceof AnnalsError) return `annals: ${error.message}${hintOf(error)}`;
+  if (error instanceof UsageError || error instanceof Interrupted)
+    return `annals: ${error.message}`;
   if (isSystemError(error)) return `annals: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** What Node throws when the operating system refused; its message names the call and the path. */
+function hintOf({ status }: AnnalsError): string {
+  if (status !== 401) return "";
+  return ". Log in with annals login, or name a file with an access token with --token-file";
+}
+
+/** An error of the operating system; its message names the call and the path. */
 interface SystemError extends Error {
   readonly code: string;
   readonly syscall: string;

@@ -4,8 +4,9 @@
  * them is told in a line, and all others are ingested.
  */
 import { randomBytes } from "node:crypto";
+import { ownCommand } from "../core/own-command.ts";
 import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
-import { describeFailure, type ExitCode, exitCodes } from "./failure.ts";
+import { describeFailure, type ExitCode, exitCodes, Interrupted } from "./failure.ts";
 import { findInputs, type Input, readInput } from "./inputs.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import { type RunIdOf, type Submission, shapes, toSubmission } from "./submission.ts";
@@ -90,13 +91,23 @@ export async function ingest(
   const { runIdOf, used } = chooseRunId(options.runId);
 
   const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, terminal);
-  if (broken !== undefined) terminal.tell(describeFailure(broken));
+  if (broken instanceof Interrupted) terminal.tell(describeFailure(interruptionOf(tally, used())));
+  else if (broken !== undefined) terminal.tell(describeFailure(broken));
   await terminal.print(summary(tally, (performance.now() - start) / 1000) + used());
+  if (broken instanceof Interrupted) return exitCodes.interrupted;
   if (tally.failed > 0 || broken !== undefined) return exitCodes.failed;
+  if (tally.records === 0) terminal.tell("nothing to ingest: the input has no records");
   const reason = await client.healthError();
   if (reason === undefined) return exitCodes.done;
   terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${reason}`);
   return exitCodes.failed;
+}
+
+/** Names the command that reverts the records that were sent. */
+function interruptionOf({ records }: Tally, used: string): Interrupted {
+  const run = /run id (.*)$/s.exec(used)?.[1];
+  if (records === 0 || run === undefined) return new Interrupted();
+  return new Interrupted(`Revert with: ${ownCommand(`runs rollback ${run}`)}`);
 }
 
 /** Gives back what stopped it before the end; undefined when nothing did. */

@@ -48,7 +48,9 @@ export async function listJobs(count: number, around: Around): Promise<ExitCode>
     ...[job.id, job.kind, job.state, progressOf(job), isoTime(job.started)],
     job.error ?? "",
   ]);
-  await terminal.print(table(["JOB", "KIND", "STATE", "PROGRESS", "STARTED", ""], rows));
+  await terminal.print(
+    table(["JOB", "KIND", "STATE", "PROGRESS", "STARTED", ""], rows, terminal.width),
+  );
   const more = listed.total - listed.jobs.length;
   if (more > 0) terminal.tell(`${more} older ones are shown with a larger --count`);
   return exitCodes.done;

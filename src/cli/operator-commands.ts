@@ -3,16 +3,19 @@
  * token of a data directory, or with one from a file.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Config, Flags } from "../config/config.ts";
+import type { Flags } from "../config/config.ts";
+import { limit } from "./arguments.ts";
+import { operatorConnectionOf } from "./connection.ts";
 import { type ExitCode, UsageError } from "./failure.ts";
 import { cancelJob, listJobs, showJob, watchJob } from "./jobs.ts";
 import { createOperatorClient } from "./operator-client.ts";
+import { type OutputFormat, outputFormats, yamlOf } from "./output.ts";
 import { listParked, settleParked } from "./parked.ts";
 import { instantOf, restore, scavenge, truncate } from "./repair.ts";
+import { serverOption } from "./session.ts";
 import { showStatus } from "./status.ts";
 import { unlessStuck } from "./stuck-views.ts";
-import type { Terminal } from "./terminal.ts";
-import { operatorTokenOf, tokenIn } from "./token.ts";
+import { quiet, type Terminal } from "./terminal.ts";
 
 export interface OperatorCommandsParts {
   readonly terminal: Terminal;
@@ -23,40 +26,42 @@ export interface OperatorCommandsParts {
     name: string,
     options: { readonly isDefault: boolean },
   ) => Command;
-  readonly configOf: (flags: Flags) => Config;
-  /** Where a service with these settings can be reached from here. */
-  readonly defaultServer: (config: Config) => string;
-  /** --server */
-  readonly serverOption: () => Option;
-  readonly limit: (flags: string, about: string, fallback?: number, max?: number) => Option;
 }
 
 interface Common extends Flags {
   readonly server?: string;
   readonly tokenFile?: string;
   readonly json: boolean;
+  readonly output: OutputFormat;
+  readonly quiet: boolean;
 }
 
 export function addOperatorCommands(program: Command, parts: OperatorCommandsParts): void {
-  const { terminal, configOf, limit } = parts;
   const command = (parent: Command, name: string, about: string): Command =>
     parts
       .settingsCommand(parent, name, { isDefault: name === "list" })
       .description(about)
-      .addOption(parts.serverOption())
+      .addOption(serverOption())
       .option(
         "--token-file <file>",
         "file with an access token to show instead of the operator's token",
       )
-      .option("--json", "print JSON instead of a table", false);
-  const around = ({ server, tokenFile, json, ...rest }: Common) => {
-    const config = configOf(settingsIn(rest));
-    const token =
-      tokenFile === undefined
-        ? operatorTokenOf(config)
-        : tokenIn(tokenFile, "Name another file with --token-file");
-    const client = createOperatorClient(server ?? parts.defaultServer(config), token);
-    return { client, terminal, json };
+      .addOption(
+        new Option("--output <format>", "format of the output")
+          .choices(outputFormats.filter((format) => format !== "urns"))
+          .default("table"),
+      )
+      .option("--json", "short for --output json", false)
+      .option("--quiet", "print the result alone: no messages about the work, no progress", false);
+  const around = ({ json, output, quiet: isQuiet, ...flags }: Common) => {
+    const { server, token } = operatorConnectionOf(flags);
+    const client = createOperatorClient(server, token);
+    const terminal = isQuiet ? quiet(parts.terminal) : parts.terminal;
+    if (json || output === "json") return { client, terminal, json: true };
+    if (output === "table") return { client, terminal, json: false };
+    // With JSON each line is a document.
+    const print = (line: string) => terminal.print(yamlOf(JSON.parse(line)));
+    return { client, terminal: { ...terminal, print }, json: true };
   };
   const finish = async (
     options: Common,
@@ -166,11 +171,6 @@ interface TruncateFlags {
   readonly run: boolean;
   readonly wait: boolean;
 }
-
-const settingsIn = ({ data, operatorTokenFile }: Flags): Flags => ({
-  ...(data !== undefined && { data }),
-  ...(operatorTokenFile !== undefined && { operatorTokenFile }),
-});
 
 function instant(given: string): number {
   const time = instantOf(given);

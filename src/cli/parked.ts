@@ -37,7 +37,9 @@ export async function listParked(
     const rows = listed.parked.map(({ view, urn, position, time, waiting, reason }) => [
       ...[view, urn, position, new Date(time).toISOString(), waiting, reason],
     ]);
-    await terminal.print(table(["VIEW", "ENTITY", "POSITION", "SINCE", "WAITING", "CAUSE"], rows));
+    await terminal.print(
+      table(["VIEW", "ENTITY", "POSITION", "SINCE", "WAITING", "CAUSE"], rows, terminal.width),
+    );
   }
   return exitCodes.done;
 }

@@ -3,13 +3,7 @@
  * turns what went wrong into a sentence and an exit code.
  */
 import { delimiter } from "node:path";
-import {
-  Command,
-  CommanderError,
-  type CommandOptions,
-  InvalidArgumentError,
-  Option,
-} from "commander";
+import { Command, CommanderError, type CommandOptions, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Config, explainConfig, type Flags, readConfig } from "../config/config.ts";
 import {
@@ -27,8 +21,11 @@ import { isBuilt, ownCommand, startCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type LogFormat, type Logger } from "../telemetry/logger.ts";
+import { limit, wholeNumber } from "./arguments.ts";
 import { backUp } from "./backup.ts";
+import { addCatalogCommands, addTokenCommands } from "./catalog-commands.ts";
 import { check } from "./check.ts";
+import { connectionOf, operatorConnectionOf } from "./connection.ts";
 import { copyLog } from "./copy-log.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
 import { ingest } from "./ingest.ts";
@@ -38,6 +35,7 @@ import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
+import { serverOption, serverUrl } from "./session.ts";
 import { interrupted } from "./signals.ts";
 import { unlessStuck } from "./stuck-views.ts";
 import { openTerminal } from "./terminal.ts";
@@ -48,7 +46,8 @@ const exitCodesHelp = `
 Exit codes:
   ${exitCodes.done}  done; of serve: stopped by a signal
   ${exitCodes.failed}  failed, or some of the records did
-  ${exitCodes.usage}  not run: the command line, a setting, or what one of them names is wrong`;
+  ${exitCodes.usage}  not run: the command line, a setting, or what one of them names is wrong
+  ${exitCodes.interrupted}  ended by Ctrl-C; the message names the command that resumes or reverts`;
 
 /** Runs the command that the arguments name. Never throws. */
 export async function runProgram(
@@ -91,7 +90,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
   const program = new Command("annals")
     .description(packageJson.description)
     .version(packageJson.version, "--version", "print the version")
-    .helpOption("--help", "print this help, or that of a command")
+    .helpOption("-h, --help", "print this help, or that of a command")
     .configureHelp({ showGlobalOptions: false })
     .exitOverride()
     .addHelpText("after", exitCodesHelp);
@@ -106,8 +105,9 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
 
   program
     .command("ingest <file...>")
+    .alias("import")
     .description("send records from files to a running catalog; - is stdin")
-    .addOption(new Option("--server <url>", serverHelp).argParser(serverUrl))
+    .addOption(serverOption())
     .option(
       "--token-file <file>",
       "file with the access token to send, where the catalog needs one",
@@ -117,13 +117,9 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .addOption(limit("--concurrency <requests>", "requests under way at a time", 4, 64))
     .addHelpText("after", ingestHelp)
     .action(async (files: readonly string[], options: IngestFlags) => {
-      const server = options.server ?? defaultServer(configOf({}));
+      const connection = asUsage(() => connectionOf(options));
       const signal = interrupted();
-      const token =
-        options.tokenFile === undefined
-          ? undefined
-          : tokenIn(options.tokenFile, "Name another file with --token-file");
-      finish(await ingest({ ...options, files, server, token }, { terminal, signal }));
+      finish(await ingest({ ...options, files, ...connection }, { terminal, signal }));
     });
 
   settingsCommand(program, "rebuild")
@@ -224,7 +220,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
   const tokens = program.command("token").description("access tokens of a running catalog");
   settingsCommand(tokens, "create", "token")
     .description("make an access token, as the root user; it is printed this once")
-    .addOption(new Option("--server <url>", serverHelp).argParser(serverUrl))
+    .addOption(serverOption())
+    .option(
+      "--token-file <file>",
+      "file with an access token to show instead of the operator's token",
+    )
     .requiredOption("--name <name>", "what it is for")
     .option("--description <text>", "more about it")
     .addOption(
@@ -233,24 +233,24 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
         .default("ONE_MONTH"),
     )
     .option("--actor <urn>", "the user that it acts for (default: the root user)")
-    .action(async ({ server, name, description, duration, actor, ...flags }: TokenFlags) => {
+    .action(async ({ name, description, duration, actor, ...given }: TokenFlags) => {
+      const { server, tokenFile, ...flags } = given;
       const config = configOf(flags);
-      const asked = { name, description, duration, actor, server: server ?? defaultServer(config) };
+      const connection = asUsage(() => operatorConnectionOf({ ...flags, server, tokenFile }));
+      const asked = { name, description, duration, actor, ...connection };
       finish(await createToken(config, asked, { terminal }));
     });
 
+  addTokenCommands(tokens, { terminal, finish, exitCodesHelp });
+  addCatalogCommands(program, { terminal, finish, exitCodesHelp });
   addOperatorCommands(program, {
     terminal,
     finish,
-    configOf,
-    defaultServer,
-    limit,
     settingsCommand: (parent, name, options) => {
       // What is below a command has the flags of all that is.
       const of = (parent === program ? name : parent.name()) as CommandName;
       return settingsCommand(parent, name, of, options);
     },
-    serverOption: () => new Option("--server <url>", serverHelp).argParser(serverUrl),
   });
 
   program
@@ -272,7 +272,7 @@ interface IngestFlags {
   readonly concurrency: number;
 }
 
-type TokenFlags = Flags & Omit<TokenOptions, "server"> & { readonly server?: string };
+type TokenFlags = ServerFlags & Omit<TokenOptions, "server" | "token">;
 
 const shownToken =
   "with --server: file with an access token to show instead of the operator's token";
@@ -305,9 +305,6 @@ What the log holds beside the changes of entities is left out, and not counted b
 audit trail, records that views could not take, schemas. So positions have gaps here.`;
 
 const copyHelp = `a data directory, "embedded" for that of --data, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)`;
-
-/** What a service with the same settings would listen on. */
-const serverHelp = `address of the catalog (default: http://${defaultOf("host")}:${defaultOf("port")}; ${variableOf("host")} and ${variableOf("port")})`;
 
 const ingestHelp = `
 A file is a JSON array of records or has a record in each line. A record is a proposal or a legacy
@@ -378,37 +375,4 @@ function settingsList(): string {
   return rows
     .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "))
     .join("\n");
-}
-
-/** Where a service with these settings can be reached from here. */
-function defaultServer({ host, port }: Config): string {
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-}
-
-function serverUrl(given: string): string {
-  const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError("It is a URL like http://127.0.0.1:8080.");
-  }
-  return given.replace(/\/+$/, "");
-}
-
-function wholeNumber(given: string): number {
-  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError("It is a whole number.");
-  return Number(given);
-}
-
-function limit(
-  flags: string,
-  about: string,
-  fallback?: number,
-  max = Number.MAX_SAFE_INTEGER,
-): Option {
-  const option = new Option(flags, about).argParser((given: string) => {
-    const value = wholeNumber(given);
-    if (value >= 1 && value <= max) return value;
-    throw new InvalidArgumentError(`It is a whole number from 1 to ${max}.`);
-  });
-  return fallback === undefined ? option : option.default(fallback);
 }

@@ -1,11 +1,10 @@
-/** Signals to stop, SIGINT and SIGTERM, as commands hear them. */
-import { CatalogError } from "../core/errors.ts";
-import { exitCodes } from "./failure.ts";
+/** Signals to stop: SIGINT and SIGTERM. */
+import { exitCodes, Interrupted } from "./failure.ts";
 
 /** One Ctrl-C arrives up to three times: from the terminal, from npm and from annals.mjs. */
 const repeatedMsMax = 500;
 
-/** Calls `first` at the first signal, and `again` at those after it that are not the same one. */
+/** Calls `first` at the first signal, and `again` at later ones that are not copies of it. */
 export function onSignals(
   first: (signal: NodeJS.Signals) => void,
   again: (signal: NodeJS.Signals) => void,
@@ -21,12 +20,12 @@ export function onSignals(
   process.on("SIGINT", heard).on("SIGTERM", heard);
 }
 
-/** Aborts at the first signal; the next one ends the process, whatever it does. */
+/** Aborts at the first signal; the next one ends the process at once. */
 export function interrupted(): AbortSignal {
   const controller = new AbortController();
   onSignals(
-    () => controller.abort(new CatalogError("unavailable", "interrupted")),
-    () => process.exit(exitCodes.failed),
+    () => controller.abort(new Interrupted()),
+    () => process.exit(exitCodes.interrupted),
   );
   return controller.signal;
 }

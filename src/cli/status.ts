@@ -48,11 +48,12 @@ export async function showStatus({
   readonly json: boolean;
 }): Promise<ExitCode> {
   const status = await client.act<ToldStatus>("getStatus");
-  await terminal.print(json ? JSON.stringify(status) : text(status));
+  await terminal.print(json ? JSON.stringify(status) : text(status, terminal.width));
   return status.ok ? exitCodes.done : exitCodes.failed;
 }
 
-function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatus): string {
+function text(status: ToldStatus, width: number | undefined): string {
+  const { ok, version, uptimeSeconds, log, views, jobsRunning } = status;
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
     ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "unknown"],
@@ -67,7 +68,7 @@ function text({ ok, version, uptimeSeconds, log, views, jobsRunning }: ToldStatu
     `log at position ${log.position.toLocaleString("en")}, ${megabytes(log.bytes)} MB, ${Math.round(log.recordsPerSecond)} records/s`,
     ...(log.error === undefined ? [] : [`log: ${log.error}`]),
   ];
-  return `${lines.join("\n")}\n\n${table(heads, rows)}`;
+  return `${lines.join("\n")}\n\n${table(heads, rows, width)}`;
 }
 
 const megabytes = (bytes: number | undefined): string =>

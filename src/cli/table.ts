@@ -1,25 +1,76 @@
-/** Rows as columns of text, as wide as their widest cell; the last column ends where it ends. */
+/**
+ * Rows as columns of text that fit a width: columns shrink and their cells wrap; where even that does
+ * not fit, each row becomes a block with a line for each column. Nothing is cut off.
+ */
+import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
+
+export type Cell = string | number;
+
+const gap = 2;
+/** A column narrower than this cannot be read. */
+const columnMin = 16;
+
 export function table(
   heads: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
+  rows: readonly (readonly Cell[])[],
+  width = Number.POSITIVE_INFINITY,
 ): string {
   const cells = [heads, ...rows.map((row) => row.map(textOf))];
-  const widths = heads.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  const natural = heads.map((_, at) => Math.max(...cells.map((row) => stringWidth(row[at] ?? ""))));
+  const widths = fitted(natural, width - gap * (heads.length - 1));
+  if (widths === undefined) return blocks(heads, cells.slice(1), width);
   // A column of numbers is read from its end.
   const numeric = heads.map((_, at) => rows.length > 0 && rows.every((row) => isNumber(row[at])));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, at) => {
-          const width = widths[at] ?? 0;
-          return numeric[at] ? cell.padStart(width) : cell.padEnd(width);
-        })
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return cells.flatMap((row) => lines(row, widths, numeric)).join("\n");
 }
 
-const isNumber = (cell: string | number | undefined): boolean => typeof cell === "number";
-const textOf = (cell: string | number): string =>
-  typeof cell === "number" ? cell.toLocaleString("en") : cell;
+/** The widest columns shrink first; undefined when one would become too narrow. */
+function fitted(natural: readonly number[], available: number): readonly number[] | undefined {
+  const widths = [...natural];
+  let excess = widths.reduce((sum, width) => sum + width, 0) - available;
+  while (excess > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= columnMin) return undefined;
+    const at = widths.indexOf(widest);
+    const next = Math.max(columnMin, ...widths.filter((width) => width < widest));
+    const step = Math.min(excess, widest - next || 1);
+    widths[at] = widest - step;
+    excess -= step;
+  }
+  return widths;
+}
+
+function lines(
+  row: readonly string[],
+  widths: readonly number[],
+  numeric: readonly boolean[],
+): readonly string[] {
+  const wrapped = row.map((cell, at) => wrap(cell, widths[at] ?? 0));
+  const height = Math.max(1, ...wrapped.map((cell) => cell.length));
+  return Array.from({ length: height }, (_, line) =>
+    wrapped
+      .map((cell, at) => {
+        const text = cell[line] ?? "";
+        const padding = " ".repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(text)));
+        return numeric[at] ? padding + text : text + padding;
+      })
+      .join(" ".repeat(gap))
+      .trimEnd(),
+  );
+}
+
+function blocks(heads: readonly string[], rows: readonly (readonly string[])[], width: number) {
+  const block = (row: readonly string[]): string =>
+    row.flatMap((cell, at) => (cell === "" ? [] : wrap(`${heads[at]}: ${cell}`, width))).join("\n");
+  return rows.map(block).join("\n\n");
+}
+
+/** Lines of at most so many columns. */
+export const wrap = (text: string, width: number): readonly string[] =>
+  width === Number.POSITIVE_INFINITY
+    ? text.split("\n")
+    : wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split("\n");
+
+const isNumber = (cell: Cell | undefined): boolean => typeof cell === "number";
+const textOf = (cell: Cell): string => (isNumber(cell) ? cell.toLocaleString("en") : String(cell));

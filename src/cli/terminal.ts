@@ -1,10 +1,18 @@
 /**
- * Where a command writes: its output to stdout, what it says about its work to stderr. A bar is
- * drawn only where stderr is a terminal, and lines go above it.
+ * Where a command writes: its output to stdout, messages about its work to stderr. A bar is drawn
+ * only where stderr is a terminal, after one second, and lines go above it.
  */
+import { styleText } from "node:util";
 import cliProgress from "cli-progress";
+import { columnsOf, isColorOff } from "../config/terminal-environment.ts";
 
 export interface Terminal {
+  /** Columns that a line of output may have; undefined for any number. */
+  readonly width?: number | undefined;
+  /** Whether stdout is a terminal. */
+  readonly isInteractive?: boolean | undefined;
+  /** The text in a style, where stdout is a terminal with colors. */
+  readonly styled?: (style: Style, text: string) => string;
   /** A line of output. Resolves when more may be written. */
   print(line: string): Promise<void>;
   /** A line about the work. */
@@ -13,12 +21,19 @@ export interface Terminal {
   startBar(format: string): Bar;
 }
 
+export type Style = "bold" | "red" | "green" | "dim";
+
 export interface Bar {
   /** `shown` by the names in the format. */
   update(value: number, total: number, shown?: Readonly<Record<string, number>>): void;
   /** Again has no effect. */
   stop(): void;
 }
+
+/** Work that ends sooner needs no bar. */
+const barAfterMs = 1_000;
+
+const noBar: Bar = { update: () => {}, stop: () => {} };
 
 export function openTerminal(): Terminal {
   const { stdout, stderr } = process;
@@ -29,6 +44,10 @@ export function openTerminal(): Terminal {
   });
   let bars: cliProgress.MultiBar | undefined;
   return {
+    width: columnsOf() ?? (stdout.isTTY ? stdout.columns : undefined),
+    isInteractive: stdout.isTTY,
+    styled: (style, text) =>
+      stdout.isTTY && !isColorOff() ? styleText(style, text, { validateStream: false }) : text,
     print: (line) =>
       new Promise((resolve) => {
         if (stdout.write(`${line}\n`)) resolve();
@@ -39,20 +58,38 @@ export function openTerminal(): Terminal {
       else bars.log(`${line}\n`);
     },
     startBar(format) {
-      if (!stderr.isTTY) return { update: () => {}, stop: () => {} };
-      const drawn = new cliProgress.MultiBar({ format, stream: stderr, hideCursor: true, fps: 5 });
-      const bar = drawn.create(1, 0);
-      bars = drawn;
+      if (!stderr.isTTY) return noBar;
+      let latest: readonly [number, number, Readonly<Record<string, number>>] = [0, 1, {}];
+      let bar: cliProgress.SingleBar | undefined;
+      const draw = (): void => {
+        const [value, total, shown] = latest;
+        bar?.setTotal(total);
+        bar?.update(value, shown);
+      };
+      const begin = setTimeout(() => {
+        bars = new cliProgress.MultiBar({ format, stream: stderr, hideCursor: true, fps: 5 });
+        bar = bars.create(1, 0, latest[2]);
+        draw();
+      }, barAfterMs).unref();
       return {
-        update(value, total, shown) {
-          bar.setTotal(total);
-          bar.update(value, shown ?? {});
+        update(value, total, shown = {}) {
+          latest = [value, total, shown];
+          draw();
         },
         stop() {
-          if (bars === drawn) drawn.stop();
+          clearTimeout(begin);
+          if (bar !== undefined) bars?.stop();
+          bar = undefined;
           bars = undefined;
         },
       };
     },
   };
 }
+
+/** Output alone: no messages about the work, and no bars. */
+export const quiet = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  tell: () => {},
+  startBar: () => noBar,
+});

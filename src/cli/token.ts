@@ -14,6 +14,8 @@ import type { Terminal } from "./terminal.ts";
 export interface TokenOptions {
   /** Without a slash at the end. */
   readonly server: string;
+  /** Sent to the service; absent: the operator's token of the settings. */
+  readonly token?: string | undefined;
   readonly name: string;
   readonly description?: string | undefined;
   readonly duration: TokenDuration;
@@ -32,10 +34,13 @@ export async function createToken(
   options: TokenOptions,
   { terminal }: { readonly terminal: Terminal },
 ): Promise<ExitCode> {
-  const { server, name, description, duration, actor } = options;
+  const { server, token, name, description, duration, actor } = options;
   const actorUrn = actor ?? `urn:${config.urnNamespace}:corpuser:datahub`;
   const input = { type: "PERSONAL", actorUrn, duration, name, description };
-  const answer = await ask(server, operatorTokenOf(config), { query, variables: { input } });
+  const answer = await ask(server, token ?? operatorTokenOf(config), {
+    query,
+    variables: { input },
+  });
   const { accessToken, metadata } = answer;
   const until =
     metadata.expiresAt === null ? "never expires" : `expires ${isoTime(metadata.expiresAt)}`;

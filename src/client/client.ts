@@ -27,6 +27,8 @@ export interface AnnalsClientOptions extends RetryOptions {
   readonly actor?: string | undefined;
   /** Reads wait until they show this position; writes of this client raise it. */
   readonly position?: number | undefined;
+  /** Aborts every request of the client. */
+  readonly signal?: AbortSignal | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
@@ -67,7 +69,8 @@ export function createAnnalsClient(options: AnnalsClientOptions): AnnalsClient {
       if (position !== undefined && !isAsOf(addressed) && !headers.has(minPosition)) {
         headers.set(minPosition, String(position));
       }
-      return addressed;
+      if (options.signal === undefined) return addressed;
+      return new Request(addressed, { signal: AbortSignal.any([options.signal, request.signal]) });
     },
     onResponse({ request, response, schemaPath }) {
       const written = Number(response.headers.get("x-annals-position"));

@@ -2213,7 +2213,7 @@ export interface components {
             value: {
                 [key: string]: {
                     urn: string;
-                    aspects?: Record<string, never>[];
+                    aspects?: Record<string, unknown>[];
                 };
             };
         };
@@ -2222,7 +2222,7 @@ export interface components {
             /** @enum {unknown} */
             type: "VERSIONED";
             version: number;
-            value: Record<string, never>;
+            value: Record<string, unknown>;
             created: components["schemas"]["AuditStamp"];
             systemMetadata?: components["schemas"]["SystemMetadata"];
         };
@@ -2270,18 +2270,18 @@ export interface components {
             changeType: "UPSERT" | "DELETE";
             aspectName: string;
             aspect?: {
-                value: Record<string, never>;
+                value: Record<string, unknown>;
                 contentType: string;
             };
-            systemMetadata?: Record<string, never>;
+            systemMetadata?: Record<string, unknown>;
             headers?: {
                 [key: string]: string;
             };
             previousAspectValue?: {
-                value: Record<string, never>;
+                value: Record<string, unknown>;
                 contentType: string;
             };
-            previousSystemMetadata?: Record<string, never>;
+            previousSystemMetadata?: Record<string, unknown>;
             created: components["schemas"]["AuditStamp"];
         };
         UsageAggregation: {
@@ -2374,7 +2374,7 @@ export interface components {
                 value: string;
             }[];
             score?: number;
-            features?: Record<string, never>;
+            features?: Record<string, unknown>;
             explanation?: {
                 score?: number;
                 matches?: {
@@ -2393,7 +2393,7 @@ export interface components {
                 value: string;
             }[];
             score?: number;
-            features?: Record<string, never>;
+            features?: Record<string, unknown>;
             degree: number;
             degrees?: number[];
             paths: string[][];
@@ -2594,7 +2594,7 @@ export interface components {
                     version: number;
                     keyAspect: boolean;
                     metadata: string;
-                    aspect?: Record<string, never>;
+                    aspect?: Record<string, unknown>;
                 }[];
                 entitiesAffected: number;
                 entitiesDeleted?: number;
@@ -2773,11 +2773,11 @@ export interface components {
                 numGroups: number;
                 numEntities: number;
                 numElements: number;
-                groups: Record<string, never>[];
+                groups: Record<string, unknown>[];
                 metadata: {
                     path?: string;
                     totalNumEntities?: number;
-                    groups?: Record<string, never>[];
+                    groups?: Record<string, unknown>[];
                 };
                 entities?: {
                     name?: string;
@@ -2804,7 +2804,7 @@ export interface components {
                     hasSubGroups: boolean;
                     entity?: string;
                 }[];
-                metadata: Record<string, never>;
+                metadata: Record<string, unknown>;
             };
         };
         EntitiesBrowseV2: {
@@ -2863,7 +2863,7 @@ export interface components {
                 version: number;
                 keyAspect: boolean;
                 metadata: string;
-                aspect?: Record<string, never>;
+                aspect?: Record<string, unknown>;
             }[];
         };
         RunsDescribe: {
@@ -2883,7 +2883,7 @@ export interface components {
                     version: number;
                     keyAspect: boolean;
                     metadata: string;
-                    aspect?: Record<string, never>;
+                    aspect?: Record<string, unknown>;
                 }[];
                 entitiesAffected: number;
                 entitiesDeleted?: number;
@@ -3000,7 +3000,7 @@ export interface components {
                 }[];
             };
         };
-        OperationsGetIndexSizes: Record<string, never>;
+        OperationsGetIndexSizes: Record<string, unknown>;
         OperationsListJobsReply: {
             value: {
                 start: number;
@@ -3012,7 +3012,7 @@ export interface components {
                     /** @enum {unknown} */
                     state: "running" | "done" | "failed" | "cancelled";
                     actor: string;
-                    request: Record<string, never>;
+                    request: Record<string, unknown>;
                     started: number;
                     ended?: number;
                     runNanos: number;
@@ -3035,7 +3035,7 @@ export interface components {
                 /** @enum {unknown} */
                 state: "running" | "done" | "failed" | "cancelled";
                 actor: string;
-                request: Record<string, never>;
+                request: Record<string, unknown>;
                 started: number;
                 ended?: number;
                 runNanos: number;
@@ -3056,7 +3056,7 @@ export interface components {
                 /** @enum {unknown} */
                 state: "running" | "done" | "failed" | "cancelled";
                 actor: string;
-                request: Record<string, never>;
+                request: Record<string, unknown>;
                 started: number;
                 ended?: number;
                 runNanos: number;
@@ -3251,10 +3251,10 @@ export interface components {
                     };
                 };
                 jobsRunning: number;
-                jobsEnded?: Record<string, never>[];
+                jobsEnded?: Record<string, unknown>[];
             };
         };
-        OperationsGetStatus: Record<string, never>;
+        OperationsGetStatus: Record<string, unknown>;
     };
     responses: never;
     parameters: never;
@@ -3646,7 +3646,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         version: number;
-                        aspect: Record<string, never>;
+                        aspect: Record<string, unknown>;
                     };
                 };
             };
@@ -4295,7 +4295,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        value: Record<string, never>;
+                        value: Record<string, unknown>;
                     };
                 };
             };
@@ -4384,11 +4384,11 @@ export interface operations {
                     "application/json": {
                         results: {
                             [key: string]: {
-                                value: Record<string, never>;
+                                value: Record<string, unknown>;
                             };
                         };
-                        statuses: Record<string, never>;
-                        errors: Record<string, never>;
+                        statuses: Record<string, unknown>;
+                        errors: Record<string, unknown>;
                     };
                 };
             };
@@ -5703,8 +5703,8 @@ export interface operations {
                         results: {
                             [key: string]: components["schemas"]["EntityResponse"];
                         };
-                        statuses: Record<string, never>;
-                        errors: Record<string, never>;
+                        statuses: Record<string, unknown>;
+                        errors: Record<string, unknown>;
                     };
                 };
             };
@@ -5784,8 +5784,8 @@ export interface operations {
                         results: {
                             [key: string]: components["schemas"]["EntityResponse"];
                         };
-                        statuses: Record<string, never>;
-                        errors: Record<string, never>;
+                        statuses: Record<string, unknown>;
+                        errors: Record<string, unknown>;
                     };
                 };
             };
@@ -7945,13 +7945,13 @@ export interface operations {
                             operation: "ADD" | "MODIFY" | "REMOVE" | "CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE";
                             entityUrn: string;
                             modifier?: string;
-                            parameters?: Record<string, never>;
+                            parameters?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                             /** @enum {unknown} */
                             semVerChange: "NONE" | "PATCH" | "MINOR" | "MAJOR";
                             description: string;
                         }[];
-                        rawDiff?: Record<string, never>[];
+                        rawDiff?: Record<string, unknown>[];
                         versionStamp: string;
                     }[];
                 };
@@ -8037,13 +8037,13 @@ export interface operations {
                             operation: "ADD" | "MODIFY" | "REMOVE" | "CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE";
                             entityUrn: string;
                             modifier?: string;
-                            parameters?: Record<string, never>;
+                            parameters?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                             /** @enum {unknown} */
                             semVerChange: "NONE" | "PATCH" | "MINOR" | "MAJOR";
                             description: string;
                         }[];
-                        rawDiff?: Record<string, never>[];
+                        rawDiff?: Record<string, unknown>[];
                         versionStamp: string;
                     }[];
                 };
@@ -8210,8 +8210,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -8485,8 +8485,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        value: Record<string, never>;
-                        systemMetadata?: Record<string, never>;
+                        value: Record<string, unknown>;
+                        systemMetadata?: Record<string, unknown>;
                         auditStamp?: components["schemas"]["AuditStamp"];
                     };
                 };
@@ -8571,7 +8571,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    value: Record<string, never> | unknown[];
+                    value: Record<string, unknown> | unknown[];
                     systemMetadata?: {
                         lastObserved?: number | null;
                         runId?: string | null;
@@ -8615,8 +8615,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -8631,8 +8631,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -8919,8 +8919,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    patch: Record<string, never>[];
-                    arrayPrimaryKeys?: Record<string, never> | null;
+                    patch: Record<string, unknown>[];
+                    arrayPrimaryKeys?: Record<string, unknown> | null;
                     forceGenericPatch?: boolean | null;
                     systemMetadata?: {
                         lastObserved?: number | null;
@@ -8965,8 +8965,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -8981,8 +8981,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -9103,8 +9103,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     })[];
@@ -9209,13 +9209,13 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
                         totalCount?: number;
-                        facets?: Record<string, never>[];
+                        facets?: Record<string, unknown>[];
                     };
                 };
             };
@@ -9289,7 +9289,7 @@ export interface operations {
                     urn: string;
                     aspects?: {
                         [key: string]: {
-                            value: Record<string, never> | unknown[];
+                            value: Record<string, unknown> | unknown[];
                             systemMetadata?: {
                                 lastObserved?: number | null;
                                 runId?: string | null;
@@ -9337,8 +9337,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     })[];
@@ -9353,8 +9353,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     })[];
@@ -9454,7 +9454,7 @@ export interface operations {
                     urn: string;
                     aspects?: {
                         [key: string]: {
-                            value: Record<string, never> | unknown[];
+                            value: Record<string, unknown> | unknown[];
                             systemMetadata?: {
                                 lastObserved?: number | null;
                                 runId?: string | null;
@@ -9502,8 +9502,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     })[];
@@ -9518,8 +9518,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     })[];
@@ -9664,13 +9664,13 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
                         totalCount?: number;
-                        facets?: Record<string, never>[];
+                        facets?: Record<string, unknown>[];
                     };
                 };
             };
@@ -9848,7 +9848,7 @@ export interface operations {
                         results: {
                             timestampMillis: number;
                             urn: string;
-                            event: Record<string, never>;
+                            event: Record<string, unknown>;
                             messageId?: string;
                             systemMetadata?: components["schemas"]["SystemMetadata"];
                         }[];
@@ -9929,8 +9929,19 @@ export interface operations {
                         elements: {
                             name: string;
                             keyAspectName: string;
-                            keyAspectSpec: Record<string, never>;
-                            aspectSpecs: Record<string, never>[];
+                            keyAspectSpec: {
+                                aspectAnnotation: {
+                                    name: string;
+                                    schemaVersion: number;
+                                };
+                            };
+                            aspectSpecs: {
+                                aspectAnnotation: {
+                                    name: string;
+                                    schemaVersion: number;
+                                };
+                                timeseries: boolean;
+                            }[];
                         }[];
                     };
                 };
@@ -9988,8 +9999,19 @@ export interface operations {
                     "application/json": {
                         name: string;
                         keyAspectName: string;
-                        keyAspectSpec: Record<string, never>;
-                        aspectSpecs: Record<string, never>[];
+                        keyAspectSpec: {
+                            aspectAnnotation: {
+                                name: string;
+                                schemaVersion: number;
+                            };
+                        };
+                        aspectSpecs: {
+                            aspectAnnotation: {
+                                name: string;
+                                schemaVersion: number;
+                            };
+                            timeseries: boolean;
+                        }[];
                     };
                 };
             };
@@ -11335,8 +11357,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -11611,8 +11633,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        value: Record<string, never>;
-                        systemMetadata?: Record<string, never>;
+                        value: Record<string, unknown>;
+                        systemMetadata?: Record<string, unknown>;
                         auditStamp?: components["schemas"]["AuditStamp"];
                     };
                 };
@@ -11712,8 +11734,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -11729,8 +11751,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12018,8 +12040,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    patch: Record<string, never>[];
-                    arrayPrimaryKeys?: Record<string, never> | null;
+                    patch: Record<string, unknown>[];
+                    arrayPrimaryKeys?: Record<string, unknown> | null;
                     forceGenericPatch?: boolean | null;
                     systemMetadata?: {
                         lastObserved?: number | null;
@@ -12064,8 +12086,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12081,8 +12103,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12204,8 +12226,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12311,14 +12333,14 @@ export interface operations {
                             urn: string;
                             aspects: {
                                 [key: string]: {
-                                    value: Record<string, never>;
-                                    systemMetadata?: Record<string, never>;
+                                    value: Record<string, unknown>;
+                                    systemMetadata?: Record<string, unknown>;
                                     auditStamp?: components["schemas"]["AuditStamp"];
                                 };
                             };
                         }[];
                         totalCount?: number;
-                        facets?: Record<string, never>[];
+                        facets?: Record<string, unknown>[];
                     };
                 };
             };
@@ -12392,7 +12414,7 @@ export interface operations {
                     urn: string;
                     aspects?: {
                         [key: string]: {
-                            value: Record<string, never> | unknown[];
+                            value: Record<string, unknown> | unknown[];
                             systemMetadata?: {
                                 lastObserved?: number | null;
                                 runId?: string | null;
@@ -12440,8 +12462,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12457,8 +12479,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12559,7 +12581,7 @@ export interface operations {
                     urn: string;
                     aspects?: {
                         [key: string]: {
-                            value: Record<string, never> | unknown[];
+                            value: Record<string, unknown> | unknown[];
                             systemMetadata?: {
                                 lastObserved?: number | null;
                                 runId?: string | null;
@@ -12607,8 +12629,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12624,8 +12646,8 @@ export interface operations {
                         urn: string;
                         aspects: {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             };
                         };
@@ -12771,14 +12793,14 @@ export interface operations {
                             urn: string;
                             aspects: {
                                 [key: string]: {
-                                    value: Record<string, never>;
-                                    systemMetadata?: Record<string, never>;
+                                    value: Record<string, unknown>;
+                                    systemMetadata?: Record<string, unknown>;
                                     auditStamp?: components["schemas"]["AuditStamp"];
                                 };
                             };
                         }[];
                         totalCount?: number;
-                        facets?: Record<string, never>[];
+                        facets?: Record<string, unknown>[];
                     };
                 };
             };
@@ -12862,8 +12884,8 @@ export interface operations {
                         urn: string;
                     } & {
                         [key: string]: {
-                            value: Record<string, never>;
-                            systemMetadata?: Record<string, never>;
+                            value: Record<string, unknown>;
+                            systemMetadata?: Record<string, unknown>;
                             auditStamp?: components["schemas"]["AuditStamp"];
                         } | string;
                     };
@@ -13126,7 +13148,7 @@ export interface operations {
                         urn: string;
                         aspects?: {
                             [key: string]: {
-                                value: Record<string, never> | unknown[];
+                                value: Record<string, unknown> | unknown[];
                                 systemMetadata?: {
                                     lastObserved?: number | null;
                                     runId?: string | null;
@@ -13176,8 +13198,8 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
@@ -13194,8 +13216,8 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
@@ -13295,7 +13317,7 @@ export interface operations {
                         urn: string;
                         aspects?: {
                             [key: string]: {
-                                value: Record<string, never> | unknown[];
+                                value: Record<string, unknown> | unknown[];
                                 systemMetadata?: {
                                     lastObserved?: number | null;
                                     runId?: string | null;
@@ -13345,8 +13367,8 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
@@ -13363,8 +13385,8 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
@@ -13487,8 +13509,8 @@ export interface operations {
                             urn: string;
                         } & {
                             [key: string]: {
-                                value: Record<string, never>;
-                                systemMetadata?: Record<string, never>;
+                                value: Record<string, unknown>;
+                                systemMetadata?: Record<string, unknown>;
                                 auditStamp?: components["schemas"]["AuditStamp"];
                             } | string;
                         })[];
@@ -13591,8 +13613,8 @@ export interface operations {
                             urn: string;
                             aspects: {
                                 [key: string]: {
-                                    value: Record<string, never>;
-                                    systemMetadata?: Record<string, never>;
+                                    value: Record<string, unknown>;
+                                    systemMetadata?: Record<string, unknown>;
                                     auditStamp?: components["schemas"]["AuditStamp"];
                                 };
                             };
@@ -13684,7 +13706,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        responses: Record<string, never>;
+                        responses: Record<string, unknown>;
                     };
                 };
             };
@@ -13755,7 +13777,7 @@ export interface operations {
                     entityType: string;
                     entityUrn: string;
                     aspectName?: string;
-                    aspect: Record<string, never>;
+                    aspect: Record<string, unknown>;
                     createIfNotExists?: boolean | null;
                     createEntityIfNotExists?: boolean | null;
                 }[];
@@ -13871,7 +13893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>[];
+                    "application/json": Record<string, unknown>[];
                 };
             };
             400: {
@@ -14194,7 +14216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.schemaregistry.v1+json": Record<string, never>;
+                    "application/vnd.schemaregistry.v1+json": Record<string, unknown>;
                 };
             };
             403: {
@@ -14361,7 +14383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.schemaregistry.v1+json": Record<string, never>;
+                    "application/vnd.schemaregistry.v1+json": Record<string, unknown>;
                 };
             };
             403: {
@@ -14451,7 +14473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.schemaregistry.v1+json": Record<string, never>[];
+                    "application/vnd.schemaregistry.v1+json": Record<string, unknown>[];
                 };
             };
             403: {
@@ -14733,7 +14755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.schemaregistry.v1+json": Record<string, never>;
+                    "application/vnd.schemaregistry.v1+json": Record<string, unknown>;
                 };
             };
             403: {
@@ -15315,7 +15337,7 @@ export interface operations {
             content: {
                 "application/json": {
                     query: string;
-                    variables?: Record<string, never> | null;
+                    variables?: Record<string, unknown> | null;
                     operationName?: string | null;
                 };
             };
@@ -15329,9 +15351,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data?: Record<string, never> | null;
-                        errors?: Record<string, never>[];
-                        extensions?: Record<string, never>;
+                        data?: Record<string, unknown> | null;
+                        errors?: Record<string, unknown>[];
+                        extensions?: Record<string, unknown>;
                     };
                 };
             };
@@ -15392,7 +15414,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        models?: Record<string, never>;
+                        models?: Record<string, unknown>;
                         /** @enum {unknown} */
                         noCode: "true";
                         /** @enum {unknown} */
@@ -15402,10 +15424,10 @@ export interface operations {
                         supportsImpactAnalysis?: boolean;
                         datasetUrnNameCasing?: boolean;
                         timeZone?: string;
-                        versions: Record<string, never>;
-                        telemetry?: Record<string, never>;
-                        managedIngestion?: Record<string, never>;
-                        datahub: Record<string, never>;
+                        versions: Record<string, unknown>;
+                        telemetry?: Record<string, unknown>;
+                        managedIngestion?: Record<string, unknown>;
+                        datahub: Record<string, unknown>;
                         annals: {
                             version?: string;
                         };
@@ -15445,7 +15467,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        views?: Record<string, never>;
+                        views?: Record<string, unknown>;
                     };
                 };
             };
@@ -15489,7 +15511,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
             403: {
@@ -15524,7 +15546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
             403: {
@@ -15610,7 +15632,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
             403: {

@@ -83,6 +83,10 @@ function parse(key: SettingKey, name: string, given: string): unknown {
   return value;
 }
 
+/** Whether the environment sets it. */
+export const isSet = (key: SettingKey, environment: Environment = process.env): boolean =>
+  (environment[variableOf(key)] ?? "") !== "";
+
 function refuseUnknown(environment: Environment): void {
   const known = new Set(settingKeys.map(variableOf));
   for (const name of Object.keys(environment)) {

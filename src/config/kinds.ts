@@ -25,6 +25,14 @@ export function text(placeholder: string, allowed: string, shape: RegExp): Kind<
   };
 }
 
+/** A text that is never printed. */
+export const secret: Kind<string> = {
+  placeholder: "secret",
+  allowed: "any text",
+  parse: (given) => given,
+  show: (value) => (value === "" ? "" : "********"),
+};
+
 export function choice<const T extends string>(placeholder: string, values: readonly T[]): Kind<T> {
   return {
     placeholder,

@@ -18,6 +18,7 @@ import {
   type Kind,
   optionalFile,
   origins,
+  secret,
   servers,
   store,
   text,
@@ -53,7 +54,11 @@ export type Command =
   | "backup"
   | "check"
   | "copy-log"
-  | "verify";
+  | "verify"
+  | ClientCommand;
+
+/** Stands for all commands that send requests to a running service; their flags are in cli/session.ts. */
+export type ClientCommand = "client commands";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
 
@@ -61,6 +66,7 @@ const elasticsearch = ["http", "https", "opensearch+http", "opensearch+https"];
 const neo4j = ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"];
 
 const server: readonly Command[] = ["serve"];
+const clients: readonly Command[] = ["client commands"];
 /** Those that ask a running service with its operator's token. */
 const operating = ["token", "status", "jobs", "parked", "restore", "truncate", "scavenge"] as const;
 const placed: readonly Command[] = [
@@ -310,6 +316,21 @@ export const settings = {
   shutdownTimeoutSeconds: setting(wholeNumber("seconds", 0, 86_400), "30", {
     about: "Time that requests in flight have to finish after a signal to stop",
     commands: server,
+  }),
+  server: setting(text("url", "a URL like http://127.0.0.1:8080", /^(https?:\/\/[^\s]+)?$/), "", {
+    shownDefault: "of annals login, or that of --host and --port",
+    about: "Address of the service that commands send requests to",
+    commands: clients,
+  }),
+  tokenFile: setting(optionalFile, "", {
+    shownDefault: "none",
+    about: "File with the access token that commands send",
+    commands: clients,
+  }),
+  token: setting(secret, "", {
+    shownDefault: "of annals login",
+    about: "Access token that commands send, unless --token-file names a file",
+    commands: [],
   }),
   logLevel: setting(
     choice("level", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),

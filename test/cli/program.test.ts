@@ -20,7 +20,9 @@ describe("the command line", () => {
     expect(stdout).toContain("ANNALS_PORT");
     expect(stdout).toContain("Exit codes:");
     const help = (await runProgram(["ingest", "--help"])).stdout.replace(/\s+/g, " ");
-    expect(help).toContain("(default: http://127.0.0.1:8080; ANNALS_HOST and ANNALS_PORT)");
+    expect(help).toContain(
+      "the service of annals login, or http://127.0.0.1:8080; ANNALS_HOST and ANNALS_PORT)",
+    );
   });
 
   test.each([
@@ -146,7 +148,7 @@ describe("annals check", () => {
 });
 
 describe("annals ingest", () => {
-  test("ends with 2 for a file that is not there and with 1 for a server that is not", async () => {
+  test("ends with 2 for a file that does not exist, and with 130 after Ctrl-C", async () => {
     const absent = await runProgram(["ingest", "absent.json"]);
     expect(absent).toMatchObject({ code: 2, stdout: "" });
     expect(absent.stderr).toBe('annals: file "absent.json" cannot be read (ENOENT)\n');
@@ -155,7 +157,7 @@ describe("annals ingest", () => {
     await once(child.stderr ?? child, "data");
     child.kill("SIGINT");
     expect(await ended).toEqual({
-      code: 1,
+      code: 130,
       stdout: "",
       stderr: `waiting for ${server} (ECONNREFUSED)\nannals: interrupted\n`,
     });

@@ -29,7 +29,7 @@ async function typesOf(document: unknown): Promise<string> {
   using directory = temporaryDirectory("annals-schema");
   const file = join(directory.path, "openapi.json");
   writeFileSync(file, JSON.stringify(withoutTexts(document)));
-  const args = ["--import", preload, generator, file];
+  const args = ["--import", preload, generator, file, "--empty-objects-unknown"];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: directory.path,
     maxBuffer: 2 ** 26,

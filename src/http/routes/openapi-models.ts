@@ -33,14 +33,31 @@ function entityOf({ name, aspects }: EntityOutline) {
   };
 }
 
+const aspectAnnotation = {
+  type: "object",
+  required: ["name", "schemaVersion"],
+  properties: { name: { type: "string" }, schemaVersion: { type: "integer" } },
+} as const;
+
 const specification = {
   type: "object",
   required: ["name", "keyAspectName", "keyAspectSpec", "aspectSpecs"],
   properties: {
     name: { type: "string" },
     keyAspectName: { type: "string" },
-    keyAspectSpec: { type: "object" },
-    aspectSpecs: { type: "array", items: { type: "object" } },
+    keyAspectSpec: {
+      type: "object",
+      required: ["aspectAnnotation"],
+      properties: { aspectAnnotation },
+    },
+    aspectSpecs: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["aspectAnnotation", "timeseries"],
+        properties: { aspectAnnotation, timeseries: { type: "boolean" } },
+      },
+    },
   },
 } as const;
 

@@ -1,0 +1,83 @@
+/**
+ * Which service a command sends its requests to, and with which token. Flags come first, then the
+ * environment, then the file of `annals login`, then what a service with the same settings listens on.
+ */
+import { type Config, type Flags, isSet, readConfig } from "../config/config.ts";
+import { readLogin } from "../config/login.ts";
+import { CatalogError } from "../core/errors.ts";
+import { noAnswer } from "./no-answer.ts";
+import { operatorTokenOf, tokenIn } from "./token.ts";
+
+export interface Connection {
+  /** Without a slash at the end. */
+  readonly server: string;
+  readonly token: string | undefined;
+}
+
+export interface ConnectionFlags {
+  readonly server?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** Throws CatalogError `invalid` for settings, a token file or a login file that cannot be used. */
+export function connectionOf({ server, tokenFile }: ConnectionFlags): Connection {
+  const flags: Flags = { ...(server && { server }), ...(tokenFile && { tokenFile }) };
+  const config = readConfig(flags);
+  const login = readLogin();
+  const named = config.server.replace(/\/+$/, "");
+  const isLocal = login === undefined || isSet("host") || isSet("port");
+  const address = named !== "" ? named : isLocal ? addressOf(config) : login.server;
+  // A token goes to the service that it was stored for, never to another one.
+  const stored = login?.server === address ? login.token : undefined;
+  return { server: address, token: tokenOf(config) ?? stored };
+}
+
+/**
+ * The same for operations: without a token of their own they show the operator's token of the data
+ * directory, unless the service is that of `annals login`.
+ */
+export function operatorConnectionOf(
+  flags: ConnectionFlags & Pick<Flags, "data" | "operatorTokenFile">,
+): { readonly server: string; readonly token: string } {
+  const { data, operatorTokenFile, ...common } = flags;
+  const { server, token } = connectionOf(common);
+  const settings = { ...(data && { data }), ...(operatorTokenFile && { operatorTokenFile }) };
+  const isNamed = Object.keys(settings).length > 0 && common.tokenFile === undefined;
+  if (token !== undefined && !isNamed) return { server, token };
+  return { server, token: operatorTokenOf(readConfig(settings)) };
+}
+
+/** The token that flags or the environment name. */
+function tokenOf({ tokenFile, token }: Config): string | undefined {
+  if (tokenFile !== "") return tokenIn(tokenFile, "Name another file with --token-file");
+  return token === "" ? undefined : token.trim();
+}
+
+/** Where a service with these settings can be reached from here. */
+export function addressOf({ host, port }: Pick<Config, "host" | "port">): string {
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Time for the first response: a service that is not reachable is reported within five seconds. */
+const reachMsMax = 4_000;
+
+/**
+ * Throws CatalogError `unavailable` when the service does not answer in time, and `invalid` when
+ * another program answers at the address.
+ */
+export async function reach(server: string, signal?: AbortSignal): Promise<void> {
+  const limit = AbortSignal.timeout(reachMsMax);
+  const response = await fetch(`${server}/config`, {
+    signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+  }).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw noAnswer(server, limit.aborted ? new Error(`no response in ${reachMsMax} ms`) : cause);
+  });
+  const config: unknown = await response.json().catch(() => undefined);
+  if (response.ok && typeof config === "object" && config !== null && "noCode" in config) return;
+  const found = `GET ${server}/config gives status ${response.status}`;
+  throw new CatalogError("invalid", `there is no catalog at ${server}: ${found}`, {
+    hint: "Name the address that the service printed, with --server",
+  });
+}
