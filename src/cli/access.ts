@@ -81,7 +81,10 @@ export async function whoami(session: Session): Promise<void> {
   const privileges = allowed.map(([name]) => name);
   const urn = me?.corpUser.urn;
   const rows = [
-    ...[`user        ${urn ?? anonymous}`, `server      ${server}`],
+    ...[
+      `user        ${urn ?? "none: the service accepts requests without a token"}`,
+      `server      ${server}`,
+    ],
     `token       ${token === undefined ? "none" : "yes"}`,
     `privileges  ${privileges.join(", ") || "none"}`,
   ];

@@ -1,5 +1,5 @@
 /** The commands that read and write the catalog of a running service: their arguments, flags and help. */
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import {
   getPolicy,
   listPolicies,
@@ -11,6 +11,7 @@ import {
   whoami,
 } from "./access.ts";
 import { limit, repeated, version, wholeNumber } from "./arguments.ts";
+import { complete, completionScripts, type Shell, shells } from "./completion.ts";
 import { type ExportFlags, exportCatalog } from "./export.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import { type GetFlags, get } from "./get.ts";
@@ -18,7 +19,7 @@ import { type LineageFlags, lineage, type RelationshipsFlags, relationships } fr
 import { type DiffFlags, diff, type HistoryFlags, history } from "./history.ts";
 import { describeRun, listRuns, type RollbackFlags, rollbackRun } from "./runs.ts";
 import { list, type SearchFlags, search } from "./search.ts";
-import { type CommonFlags, openSession, type Session, withCommonFlags } from "./session.ts";
+import { addCommonFlags, type CommonFlags, openSession, type Session } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 import { type WatchFlags, watch } from "./watch.ts";
 import {
@@ -32,6 +33,8 @@ import {
 } from "./write.ts";
 
 export interface CatalogCommandsParts {
+  /** `annals token`, which has `create` already. */
+  readonly tokens: Command;
   readonly terminal: Terminal;
   readonly finish: (code: ExitCode) => void;
   /** Text after the help of each command. */
@@ -47,10 +50,14 @@ interface Frame {
 }
 
 export function addCatalogCommands(program: Command, parts: CatalogCommandsParts): void {
-  const { terminal, finish, exitCodesHelp } = parts;
+  const { tokens, terminal, finish, exitCodesHelp } = parts;
+  const commands: Command[] = [];
   const frame: Frame = {
-    command: (parent, usage, about) =>
-      withCommonFlags(parent.command(usage).description(about)).addHelpText("after", exitCodesHelp),
+    command(parent, usage, about) {
+      const command = parent.command(usage).description(about);
+      commands.push(command.addHelpText("after", exitCodesHelp));
+      return command;
+    },
     async inSession(flags, work) {
       finish((await work(await openSession(flags, terminal))) ?? exitCodes.done);
     },
@@ -69,26 +76,43 @@ export function addCatalogCommands(program: Command, parts: CatalogCommandsParts
   addGraph(program, frame);
   addRuns(program, frame);
   addFeeds(program, frame);
+  addTokens(tokens, frame);
   addPolicies(program, frame);
   frame
     .command(program, "open", "print the address of the page, and open it in a browser")
     .action((flags: CommonFlags) => frame.inSession(flags, openPage));
+  for (const command of commands) addCommonFlags(command);
+  addCompletion(program, terminal);
 }
 
+function addCompletion(program: Command, terminal: Terminal): void {
+  program
+    .command("completion")
+    .description("print the completion script for a shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(shells))
+    .addHelpText("after", completionHelp)
+    .action((shell: Shell) => terminal.print(completionScripts[shell]));
+  program
+    .command("complete [words...]", { hidden: true })
+    .action(async (words: readonly string[]) => {
+      for (const candidate of await complete(program, words)) await terminal.print(candidate);
+    });
+}
+
+const completionHelp = `
+bash: add to ~/.bashrc      source <(annals completion bash)
+zsh:  add to ~/.zshrc       source <(annals completion zsh)
+fish: run once              annals completion fish > ~/.config/fish/completions/annals.fish`;
+
 /** `token list` and `token revoke`, beside `token create`. */
-export function addTokenCommands(tokens: Command, parts: CatalogCommandsParts): void {
-  const { terminal, finish, exitCodesHelp } = parts;
-  const add = (usage: string, about: string): Command =>
-    withCommonFlags(tokens.command(usage).description(about)).addHelpText("after", exitCodesHelp);
-  const inSession = async (flags: CommonFlags, work: Work): Promise<void> =>
-    finish((await work(await openSession(flags, terminal))) ?? exitCodes.done);
-  add("list", "list access tokens")
+function addTokens(tokens: Command, { command, inSession }: Frame): void {
+  command(tokens, "list", "list access tokens")
     .addOption(limit("--count <tokens>", "at most so many", 100, 1_000))
-    .addOption(new Option("--start <tokens>", "skip so many").argParser(wholeNumber).default(0))
+    .addOption(startOption("tokens"))
     .action((flags: CommonFlags & { start: number; count: number }) =>
       inSession(flags, (session) => listTokens(session, flags)),
     );
-  add("revoke <id>", "revoke an access token at once")
+  command(tokens, "revoke <id>", "revoke an access token at once")
     .option("--yes", "do not ask for confirmation", false)
     .action((id: string, flags: CommonFlags & { yes: boolean }) =>
       inSession(flags, (session) => revokeToken(session, id, flags)),

@@ -23,7 +23,7 @@ import { tokenDurations } from "../core/token-durations.ts";
 import { createLogger, type LogFormat, type Logger } from "../telemetry/logger.ts";
 import { limit, wholeNumber } from "./arguments.ts";
 import { backUp } from "./backup.ts";
-import { addCatalogCommands, addTokenCommands } from "./catalog-commands.ts";
+import { addCatalogCommands } from "./catalog-commands.ts";
 import { check } from "./check.ts";
 import { connectionOf, operatorConnectionOf } from "./connection.ts";
 import { copyLog } from "./copy-log.ts";
@@ -241,8 +241,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await createToken(config, asked, { terminal }));
     });
 
-  addTokenCommands(tokens, { terminal, finish, exitCodesHelp });
-  addCatalogCommands(program, { terminal, finish, exitCodesHelp });
+  addCatalogCommands(program, { tokens, terminal, finish, exitCodesHelp });
   addOperatorCommands(program, {
     terminal,
     finish,

@@ -28,23 +28,23 @@ export interface CommonFlags {
   readonly quiet: boolean;
 }
 
-/** The options that every one of these commands has. */
-export const withCommonFlags = (command: Command): Command =>
-  withOutputFlags(
-    command
-      .addOption(serverOption())
-      .option("--token-file <file>", "file with the access token to send (ANNALS_TOKEN_FILE)"),
-  );
-
-export const withOutputFlags = (command: Command): Command =>
-  command
-    .addOption(
-      new Option("--output <format>", "format of the output")
-        .choices(outputFormats)
-        .default("table"),
-    )
-    .option("--json", "short for --output json", false)
-    .option("--quiet", "print the result alone: no messages about the work, no progress", false);
+/** The options that every one of these commands has, in a group of their own at the end of the help. */
+export function addCommonFlags(command: Command): void {
+  const options = [
+    serverOption(),
+    new Option(
+      "--token-file <file>",
+      `file with the access token to send (${variableOf("tokenFile")})`,
+    ),
+    new Option("--output <format>", "format of the output").choices(outputFormats).default("table"),
+    new Option("--json", "short for --output json").default(false),
+    new Option(
+      "--quiet",
+      "print the result alone: no messages about the work, no progress",
+    ).default(false),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("Connection and output:"));
+}
 
 export const serverOption = (): Option =>
   new Option(

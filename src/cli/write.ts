@@ -260,7 +260,7 @@ async function write(session: Session, aspect: Aspect, change: Write): Promise<v
     urns: [urn],
     table: `wrote ${aspectName} of ${urn} at position ${position}`,
   });
-  session.terminal.tell(`undo: ${ownCommand(`restore-version '${urn}' ${aspectName}`)}`);
+  session.terminal.tell(`undo: ${ownCommand(`runs rollback ${runId}`)}`);
 }
 
 /** Writes under a run id of its own, so that `annals runs rollback` reverts the write. */

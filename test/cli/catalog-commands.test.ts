@@ -86,8 +86,7 @@ test("a user finds a table, sees who owns it, changes the owner, sees what chang
   const operation = `/owners/${adaeze}/DATAOWNER=${owner}`;
   const written = await run("patch", forecast, "ownership", "--add", operation);
   expect(written).toMatchObject({ code: 0, stdout: expect.stringMatching(/^wrote ownership of /) });
-  const undo = /restore-version '(.+)' (\w+)\n/.exec(written.stderr);
-  expect(undo?.slice(1)).toEqual([forecast, "ownership"]);
+  const [, runId = ""] = /undo: .*runs rollback (\S+)\n/.exec(written.stderr) ?? [];
 
   const changed = await run("diff", forecast, "ownership");
   expect(changed.stdout).toContain(`ownership/owners/-\n+ ${owner}\n`);
@@ -95,12 +94,12 @@ test("a user finds a table, sees who owns it, changes the owner, sees what chang
   expect(history.stdout).toMatch(/^POSITION +TIME +BY +ASPECT +VERSION +RUN +CHANGE\n/);
   expect(history.stdout).toMatch(/ownership +2 +annals-\S+ +\+ \/owners\/- and 1 more\n$/);
 
-  expect((await run("restore-version", forecast, "ownership")).code).toBe(0);
-  const versions = [1, 3].map((version) =>
+  expect((await run("runs", "rollback", runId, "--yes")).code).toBe(0);
+  const versions = [1, 0].map((version) =>
     json("get", forecast, "ownership", "--aspect-version", String(version)),
   );
-  const [first, third] = await Promise.all(versions);
-  expect(third.aspects.ownership.value).toEqual(first.aspects.ownership.value);
+  const [first, now] = await Promise.all(versions);
+  expect(now.aspects.ownership.value).toEqual(first.aspects.ownership.value);
 }, 120_000);
 
 describe("reading", () => {
@@ -196,6 +195,10 @@ describe("writing", () => {
     expect((await json("get", tag, "tagProperties")).aspects.tagProperties.value).toEqual({
       ...{ name: "Fresh", description: "just picked" },
     });
+    await run("put", tag, "tagProperties", "--value", '{"name":"Other"}');
+    const restored = await run("restore-version", tag, "tagProperties", "1", "--json");
+    expect(JSON.parse(restored.stdout)).toMatchObject({ urn: tag, aspect: "tagProperties" });
+    expect((await run("diff", tag, "tagProperties", "1", "0")).stdout).toBe("no difference\n");
     const nothing = await run("put", tag, "tagProperties");
     expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining("--value") });
   });
@@ -363,6 +366,55 @@ describe("access", () => {
 
   test("annals open prints the address where there is no terminal", async () => {
     expect((await run("open")).stdout).toBe(`${service.address}/\n`);
+  });
+});
+
+describe("completion", () => {
+  const candidates = async (...words: string[]) =>
+    (await run("complete", "--", ...words)).stdout.split("\n").slice(0, -1);
+
+  test("completes commands, options, urns, types, aspects, fields and runs", async () => {
+    expect(await candidates("rest")).toEqual(["restore-version", "restore"]);
+    expect(await candidates("runs", "roll")).toEqual(["rollback"]);
+    expect(await candidates("get", "--as")).toEqual(["--aspect-version", "--as-of"]);
+    expect(await candidates("list", "--output", "y")).toEqual(["yaml"]);
+    expect(await candidates("list", "datas")).toEqual(["dataset"]);
+    expect(await candidates("get", "urn:li:datas")).toEqual(["urn:li:dataset:"]);
+    expect(await candidates("get", "'urn:li:dataset:(urn:li:dataPlatform:snow")).toEqual([
+      forecast,
+    ]);
+    expect(await candidates("get", forecast, "ownership", "owner")).toEqual(["ownership"]);
+    expect(await candidates("search", "--filter", "platf")).toEqual(["platform="]);
+    expect(await candidates("runs", "describe", "annals-")).toContainEqual(
+      expect.stringMatching(/^annals-\d{4}/),
+    );
+    expect(await candidates("ingest", "")).toEqual([]);
+  }, 60_000);
+
+  test("bash inserts a urn with its parentheses escaped, or inside quotes", async () => {
+    const { stdout: script } = await run("completion", "bash");
+    const bash = async (line: string, current: string) => {
+      const program = `${script}
+annals() { "${process.execPath}" "${annals}" "$@"; }
+COMP_LINE="$1" COMP_POINT="\${#1}" COMP_WORDS=(annals get "$2") COMP_CWORD=2
+_annals 2> /dev/null
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const environment = { HOME: home.path, ANNALS_SERVER: service.address };
+      return (await start("bash", ["-c", program, "bash", line, current], environment).ended)
+        .stdout;
+    };
+    // Outside quotes bash completes what follows the last colon.
+    const escaped = forecast.replaceAll(/[(),]/g, "\\$&");
+    expect(await bash("annals get forec", "forec")).toContain(`${escaped}\n`);
+    expect(await bash("annals get urn:li:datas", "datas")).toBe("dataset:\n");
+    const quoted = "'urn:li:dataset:(urn:li:dataPlatform:snow";
+    expect(await bash(`annals get ${quoted}`, quoted)).toBe(`${forecast}\n`);
+  });
+
+  test("there is a script for each shell", async () => {
+    expect((await run("completion", "zsh")).stdout).toContain("compdef _annals annals");
+    expect((await run("completion", "fish")).stdout).toContain("complete -c annals");
+    expect((await run("completion", "tcsh")).code).toBe(2);
   });
 });
 

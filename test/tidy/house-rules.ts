@@ -135,7 +135,6 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/telemetry/",
     "package.json",
     "node:",
-    "@bomb.sh/tab",
     "commander",
     "cli-progress",
     "string-width",
