@@ -321,7 +321,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         await sink.reset();
       },
       ...(sink.grown !== undefined && { grown: sink.grown }),
-      ...(sink.publish && { publish: () => sink.publish?.() ?? Promise.resolve() }),
+      ...(sink.publish && { publish: (head) => sink.publish?.(head) ?? Promise.resolve() }),
       async close(outcome) {
         await sink.close(outcome);
         await states.close();

@@ -17,8 +17,14 @@ import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, LogDamaged, recordsBetween } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { openParkingOf, type Parked, type ParkingNotes } from "./parking.ts";
-import { isConflict } from "./projector-errors.ts";
-import { type CountingGrower, createGrower, type Grower, grownOf } from "./regrow.ts";
+import {
+  type CountingGrower,
+  closeAll,
+  createGrower,
+  type Grower,
+  grownOf,
+  putInPlace,
+} from "./regrow.ts";
 import type { Grown, View } from "./sink.ts";
 
 export interface BesideParts {
@@ -134,7 +140,7 @@ export async function regrowBeside(parts: BesideParts): Promise<readonly Parked[
     outcome = "keep";
     const parked = all.parked();
     if (open.every(({ sink }) => sink.publish !== undefined)) {
-      await putInPlace(open, async () => all.growTo(await log.head()));
+      await putInPlace(open, log, (head) => all.growTo(head));
       parts.onInPlace?.(parked);
     }
     return parked;
@@ -205,11 +211,6 @@ function together(first: Growing, second: Growing): Growing {
   };
 }
 
-/** Those that are made of others first, which they have open. */
-async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
-  await Promise.all(views.toReversed().map(({ sink }) => sink.close(outcome)));
-}
-
 /** A log that does not answer for a while does not cost what was grown by then. */
 function patient(log: BesideParts["log"], signal: AbortSignal): BesideParts["log"] {
   async function trying<T>(ask: () => Promise<T>): Promise<T> {
@@ -232,19 +233,3 @@ function patient(log: BesideParts["log"], signal: AbortSignal): BesideParts["log
 }
 
 const PAUSE_MS = { first: 100, max: 10_000 };
-
-/** Another process may have moved a view that this one took for its own to feed. */
-async function putInPlace(views: readonly View[], growOn: () => Promise<void>): Promise<void> {
-  let left = views;
-  for (let tries = 1; left.length > 0; tries++) {
-    const outcomes = await Promise.allSettled(left.map(({ sink }) => sink.publish?.()));
-    const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-    const fatal = failures.find((error) => !isConflict(error)) ?? failures[0];
-    left = left.filter((_, n) => outcomes[n]?.status === "rejected");
-    if (fatal === undefined) return;
-    if (tries === TRIES_MAX || !isConflict(fatal)) throw fatal;
-    await growOn();
-  }
-}
-
-const TRIES_MAX = 10;

@@ -11,6 +11,7 @@ import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import { feedView } from "./feeding.ts";
 import { cut } from "./groups.ts";
 import { openParkingOf, type Parking, type ParkingNotes } from "./parking.ts";
+import { isConflict } from "./projector-errors.ts";
 import type { Grown, View } from "./sink.ts";
 import { workedMs } from "./thread-ms.ts";
 
@@ -36,6 +37,8 @@ export interface RegrowParts {
   readonly signal?: AbortSignal | undefined;
 }
 
+const TRIES_MAX = 10;
+
 /** Many small rows of random keys touch each page of an index once per batch: the more the better. */
 const BATCH_MAX = 5_000;
 
@@ -49,12 +52,13 @@ export async function regrow(parts: RegrowParts): Promise<number> {
   const { views } = parts;
   let outcome: "keep" | "discard" = "discard";
   try {
-    const records = await grow(parts);
+    const grower = await grow(parts);
     if (parts.onGrown !== undefined) await parts.onGrown(await grownOf(views));
+    await putInPlace(views, parts.log, grower.growTo);
     outcome = "keep";
-    return records;
+    return grower.records();
   } finally {
-    for (const { sink } of views) await sink.close(outcome);
+    await closeAll(views, outcome);
   }
 }
 
@@ -72,7 +76,7 @@ export async function grownOf(views: readonly View[]): Promise<Readonly<Record<s
   return grown;
 }
 
-async function grow(parts: RegrowParts): Promise<number> {
+async function grow(parts: RegrowParts): Promise<CountingGrower> {
   const { log, views, notes } = parts;
   for (const { sink } of views) {
     if ((await sink.position()) !== START) await sink.reset();
@@ -83,7 +87,34 @@ async function grow(parts: RegrowParts): Promise<number> {
   const grower = createGrower({ ...parts, parkings, from: START });
   await grower.growTo(await log.head());
   await grower.tidy();
-  return grower.records();
+  return grower;
+}
+
+/**
+ * Puts views that lie in servers in their places. One that is there may be further, since another process feeds
+ * it: then the new one grows on, and this is repeated.
+ */
+export async function putInPlace(
+  views: readonly View[],
+  log: Pick<ChangeLog, "head">,
+  growTo: (head: Position) => Promise<void>,
+): Promise<void> {
+  let left = views;
+  for (let tries = 1; left.length > 0; tries++) {
+    const head = await log.head();
+    const outcomes = await Promise.allSettled(left.map(({ sink }) => sink.publish?.(head)));
+    const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const fatal = failures.find((error) => !isConflict(error)) ?? failures[0];
+    left = left.filter((_, n) => outcomes[n]?.status === "rejected");
+    if (fatal === undefined) return;
+    if (tries === TRIES_MAX || !isConflict(fatal)) throw fatal;
+    await growTo(await log.head());
+  }
+}
+
+/** Closes those that are made of others first, which they have open. Each is closed, also if one fails. */
+export async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
+  await Promise.all(views.toReversed().map(({ sink }) => sink.close(outcome)));
 }
 
 /** Brings views that are at the same position forward together. */

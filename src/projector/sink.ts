@@ -65,10 +65,10 @@ export interface Sink<W> {
 
   /**
    * Of one that was regrown beside another in a server: it takes that one's place now. What is done
-   * with the other one, `close` does. Rejects `conflict` while the other one is further; may be called
-   * again. Absent where closing alone does it.
+   * with the other one, `close` does. Rejects `conflict` while the other one is further, unless that is
+   * beyond `head`, the end of the log; may be called again. Absent where closing alone does it.
    */
-  publish?(): Promise<void>;
+  publish?(head: Position): Promise<void>;
 
   /**
    * Releases the view. One that was regrown beside another takes that one's place now, durable;

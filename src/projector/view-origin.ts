@@ -73,13 +73,24 @@ export function judge(made: Made, origin: ViewOrigin): "own" | "stale" | "ahead"
 export const modelAfter = (made: string | null, own: string | undefined): string | null =>
   made === null || own === undefined || made === own ? made : severalModels;
 
-/** Throws `conflict` for a view that is to take the place of one that is further. */
-export function checkNotBehind(view: string, own: Position, inPlace: Position | undefined): void {
+/**
+ * Throws `conflict` for a view that is to take the place of one that is further. One that is beyond the
+ * end of the log (`head`) covers records that the log does not hold: it gives up its place.
+ */
+export function checkNotBehind(
+  view: string,
+  {
+    own,
+    inPlace,
+    head,
+  }: { own: Position; inPlace: Position | undefined; head: Position | undefined },
+): void {
   if (inPlace === undefined || inPlace <= own) return;
+  if (head !== undefined && inPlace > head) return;
   throw new CatalogError(
     "conflict",
     `the view "${view}" has come to position ${inPlace}, and what was grown beside it to ${own}`,
-    { hint: "It is grown on, and takes its place then" },
+    { hint: "Another process feeds it. Run the rebuild again" },
   );
 }
 

@@ -202,6 +202,17 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       expect(await times()).toEqual([1]);
     });
 
+    test("replace a view that covers records beyond the end of the log", async () => {
+      await tell(await open(), event(1), event(2), event(3));
+      const growing = await open({ bulk: true });
+      await tell(growing, event(1));
+      const conflict = { code: "conflict" };
+      await expect(growing.publish?.(position(3))).rejects.toMatchObject(conflict);
+      await growing.publish?.(position(1));
+      await growing.close("keep");
+      expect(await times()).toEqual([1]);
+    });
+
     test("whose swap was cut off are read as their metadata say", async () => {
       const sink = await open();
       await tell(sink, event(1));

@@ -257,6 +257,18 @@ describe.skipIf("skipped" in store)(title, () => {
       expect(await live.position()).toBe(930);
     });
 
+    test("replaces a view that covers records beyond the end of the log", async () => {
+      const live = await sinkOf();
+      await live.apply([tells(1, dataset("a"), [ada])], position(9));
+      const bulk = await place.openSink({ bulk: true });
+      await bulk.apply([tells(1, dataset("a"), [dataset("b")])], position(5));
+      const conflict = { code: "conflict" };
+      await expect(bulk.publish?.(position(9))).rejects.toMatchObject(conflict);
+      await bulk.publish?.(position(5));
+      await bulk.close("keep");
+      expect(await neighboursOf(await readerOf(), dataset("a"))).toEqual([dataset("b")]);
+    });
+
     test("is not disturbed by what a dead rebuild left, which the next one clears", async () => {
       const live = await sinkOf();
       await live.apply([tells(1, dataset("a"), [ada])], position(1));

@@ -329,6 +329,17 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await generations(place)).toHaveLength(1);
       });
 
+      test("replaces a view that covers records beyond the end of the log", async () => {
+        const live = await place.openSink();
+        await live.apply(tags(1, 3), position(3));
+        const bulk = await place.openSink({ bulk: true });
+        await bulk.apply(tags(1, 2), position(2));
+        await expect(bulk.publish?.(position(3))).rejects.toEqual(conflict);
+        await bulk.publish?.(position(2));
+        await bulk.close("keep");
+        expect(await rowsOf()).toHaveLength(2);
+      });
+
       test("is dropped when it is discarded, and when it was left behind", async () => {
         const live = await place.openSink();
         await live.apply(tags(1, 3), position(3));

@@ -175,9 +175,9 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
 
     grown: () => inTurn(async () => place()),
 
-    publish: () =>
+    publish: (head) =>
       inTurn(async () => {
-        if (view.bulk) dropOld ??= await publish(connections, view, place());
+        if (view.bulk) dropOld ??= await publish(connections, view, { grown: place(), head });
       }),
 
     async close(outcome = "keep") {
@@ -185,7 +185,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       await inTurn(async () => {
         try {
           if (!view.bulk) return;
-          if (outcome === "keep") dropOld ??= await publish(connections, view, place());
+          if (outcome === "keep") dropOld ??= await publish(connections, view, { grown: place() });
           if (dropOld !== undefined) await dropOld();
           else if (here !== undefined) await discard(connections, view.name, here);
         } catch (error) {

@@ -109,7 +109,7 @@ export async function resetBeside(
 export async function publish(
   connections: Connections,
   view: ServerView,
-  grown: Edition,
+  { grown, head }: { readonly grown: Edition; readonly head?: Position },
 ): Promise<() => Promise<void>> {
   const { tables } = grown;
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
@@ -123,7 +123,9 @@ export async function publish(
         RETURNING generation, position`,
       values: [VIEW],
     });
-    for (const [, at] of rows) checkNotBehind(VIEW, grown.position, position(Number(at)));
+    for (const [, at] of rows) {
+      checkNotBehind(VIEW, { own: grown.position, inPlace: position(Number(at)), head });
+    }
     if (!(await setLive(connection, tables, true, grown.edition))) throw gone(view.name);
     return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
   });

@@ -77,7 +77,7 @@ function createSink(server: Server, view: View): GraphSink {
     reset: () => view.reset(),
 
     grown: async () => view.grown(),
-    publish: () => view.publish(),
+    publish: (head) => view.publish(head),
 
     async close(outcome = "keep") {
       try {

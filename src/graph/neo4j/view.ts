@@ -50,7 +50,7 @@ export interface View {
   /** Which generation it is, and how far. */
   grown(): GrownGraph;
   /** Takes the place of the one that it was grown beside. */
-  publish(): Promise<void>;
+  publish(head?: Position): Promise<void>;
   close(outcome: "keep" | "discard"): Promise<void>;
 }
 
@@ -113,12 +113,12 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     });
   }
 
-  async function publish(): Promise<void> {
+  async function publish(head?: Position): Promise<void> {
     if (part === "live" || published) return;
     await server.write(async (transaction) => {
       const live = await lockState(transaction, names, "live");
       await locked(transaction);
-      checkNotBehind(VIEW, known().position, live?.position);
+      checkNotBehind(VIEW, { own: known().position, inPlace: live?.position, head });
       await transaction.run(takePlace(names), { writer });
     });
     published = true;

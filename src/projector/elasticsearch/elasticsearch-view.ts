@@ -60,7 +60,7 @@ export interface ElasticsearchView<Kept> {
   /** Where it is, when all that was written can be found (Sink.grown). */
   grown(): Promise<ViewState<Kept>>;
   /** Takes the place of the one that it was grown beside. */
-  publish(): Promise<void>;
+  publish(head?: Position): Promise<void>;
   /** May be called twice. */
   close(outcome: "keep" | "discard"): Promise<void>;
 }
@@ -99,7 +99,7 @@ interface Standing<Kept> {
   change(to: ViewState<Kept>): Promise<void>;
   /** An index is gone. Rejects in any case. */
   lost(): Promise<never>;
-  publish(): Promise<void>;
+  publish(head?: Position): Promise<void>;
   end(outcome: "keep" | "discard"): Promise<void>;
 }
 
@@ -199,7 +199,7 @@ function viewOf<Kept>(
       await generations.refresh(state.generation);
       return state;
     },
-    publish: () => standing.publish(),
+    publish: (head) => standing.publish(head),
     async close(outcome) {
       if (closed) return;
       closed = true;
@@ -360,11 +360,12 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
   }
 
   let published = false;
-  async function publish(): Promise<void> {
+  async function publish(head?: Position): Promise<void> {
     const own = state.generation;
     if (published) return;
     await generations.refresh(own);
-    checkNotBehind(shape.view, state.position, (await metadata.find())?.state.position);
+    const inPlace = (await metadata.find())?.state.position;
+    checkNotBehind(shape.view, { own: state.position, inPlace, head });
     await generations.swapAliases(own, state.kept);
     await take();
     published = true;

@@ -119,7 +119,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
     },
 
     grown: () => view.grown(),
-    publish: () => view.publish(),
+    publish: (head) => view.publish(head),
 
     async close(outcome = "keep") {
       closed = true;

@@ -76,7 +76,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
     lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),
     grown: () => view.grown(),
-    publish: () => view.publish(),
+    publish: (head) => view.publish(head),
     close: (outcome = "keep") => view.close(outcome),
   };
 }
