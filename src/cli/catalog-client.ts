@@ -4,9 +4,10 @@
  * answer was lost happens once.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { isTransient, retrying, statusOf } from "../client/retries.ts";
 import { CatalogError } from "../core/errors.ts";
-import { connectionCause, noAnswer, speaksNoTls } from "./no-answer.ts";
+import { reachMsMax } from "./connection.ts";
+import { connectionCause, noAnswer } from "./no-answer.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {
@@ -42,18 +43,15 @@ export interface ClientOptions {
   readonly onWait?: ((reason: string) => void) | undefined;
 }
 
-const triesMax = 7;
-const retryDelayMsDefault = 250;
-const retryDelayMsMax = 10_000;
-/** A full batch on a slow disk takes seconds; what takes longer than this is not coming. */
+const attemptsMax = 7;
+/** A full batch on a slow disk takes seconds. */
 const requestMsMax = 120_000;
-const later = new Set([429, 502, 503, 504]);
 
 export function createCatalogClient(options: ClientOptions): CatalogClient {
   const { server } = options;
   return {
     async check() {
-      const response = await attempt(options, "/config", { method: "GET" });
+      const response = await attempt(options, "/config", { method: "GET" }, reachMsMax);
       if (response.status === 401) throw refusal(server, await reasonOf(response));
       const config = await jsonOf(response);
       if (response.status === 200 && config?.noCode === "true") return;
@@ -120,37 +118,32 @@ function requestFor(members: readonly Submission[]): { path: string; body: strin
 }
 
 async function attempt(
-  { server, token, signal, onWait, retryDelayMs = retryDelayMsDefault }: ClientOptions,
+  { server, token, signal, onWait, retryDelayMs }: ClientOptions,
   path: string,
   request: RequestInit,
+  msMax = requestMsMax,
 ): Promise<Response> {
-  let cause: unknown;
   const headers = {
     ...(request.headers as Readonly<Record<string, string>> | undefined),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
-  for (let tried = 0; tried < triesMax; tried++) {
+  const send = (): Promise<Response> => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
+    return fetch(`${server}${path}`, { ...request, headers, signal: limit });
+  };
+  let isWaiting = false;
+  const onRetry = (reason: string): void => {
+    if (!isWaiting) onWait?.(reason);
+    isWaiting = true;
+  };
+  const options = { attemptsMax, retryDelayMs, onRetry, isSafe: true, signal };
+  signal.throwIfAborted();
+  const response = await retrying(send, options).catch((cause: unknown) => {
     signal.throwIfAborted();
-    let delay = Math.min(retryDelayMs * 2 ** tried, retryDelayMsMax);
-    try {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMsMax)]);
-      const response = await fetch(`${server}${path}`, { ...request, headers, signal: limit });
-      if (!later.has(response.status)) return response;
-      cause = new Error(`status ${response.status}: ${await reasonOf(response)}`);
-      const asked = Number(response.headers.get("retry-after") ?? 0) * 1000;
-      if (asked > 0) delay = Math.min(asked, retryDelayMsMax);
-    } catch (error) {
-      signal.throwIfAborted();
-      cause = error;
-    }
-    if (tried + 1 === triesMax || speaksNoTls(cause)) break;
-    if (tried === 0) onWait?.(connectionCause(cause));
-    // Some disorder, so that many clients do not come back in step.
-    await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal }).catch(() =>
-      signal.throwIfAborted(),
-    );
-  }
-  throw noAnswer(server, cause);
+    throw noAnswer(server, cause);
+  });
+  if (isTransient(response)) throw noAnswer(server, new Error(await statusOf(response)));
+  return response;
 }
 
 async function reasonOf(response: Response): Promise<string> {

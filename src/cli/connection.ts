@@ -60,7 +60,7 @@ export function addressOf({ host, port }: Pick<Config, "host" | "port">): string
 }
 
 /** Time for the first response: a service that is not reachable is reported within five seconds. */
-const reachMsMax = 4_000;
+export const reachMsMax = 3_000;
 
 /**
  * Throws CatalogError `unavailable` when the service does not answer in time, and `invalid` when

@@ -1,8 +1,10 @@
 /**
- * Asks the operations of a running service. Nothing is tried again by itself: an operation whose
- * answer was lost may have begun, which `annals jobs` tells.
+ * Sends operations to a running service. Nothing is retried: an operation whose response was lost may
+ * have begun, which `annals jobs` shows.
  */
+import { createAnnalsClient } from "../client/client.ts";
 import { CatalogError } from "../core/errors.ts";
+import { reach } from "./connection.ts";
 import { noAnswer } from "./no-answer.ts";
 
 export interface OperatorClient {
@@ -13,37 +15,37 @@ export interface OperatorClient {
   act<T>(action: string, body?: object): Promise<T>;
 }
 
-/** The service answers of itself within seconds; restoring waits for its job for some. */
+/** The service responds within seconds; restoring waits for its job for some. */
 const requestMsMax = 60_000;
-/** Whoever sends this is answered as clients of the reference are: pages, and no limit of ten rows. */
-const protocol = { "x-restli-protocol-version": "2.0.0" };
-
 /** `server` without a slash at the end. */
 export function createOperatorClient(server: string, token: string): OperatorClient {
+  let reached: Promise<void> | undefined;
   return {
     async act<T>(action: string, body: object = {}): Promise<T> {
-      const response = await fetch(`${server}/operations?action=${action}`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          authorization: `Bearer ${token}`,
-          ...protocol,
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(requestMsMax),
-      }).catch((cause: unknown) => {
-        throw noAnswer(server, cause);
-      });
-      const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
-      if (response.ok && answer !== undefined && "value" in answer) return answer.value as T;
-      throw refusal(server, response.status, answer?.message);
+      const signal = AbortSignal.timeout(requestMsMax);
+      const client = createAnnalsClient({ address: server, token, signal, attemptsMax: 1 });
+      reached ??= reach(server);
+      await reached;
+      // The callers know the actions and what each returns.
+      const path = `/operations?action=${action}` as "/operations?action=getStatus";
+      const { data, error, response } = await client
+        .POST(path, { body: Object.fromEntries(Object.entries(body)) })
+        .catch((cause: unknown) => {
+          throw noAnswer(server, cause);
+        });
+      const answer: unknown = data ?? error;
+      if (response.ok && hasValue<T>(answer)) return answer.value;
+      throw refusal(server, response.status, messageOf(answer));
     },
   };
 }
 
-interface Answer {
-  readonly value?: unknown;
-  readonly message?: string;
+const hasValue = <T>(answer: unknown): answer is { readonly value: T } =>
+  typeof answer === "object" && answer !== null && "value" in answer;
+
+function messageOf(answer: unknown): string | undefined {
+  const has = typeof answer === "object" && answer !== null && "message" in answer;
+  return has && typeof answer.message === "string" ? answer.message : undefined;
 }
 
 function refusal(server: string, status: number, message: string | undefined): CatalogError {

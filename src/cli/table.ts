@@ -70,7 +70,9 @@ function blocks(heads: readonly string[], rows: readonly (readonly string[])[], 
 export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY
     ? text.split("\n")
-    : wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split("\n");
+    : wrapAnsi(text, Math.max(1, width), { hard: true, trim: false })
+        .split("\n")
+        .map((line) => line.trimEnd());
 
 const isNumber = (cell: Cell | undefined): boolean => typeof cell === "number";
 const textOf = (cell: Cell): string => (isNumber(cell) ? cell.toLocaleString("en") : String(cell));

@@ -44,7 +44,7 @@ export function openTerminal(): Terminal {
   });
   let bars: cliProgress.MultiBar | undefined;
   return {
-    width: columnsOf() ?? (stdout.isTTY ? stdout.columns : undefined),
+    width: widthOf(columnsOf() ?? (stdout.isTTY ? stdout.columns : undefined)),
     isInteractive: stdout.isTTY,
     styled: (style, text) =>
       stdout.isTTY && !isColorOff() ? styleText(style, text, { validateStream: false }) : text,
@@ -86,6 +86,13 @@ export function openTerminal(): Terminal {
     },
   };
 }
+
+/** Tables fit this width and every larger one. */
+const widthMin = 40;
+
+/** A terminal that does not know its width says 0. */
+export const widthOf = (columns: number | undefined): number | undefined =>
+  columns === undefined || columns === 0 ? undefined : Math.max(widthMin, columns);
 
 /** Output alone: no messages about the work, and no bars. */
 export const quiet = (terminal: Terminal): Terminal => ({

@@ -15,33 +15,51 @@ export interface RetryOptions {
   readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
-type Send = (request: Request) => Promise<Response>;
-
 /** 502 and 504 come from proxies in front of the service. */
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-export function retryingFetch(send: Send, options: RetryOptions): Send {
-  const { attemptsMax = 4, onRetry } = options;
-  return async (request) => {
+export const isTransient = ({ status }: Response): boolean => transient.has(status);
+
+/** Sends with `fetch` or in its place. */
+export const retryingFetch =
+  (send: (request: Request) => Promise<Response>, options: RetryOptions) =>
+  (request: Request): Promise<Response> => {
     const isSafe = isRead(request) || request.headers.has("idempotency-key");
-    for (let attempt = 1; ; attempt++) {
-      const last = attempt >= attemptsMax;
-      // A request with a body can be sent once.
-      const copy = last ? request : request.clone();
-      try {
-        const response = await send(copy);
-        const again = transient.has(response.status) && (isSafe || response.status === 429);
-        if (last || !again) return response;
-        onRetry?.(`status ${response.status}`);
-        await response.body?.cancel();
-        await pause(delayOf(attempt, options, response), request.signal);
-      } catch (error) {
-        if (last || !isSafe || request.signal.aborted) throw error;
-        onRetry?.(reasonOf(error));
-        await pause(delayOf(attempt, options), request.signal);
-      }
-    }
+    // A body can be sent once: each attempt sends a copy.
+    return retrying(() => send(request.clone()), { ...options, isSafe, signal: request.signal });
   };
+
+/** The response of the last attempt, also where that is transient. Throws what the last attempt throws. */
+export async function retrying(
+  attempt: () => Promise<Response>,
+  options: RetryOptions & { readonly isSafe: boolean; readonly signal: AbortSignal },
+): Promise<Response> {
+  const { attemptsMax = 4, onRetry, isSafe, signal } = options;
+  for (let number = 1; ; number++) {
+    const last = number >= attemptsMax;
+    try {
+      const response = await attempt();
+      const again = isTransient(response) && (isSafe || response.status === 429);
+      if (last || !again) return response;
+      onRetry?.(await statusOf(response));
+      await pause(delayOf(number, options, response), signal);
+    } catch (error) {
+      if (last || !isSafe || signal.aborted || isPermanent(error)) throw error;
+      onRetry?.(reasonOf(error));
+      await pause(delayOf(number, options), signal);
+    }
+  }
+}
+
+/** A server that does not speak TLS, or has a wrong certificate, has it after a delay, too. */
+const isPermanent = (error: unknown): boolean => /^ERR_(SSL|TLS)_/.test(reasonOf(error));
+
+/** `status 503: disk full`; reads the body, which frees the connection. */
+export async function statusOf(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { status } = response;
+  if (typeof body !== "object" || body === null || !("message" in body)) return `status ${status}`;
+  return `status ${status}: ${String(body.message)}`;
 }
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";

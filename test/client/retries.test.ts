@@ -74,6 +74,17 @@ test("the delay is that of Retry-After, up to the longest delay", async () => {
   }
 });
 
+test("a TLS error is reported at once, and a wait with its reason", async () => {
+  const plain = new TypeError("fetch failed", {
+    cause: Object.assign(new Error("wrong version"), { code: "ERR_SSL_WRONG_VERSION_NUMBER" }),
+  });
+  const { sent, send } = answering(reply(503), plain);
+  const reasons: string[] = [];
+  const fetch = retryingFetch(send, { ...fast, onRetry: (reason) => reasons.push(reason) });
+  await expect(fetch(new Request(address))).rejects.toBe(plain);
+  expect([sent.length, reasons]).toEqual([2, ["status 503: later"]]);
+});
+
 test("an aborted request is not sent again", async () => {
   const { sent, send } = answering(reply(503));
   const signal = AbortSignal.abort(new Error("enough"));
