@@ -159,6 +159,10 @@ describe("the tidier finds", () => {
       "a name from outside looked up in a plain object",
       sample("src/graphql/a.ts", "", "const found = table[entityType];"),
     ],
+    [
+      "an import that loads fetch",
+      sample("src/http/a.ts", 'import { STATUS_CODES } from "node:http";'),
+    ],
     ["the environment read elsewhere", sample("src/http/a.ts", "const port = process.env.PORT;")],
     ["work left for later", sample("src/core/a.ts", "// TODO: the rest")],
     ["tests that are left out for one", sample("test/a.test.ts", 'test.only("x", () => {});')],

@@ -3,7 +3,6 @@
  * only after its signature was verified with a key of ours, named by its head.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { errors, jwtVerify, SignJWT } from "jose";
 import type { SigningKeys } from "./signing-keys.ts";
 
 const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
@@ -26,6 +25,9 @@ export interface TokenFormat {
   verify(token: string, now: number): Promise<Verdict>;
 }
 
+/** Loaded with the first token: a start without one is faster. */
+const loadJose = () => import("jose");
+
 const ALGORITHM = "HS256";
 const ISSUER = "annals";
 /** That a record of the log must be there, too, for the token to count. */
@@ -38,7 +40,8 @@ export function createTokenFormat(
   const users = `urn:${namespace}:corpuser:`;
 
   return {
-    sign({ type, actor, expiresAt }, createdAt) {
+    async sign({ type, actor, expiresAt }, createdAt) {
+      const { SignJWT } = await loadJose();
       const actorId = actor.slice(users.length);
       const token = new SignJWT({ version: VERSION, type, actorType: "USER", actorId })
         .setProtectedHeader({ alg: ALGORITHM, typ: "JWT", kid: keys.current.id })
@@ -51,8 +54,14 @@ export function createTokenFormat(
     },
 
     async verify(token, now) {
+      const { errors, jwtVerify } = await loadJose();
+      const secretOf = ({ kid }: { readonly kid?: string }): Uint8Array => {
+        const key = kid === undefined ? undefined : keys.find(kid);
+        if (key === undefined) throw new errors.JWKSNoMatchingKey();
+        return key.secret;
+      };
       try {
-        const { payload } = await jwtVerify(token, ({ kid }) => secretOf(keys, kid), {
+        const { payload } = await jwtVerify(token, secretOf, {
           algorithms: [ALGORITHM],
           typ: "JWT",
           issuer: ISSUER,
@@ -76,12 +85,6 @@ export function createTokenFormat(
 }
 
 const foreign: Verdict = { ok: false, why: "foreign" };
-
-function secretOf(keys: SigningKeys, kid: string | undefined): Uint8Array {
-  const key = kid === undefined ? undefined : keys.find(kid);
-  if (key === undefined) throw new errors.JWKSNoMatchingKey();
-  return key.secret;
-}
 
 /** What the catalog knows a token by; the token cannot be found from it. */
 export const tokenId = (token: string): string =>

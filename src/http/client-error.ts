@@ -9,9 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorBody } from "./errors.ts";
 import { isRejected } from "./host-check.ts";
-
-// An import of node:http asks for everything it has, and so makes what fetch is made of: 10 MB.
-const { STATUS_CODES } = process.getBuiltinModule("node:http");
+import { statusText } from "./status-text.ts";
 
 interface ParseError extends Error {
   readonly code?: string;
@@ -71,7 +69,7 @@ export function answerClientError(
   const { status, location } = verdict;
   const text = JSON.stringify(bodyOf(verdict, options.recordPrefix));
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${statusText(status)}`,
     ...(location === undefined ? [] : [`Location: ${location}`]),
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,

@@ -2,11 +2,11 @@
  * Errors as this door tells them: a status, and a body of the reference's shape with our code in
  * it. Never a stack. What is no CatalogError is a fault of ours: logged whole, told as a number.
  */
-import { STATUS_CODES } from "node:http";
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { unreadableContentType } from "./json-body.ts";
 import { REGISTRY } from "./registry-form.ts";
+import { statusText } from "./status-text.ts";
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   malformed: 400,
@@ -44,7 +44,7 @@ export function statusesOf(code: ErrorCode, form: ErrorForm | undefined): readon
 /** `error` in the body of `/openapi`: DataHub's words, or those of HTTP. */
 function openApiError({ code, failedCondition }: CatalogError, status: number): string {
   if (code === "invalid") return failedCondition ? "Precondition Error" : "Validation Error";
-  return STATUS_CODES[status] ?? "Error";
+  return statusText(status) ?? "Error";
 }
 
 export interface ErrorBody {
