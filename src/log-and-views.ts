@@ -3,6 +3,7 @@
  * readers of these. Whoever opens it closes what `opened` tells, the last first.
  */
 import { randomUUID } from "node:crypto";
+import type { Worker } from "node:worker_threads";
 import { ASPECTS } from "./catalog/create-catalog.ts";
 import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
@@ -46,12 +47,17 @@ export interface Opening {
   readonly opened: (() => unknown)[];
   /** Absent where no collector is configured. */
   readonly traces: Traces | undefined;
+  /** ProjectorThreadOptions.worker */
+  readonly projectorWorker?: Worker | undefined;
 }
 
 export type LogAndViews = Awaited<ReturnType<typeof openLogAndViews>>;
 
 /** Returns when views in this process have all of the log. Throws CatalogError. */
-export async function openLogAndViews(config: Config, { logger, opened, traces }: Opening) {
+export async function openLogAndViews(
+  config: Config,
+  { logger, opened, traces, projectorWorker }: Opening,
+) {
   const { model, rules } = configuredModel(config);
   const plainLog = reportsFullDisk(await openLog(config, { logger }), config);
   const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
@@ -73,6 +79,7 @@ export async function openLogAndViews(config: Config, { logger, opened, traces }
     aside,
     changed,
     note: (view, record) => noteParking(log, view, record),
+    worker: projectorWorker,
     logger,
   });
   opened.push(() => projector.close());

@@ -12,8 +12,11 @@ process.umask(0o077);
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   async openService(config, options) {
+    // Its thread loads its modules while this one loads those of the service.
+    const { startProjectorWorker } = await import("./projector/projector-worker.ts");
+    const projectorWorker = startProjectorWorker();
     const { openService } = await import("./service.ts");
-    return openService(config, options);
+    return openService(config, { ...options, projectorWorker });
   },
   async *readLog(config, query) {
     const { readLog } = await import("./offline.ts");

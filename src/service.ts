@@ -78,17 +78,23 @@ const INDEX_CHECK_MS = 24 * 60 * 60 * 1_000;
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(
   config: Config,
-  { logger, onMadeToken }: Parameters<Operations["openService"]>[1],
+  {
+    logger,
+    onMadeToken,
+    projectorWorker,
+  }: Parameters<Operations["openService"]>[1] & Pick<Opening, "projectorWorker">,
 ): Promise<Service> {
   const opened: Opening["opened"] = [];
   const close = async () => {
     for (const release of opened.splice(0).reverse()) await release();
   };
+  if (projectorWorker !== undefined) opened.push(() => projectorWorker.terminate());
   try {
     await checkAddress(config);
     const lock = lockData(config);
     opened.push(() => lock.release());
-    const opening: Opening = { logger, opened, traces: await tracesOf(config, opened) };
+    const traces = await tracesOf(config, opened);
+    const opening: Opening = { logger, opened, traces, projectorWorker };
     const below = await openLogAndViews(config, opening);
     const bodyThread = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
     opened.push(() => bodyThread.close());

@@ -11,7 +11,7 @@
  * A thread that starts again reads the checkpoints from the views: a crash loses no more than the
  * batch that was in flight, which comes again.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { errorOf } from "../core/told-error.ts";
@@ -22,10 +22,10 @@ import { createPokes } from "./pokes.ts";
 import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
 import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
+import { startProjectorWorker } from "./projector-worker.ts";
 import { createReplacements } from "./replacements.ts";
 import { createRestores } from "./restores.ts";
 import { createStuckViews } from "./stuck-views.ts";
-import { threadLimits } from "./thread-limits.ts";
 
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
@@ -47,6 +47,8 @@ export interface ProjectorThreadOptions {
   readonly stores: unknown;
   /** The module that opens them (ThreadStores); src/stores.ts when absent. */
   readonly module?: URL | undefined;
+  /** The first thread, where it runs already (startProjectorWorker). */
+  readonly worker?: Worker | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Views whose files were set aside before: damaged. */
   readonly aside?: readonly string[] | undefined;
@@ -74,10 +76,7 @@ export async function startProjectorThread(
   options: ProjectorThreadOptions,
 ): Promise<ProjectorClient> {
   const { logger, restart = RESTART } = options;
-  const data: ThreadData = {
-    module: options.module?.href,
-    config: options.stores,
-  };
+  const data: ThreadData = { config: options.stores };
   let progress: ProjectorProgress = {};
   let positions: Readonly<Record<string, Position>> = {};
   /** Why no thread runs. */
@@ -112,13 +111,9 @@ export async function startProjectorThread(
   };
 
   /** Resolves when the thread tells its first progress; rejects when it ends before. */
-  function start(): Promise<void> {
+  function start(worker = startProjectorWorker(options.module)): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const worker = new Worker(new URL("projector-thread.ts", import.meta.url), {
-      resourceLimits: threadLimits,
-      workerData: data,
-      name: "projector",
-    });
+    worker.postMessage(data);
     thread = worker;
     let reason: CatalogError | undefined;
     worker.on("message", (message: FromThread) => {
@@ -231,7 +226,7 @@ export async function startProjectorThread(
     return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
   }
 
-  await start();
+  await start(options.worker);
   return {
     positions: () => positions,
     errors,

@@ -15,14 +15,12 @@ import type { Unrestored } from "./restore.ts";
 import { createSharing } from "./sharing.ts";
 import type { View } from "./sink.ts";
 
+/** The first message: what the functions of the stores' module are called with. */
 export interface ThreadData {
-  /** Address of the module that opens the stores (ThreadStores); src/stores.ts when absent. */
-  readonly module: string | undefined;
-  /** What its functions are called with. */
   readonly config: unknown;
 }
 
-/** What that module exports. */
+/** What the module that opens the stores exports. */
 export interface ThreadStores<Config = unknown> {
   openViews(
     config: Config,
@@ -113,17 +111,18 @@ assert(port !== null, "this file is a thread's own");
 const tell = (message: FromThread): void => port.postMessage(message);
 
 try {
-  await open(workerData as ThreadData);
+  const configured = new Promise<ThreadData>((resolve) => port.once("message", resolve));
+  const module: string = workerData ?? new URL("../stores.ts", import.meta.url).href;
+  // Before the configuration arrives: the process loads its own modules meanwhile.
+  const stores: ThreadStores = await import(module);
+  await open(stores, await configured);
 } catch (error) {
   tell(failure(error));
   // Nothing that was opened before the failure may keep the thread alive.
   process.exit();
 }
 
-async function open({ module, config }: ThreadData): Promise<void> {
-  const stores: ThreadStores = await import(
-    module ?? new URL("../stores.ts", import.meta.url).href
-  );
+async function open(stores: ThreadStores, { config }: ThreadData): Promise<void> {
   const onStale = (view: string, stale: boolean) => tell({ kind: "stale", view, stale });
   const first = createEdition();
   /** Of views that are to be replaced. */

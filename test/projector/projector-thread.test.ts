@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,6 +16,7 @@ import {
   type ProjectorThreadOptions,
   startProjectorThread,
 } from "../../src/projector/projector-client.ts";
+import { startProjectorWorker } from "../../src/projector/projector-worker.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urn = "urn:li:tag:a";
@@ -94,6 +96,23 @@ describe("the projector's thread", () => {
     const [state] = await reader.getEntities([urn]);
     expect(state?.revision).toBe(19);
     await reader.close();
+  });
+
+  test("may run before its configuration is known, and starts again as a thread of its own", async () => {
+    const module = new URL("thread-stores.ts", import.meta.url);
+    const worker = startProjectorWorker(module);
+    await once(worker, "online");
+    const head = await append(20);
+    const projector = await start({ module, worker });
+    await projector.reached("aspects", head, { timeoutMs: 5_000 });
+    const runsAgain = new Promise<void>((resolve) => {
+      onLogged = (message) => {
+        if (message === "projector runs again") resolve();
+      };
+    });
+    await worker.terminate();
+    await runsAgain;
+    await projector.reached("aspects", await append(), { timeoutMs: 5_000 });
   });
 
   test("follows each append that it is poked about, and tells so", async () => {
