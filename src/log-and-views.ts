@@ -34,7 +34,12 @@ import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
 
 /** How a start waits for the views to catch up after a crash; they tell how far they are. */
-const catchUpLimits = { waitMsMax: 600_000, failingMsMax: 5_000, lookMs: 500 };
+const catchUpLimits = {
+  waitMsMax: Number.POSITIVE_INFINITY,
+  stillMsMax: 600_000,
+  failingMsMax: 5_000,
+  lookMs: 500,
+};
 /** Records that a view lacks which is not what a crash has left, but is being grown. */
 const FAR_BEHIND = 20_000;
 /** How long a start waits for a view that begins anew, and how long its growth may take. */

@@ -1,14 +1,16 @@
 /**
- * Waits at the start until a view has what is in the log. As long as it moves, or may yet move, the
- * wait goes on; a view that keeps failing will not come, and the start ends with its reason.
+ * Waits at the start until a view has all records of the log. A view that moves may take as long as it needs: one of a
+ * large log takes hours from its beginning. The wait ends if the view stands still or keeps failing.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { Progress } from "./progress.ts";
 
 export interface CatchUpLimits {
-  /** All in all, in milliseconds. */
+  /** In total, in milliseconds. */
   readonly waitMsMax: number;
+  /** Without a change of the position; not limited when absent. */
+  readonly stillMsMax?: number;
   /** How long the view may fail without a break. */
   readonly failingMsMax: number;
   /** How often it is looked at. */
@@ -17,12 +19,14 @@ export interface CatchUpLimits {
 
 /** Rejects with CatalogError `unavailable`, naming why. */
 export async function catchUp(
-  progress: Pick<Progress, "reached" | "errors">,
+  progress: Pick<Progress, "reached" | "errors" | "positions">,
   view: string,
   head: Position,
-  { waitMsMax, failingMsMax, lookMs }: CatchUpLimits,
+  { waitMsMax, stillMsMax = waitMsMax, failingMsMax, lookMs }: CatchUpLimits,
 ): Promise<void> {
   const begun = performance.now();
+  let movedAt = begun;
+  let position = progress.positions()[view];
   let failingSince: number | undefined;
   for (;;) {
     const looked = performance.now();
@@ -31,8 +35,12 @@ export async function catchUp(
       return;
     } catch (error) {
       const now = performance.now();
+      const at = progress.positions()[view];
+      if (at !== position) movedAt = now;
+      position = at;
       // It did not wait at all: nothing will come any more.
-      if (now - looked < lookMs / 2 || now - begun >= waitMsMax) throw error;
+      if (now - looked < lookMs / 2 || now - begun >= waitMsMax || now - movedAt >= stillMsMax)
+        throw error;
       const why = progress.errors()[view];
       failingSince = why === undefined ? undefined : (failingSince ?? looked);
       if (failingSince === undefined || now - failingSince < failingMsMax) continue;
