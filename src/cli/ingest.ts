@@ -9,8 +9,9 @@ import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
 import { describeFailure, type ExitCode, exitCodes, Interrupted } from "./failure.ts";
 import { findInputs, type Input, readInput } from "./inputs.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
+import { type OutputFormat, printResult } from "./output.ts";
 import { type RunIdOf, type Submission, shapes, toSubmission } from "./submission.ts";
-import type { Bar, Terminal } from "./terminal.ts";
+import { type Bar, quiet, type Terminal } from "./terminal.ts";
 
 export interface IngestOptions {
   /** Paths; `-` is stdin. */
@@ -26,6 +27,10 @@ export interface IngestOptions {
   /** Requests under way, at most. */
   readonly concurrency: number;
   readonly retryDelayMs?: number | undefined;
+  /** Of the summary. Default: a text. */
+  readonly output?: OutputFormat | undefined;
+  /** Prints the summary and the rejected records alone. */
+  readonly quiet?: boolean | undefined;
 }
 
 /** Well under the largest body that a service takes by default. */
@@ -60,13 +65,14 @@ export async function ingest(
 ): Promise<ExitCode> {
   const inputs = await findInputs(options.files);
   const start = performance.now();
+  const spoken = options.quiet ? quiet(terminal) : terminal;
   // One request that cannot be made stops all: the others would only find out the same.
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const client = createCatalogClient({
     ...options,
     signal: either,
-    onWait: (reason) => terminal.tell(`waiting for ${options.server} (${reason})`),
+    onWait: (reason) => spoken.tell(`waiting for ${options.server} (${reason})`),
   });
   await client.check();
 
@@ -90,13 +96,24 @@ export async function ingest(
   });
   const { runIdOf, used } = chooseRunId(options.runId);
 
-  const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, terminal);
+  const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, spoken);
   if (broken instanceof Interrupted) terminal.tell(describeFailure(interruptionOf(tally, used())));
   else if (broken !== undefined) terminal.tell(describeFailure(broken));
-  await terminal.print(summary(tally, (performance.now() - start) / 1000) + used());
+  const seconds = (performance.now() - start) / 1000;
+  const { records, aspects, failed, position } = tally;
+  const value = {
+    records,
+    aspects,
+    failed,
+    seconds,
+    ...(position > 0 && { position }),
+    runId: used(),
+  };
+  const result = { value, table: summary(tally, seconds, used()) };
+  await printResult(result, { terminal, output: options.output ?? "table" });
   if (broken instanceof Interrupted) return exitCodes.interrupted;
   if (tally.failed > 0 || broken !== undefined) return exitCodes.failed;
-  if (tally.records === 0) terminal.tell("nothing to ingest: the input has no records");
+  if (tally.records === 0) spoken.tell("nothing to ingest: the input has no records");
   const reason = await client.healthError();
   if (reason === undefined) return exitCodes.done;
   terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${reason}`);
@@ -104,8 +121,7 @@ export async function ingest(
 }
 
 /** Names the command that reverts the records that were sent. */
-function interruptionOf({ records }: Tally, used: string): Interrupted {
-  const run = /run id (.*)$/s.exec(used)?.[1];
+function interruptionOf({ records }: Tally, run: string | undefined): Interrupted {
   if (records === 0 || run === undefined) return new Interrupted();
   return new Interrupted(`Revert with: ${ownCommand(`runs rollback ${run}`)}`);
 }
@@ -200,7 +216,10 @@ const shortened = (line: string): string =>
     : `${line.slice(0, lineCharactersMax)}… (${line.length - lineCharactersMax} characters more)`;
 
 /** A record without a run id gets a new one, the same for all; the summary names it if any did. */
-function chooseRunId(forced: string | undefined): { runIdOf: RunIdOf; used: () => string } {
+function chooseRunId(forced: string | undefined): {
+  runIdOf: RunIdOf;
+  used: () => string | undefined;
+} {
   const fallback = `annals-${new Date().toISOString().slice(0, 19)}Z-${randomBytes(2).toString("hex")}`;
   let needed = forced !== undefined;
   return {
@@ -209,7 +228,7 @@ function chooseRunId(forced: string | undefined): { runIdOf: RunIdOf; used: () =
       needed = true;
       return forced ?? fallback;
     },
-    used: () => (needed ? `, run id ${forced ?? fallback}` : ""),
+    used: () => (needed ? (forced ?? fallback) : undefined),
   };
 }
 
@@ -231,11 +250,16 @@ function startBar(
   };
 }
 
-function summary({ records, aspects, failed, position }: Tally, seconds: number): string {
+function summary(
+  { records, aspects, failed, position }: Tally,
+  seconds: number,
+  runId: string | undefined,
+): string {
   const speed = Math.round(records / Math.max(seconds, 0.001));
   return (
     `ingested ${records} records (${aspects} aspects), ${failed} failed, ` +
     `in ${seconds.toFixed(2)} s (${speed} records/s), ` +
-    `last log position ${position === 0 ? "none" : position}`
+    `last log position ${position === 0 ? "none" : position}` +
+    (runId === undefined ? "" : `, run id ${runId}`)
   );
 }

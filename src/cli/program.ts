@@ -35,7 +35,7 @@ import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
-import { serverOption, serverUrl } from "./session.ts";
+import { addCommonFlags, type CommonFlags, outputOf, serverOption, serverUrl } from "./session.ts";
 import { interrupted } from "./signals.ts";
 import { unlessStuck } from "./stuck-views.ts";
 import { openTerminal } from "./terminal.ts";
@@ -92,9 +92,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .version(packageJson.version, "--version", "print the version")
     .helpOption("-h, --help", "print this help, or that of a command")
     .configureHelp({ showGlobalOptions: false })
+    .showHelpAfterError("Add -h to see the arguments and options")
     .exitOverride()
     .addHelpText("after", exitCodesHelp);
 
+  program.commandsGroup("Service and data directory:");
   settingsCommand(program, "serve")
     .description("run the catalog until a signal stops it")
     .action(async (flags: Flags) => {
@@ -103,15 +105,11 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await serve(config, { operations, terminal, logger: loggerOf(config), forPeople }));
     });
 
-  program
+  const ingestion = program
     .command("ingest <file...>")
     .alias("import")
+    .helpGroup(catalogGroup)
     .description("send records from files to a running catalog; - is stdin")
-    .addOption(serverOption())
-    .option(
-      "--token-file <file>",
-      "file with the access token to send, where the catalog needs one",
-    )
     .option("--run-id <id>", "run id of every record (default: its own, or a new one)")
     .addOption(limit("--batch <records>", "records in one request", 500, 10_000))
     .addOption(limit("--concurrency <requests>", "requests under way at a time", 4, 64))
@@ -119,8 +117,10 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .action(async (files: readonly string[], options: IngestFlags) => {
       const connection = asUsage(() => connectionOf(options));
       const signal = interrupted();
-      finish(await ingest({ ...options, files, ...connection }, { terminal, signal }));
+      const asked = { ...options, files, ...connection, output: outputOf(options) };
+      finish(await ingest(asked, { terminal, signal }));
     });
+  addCommonFlags(ingestion);
 
   settingsCommand(program, "rebuild")
     .argument("[views...]", "views to grow again (default: all)")
@@ -217,6 +217,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       finish(await check(configOf(flags), { repairIndexes }, { operations, terminal }));
     });
 
+  program.commandsGroup(catalogGroup);
   const tokens = program.command("token").description("access tokens of a running catalog");
   settingsCommand(tokens, "create", "token")
     .description("make an access token, as the root user; it is printed this once")
@@ -242,6 +243,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     });
 
   addCatalogCommands(program, { tokens, terminal, finish, exitCodesHelp });
+  program.commandsGroup("Operation of a running service:");
   addOperatorCommands(program, {
     terminal,
     finish,
@@ -252,6 +254,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     },
   });
 
+  program.commandsGroup("Service and data directory:");
   program
     .command("settings")
     .description("print every setting with its value and where that comes from")
@@ -263,9 +266,9 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
   return program;
 }
 
-interface IngestFlags {
-  readonly server?: string;
-  readonly tokenFile?: string;
+const catalogGroup = "Catalog of a running service:";
+
+interface IngestFlags extends CommonFlags {
   readonly runId?: string;
   readonly batch: number;
   readonly concurrency: number;

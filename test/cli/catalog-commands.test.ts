@@ -301,11 +301,13 @@ describe("annals export", () => {
   test("an empty input is reported as that", async () => {
     const file = join(home.path, "empty.json");
     writeFileSync(file, "");
-    const { code, stderr } = await run("ingest", file);
+    const { code, stdout, stderr } = await run("ingest", file, "--json");
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: "nothing to ingest: the input has no records\n",
     });
+    expect(JSON.parse(stdout)).toMatchObject({ records: 0, aspects: 0, failed: 0 });
+    expect((await run("ingest", file, "--quiet")).stderr).toBe("");
   });
 });
 
