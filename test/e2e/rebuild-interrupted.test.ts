@@ -50,7 +50,7 @@ test.each<[NodeJS.Signals, ViewName]>([
   child.kill(signal);
   const { code, stdout, stderr } = await ended;
   expect({ code, stdout, stderr }).toEqual({
-    code: 1,
+    code: 130,
     stdout: "",
     stderr: "annals: interrupted\n",
   });
@@ -69,7 +69,7 @@ test("at any moment", async () => {
     child.kill("SIGINT");
     const { code } = await ended;
     // Before the command hears signals it is ended by them.
-    expect([0, 1, null]).toContain(code);
+    expect([0, 130, null]).toContain(code);
     const names = files().map(([name]) => name);
     expect(names).toEqual(before.map(([name]) => name));
     if (code !== 0) expect(files()).toEqual(before);
