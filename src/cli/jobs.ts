@@ -1,8 +1,10 @@
 /** `annals jobs`: what the jobs of a running service are, and following one to its end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { doneOf } from "../core/job-counts.ts";
-import { type ExitCode, exitCodes } from "./failure.ts";
+import { ownCommand } from "../core/own-command.ts";
+import { type ExitCode, exitCodes, Interrupted } from "./failure.ts";
 import type { OperatorClient } from "./operator-client.ts";
+import { interrupted } from "./signals.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -66,8 +68,15 @@ export async function cancelJob(id: string, around: Around): Promise<ExitCode> {
   return exitCodes.done;
 }
 
-/** Until it has ended: done is well, failed and cancelled are not. */
-export async function watchJob(id: string, around: Around): Promise<ExitCode> {
+/**
+ * Follows a job to its end: `done` is a success, `failed` and `cancelled` are not. Throws Interrupted when
+ * the signal aborts, by default at SIGINT or SIGTERM; the job continues.
+ */
+export async function watchJob(
+  id: string,
+  around: Around,
+  signal: AbortSignal = interrupted(),
+): Promise<ExitCode> {
   const { client, terminal } = around;
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");
   try {
@@ -75,7 +84,7 @@ export async function watchJob(id: string, around: Around): Promise<ExitCode> {
       const job = await client.act<ToldJob>("getJob", { id });
       bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
       if (job.state === "running") {
-        await sleep(lookMs);
+        if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
         continue;
       }
       bar.stop();
@@ -86,6 +95,13 @@ export async function watchJob(id: string, around: Around): Promise<ExitCode> {
     bar.stop();
   }
 }
+
+const jobContinues = (id: string): string =>
+  `The job continues. Follow it with: ${ownCommand(`jobs watch ${id}`)}`;
+
+/** False when the signal aborts. */
+const paused = (signal: AbortSignal): Promise<boolean> =>
+  sleep(lookMs, true, { signal }).catch(() => false);
 
 async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void> {
   if (json) {

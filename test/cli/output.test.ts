@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { describeFailure, exitCodeOf, Interrupted, UsageError } from "../../src/cli/failure.ts";
 import { treeOf } from "../../src/cli/graph.ts";
+import { watchJob } from "../../src/cli/jobs.ts";
 import { type OutputFormat, printResult } from "../../src/cli/output.ts";
 import { table } from "../../src/cli/table.ts";
 import { quiet, type Terminal, widthOf } from "../../src/cli/terminal.ts";
@@ -101,6 +102,23 @@ test("the environment says how wide the terminal is, and whether it has colors",
     undefined,
   ]);
   expect([isColorOff({ NO_COLOR: "1" }), isColorOff({ NO_COLOR: "" })]).toEqual([true, false]);
+});
+
+test("a job that is watched continues after Ctrl-C, and the message names the command to follow it", async () => {
+  const ending = new AbortController();
+  const client = {
+    async act<T>() {
+      ending.abort();
+      return { state: "running", counts: {} } as T;
+    },
+  };
+  const terminal = quiet({
+    print: async () => {},
+    tell: () => {},
+    startBar: () => ({ update: () => {}, stop: () => {} }),
+  });
+  const watching = watchJob("node:7", { client, terminal, json: false }, ending.signal);
+  await expect(watching).rejects.toThrow(/^interrupted\. The job continues\. .*jobs watch node:7$/);
 });
 
 test("each kind of failure has its exit code", () => {
