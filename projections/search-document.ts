@@ -5,7 +5,7 @@
 import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
 import { cutText } from "./search-characters.ts";
 import type { SearchField } from "./search-rules.ts";
-import { foldText, wordsOf } from "./search-words.ts";
+import { foldText, wordsCharsMax, wordsOf } from "./search-words.ts";
 
 /** Maximum number of values of a field; tables with 12,000 columns exist. */
 export const fieldValuesMax = 20_000;
@@ -17,10 +17,16 @@ const keyedFieldsMax = 1_000;
 export const valueCharsMax = 8191;
 
 /** Most words of a document; those of texts with greater boosts come first. */
-export const documentWordsMax = 200_000;
+export const documentWordsMax = 2_000_000;
 
 /** A view that was built with other bounds is rebuilt. */
-export const documentBounds = { fieldValuesMax, keyedFieldsMax, valueCharsMax, documentWordsMax };
+export const documentBounds = {
+  fieldValuesMax,
+  keyedFieldsMax,
+  valueCharsMax,
+  documentWordsMax,
+  wordsCharsMax,
+};
 
 /** A field of the documents of an entity type, numbered from 0. */
 export interface Slot {

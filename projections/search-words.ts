@@ -54,8 +54,8 @@ export const wordCharsMax = 64;
 /** Most parts that a token falls into: one of more is a checksum or the like, and is one word. */
 export const tokenPartsMax = 8;
 
-/** How far into a text words are looked for, in UTF-16 code units. */
-export const wordsCharsMax = 100_000;
+/** The words of a text are those of its first UTF-16 code units, so many. */
+export const wordsCharsMax = 1_000_000;
 
 /**
  * The words of a text: lower-case letters, digits and non-ASCII characters only (but for ␟), in

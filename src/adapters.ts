@@ -122,8 +122,14 @@ export async function openSearchSink(config: Places, origin: ViewOrigin): Promis
   return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 
+export const searchOptions = ({ searchSecondsMax }: Pick<Places, "searchSecondsMax">) => ({
+  limitMs: searchSecondsMax * 1_000,
+});
+
 async function openSearchReader(config: Places): Promise<SearchReader> {
-  if (!sharedView(config, "search")) return openSqliteSearchReader(fileOf(config, "search"));
+  if (!sharedView(config, "search")) {
+    return openSqliteSearchReader(fileOf(config, "search"), searchOptions(config));
+  }
   const { openElasticsearchSearchReader } = await import(
     "./search/elasticsearch/elasticsearch-search-reader.ts"
   );

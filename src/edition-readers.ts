@@ -2,6 +2,8 @@
  * The service's readers of views, which another edition may take the place of while they are asked.
  * Views in servers have readers that find the edition in place by themselves.
  */
+
+import { searchOptions } from "./adapters.ts";
 import { openSqliteAspectReader } from "./aspects/sqlite/sqlite-aspect-reader.ts";
 import type { CatalogError } from "./core/errors.ts";
 import { openSqliteGraphReader } from "./graph/sqlite/sqlite-graph-reader.ts";
@@ -63,7 +65,9 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
     aspects: editionsOf(replaceable(opened.aspects), openSqliteAspectReader),
     timeseries: editionsOf(replaceable(opened.timeseries), openSqliteTimeseriesReader),
     graph: editionsOf(replaceable(opened.graph), openSqliteGraphReader),
-    search: editionsOf(replaceable(opened.search, "search"), openSqliteSearchReader),
+    search: editionsOf(replaceable(opened.search, "search"), (path) =>
+      openSqliteSearchReader(path, searchOptions(config)),
+    ),
   };
   const reasons = new Map<ViewName, Map<Refusal, CatalogError>>();
   const reasonOf = (name: ViewName): CatalogError | undefined =>

@@ -20,6 +20,7 @@ export const placeKeys = [
   "storeName",
   "storeCertificatesFile",
   "onModelChange",
+  "searchSecondsMax",
 ] as const satisfies readonly (keyof Config)[];
 
 export type Places = Pick<Config, (typeof placeKeys)[number]>;

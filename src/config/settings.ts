@@ -249,6 +249,10 @@ export const settings = {
       "Whether policies decide which entities a user may write (Edit Entity and the like); on or off",
     commands: server,
   }),
+  searchSecondsMax: setting(wholeNumber("seconds", 1, 3_600), "2", {
+    about: "Computing time of one search in the data directory; a longer one is answered with 413",
+    commands: server,
+  }),
   auditDays: setting(wholeNumber("days", 0, 36_500), "0", {
     about: "How many days back the audit trail is told; 0 for all that the log has",
     commands: server,

@@ -135,8 +135,3 @@ function decodeText(
     suggested: suggested === 1,
   };
 }
-
-/** The type and the values alone. */
-export function decodeValues(json: string): Pick<SearchDocument, "entityType" | "values"> {
-  return readStored(json, ([entityType, values]) => ({ entityType, values }));
-}

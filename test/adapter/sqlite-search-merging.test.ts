@@ -1,23 +1,20 @@
-/** When the segments of the search view's index are merged. */
+/** When the segments of the search view are merged, and what happens meanwhile. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import type { SearchQuery, SearchWrite } from "../../src/search/search.ts";
+import type { SearchQuery, SearchSink, SearchWrite } from "../../src/search/search.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const BATCHES = 20;
-const BATCH = 40;
-
-function writesOf(batch: number): readonly SearchWrite[] {
-  return Array.from({ length: BATCH }, (_, n) => {
-    const name = `name${n} batch${batch}`;
+function writesOf(batch: number, size: number): readonly SearchWrite[] {
+  return Array.from({ length: size }, (_, n) => {
+    const name = `name${n} batch${batch} word${(n * 7_919) % 5_003}`;
     const urn = `urn:li:dataset:${n}`;
     return {
       op: "put",
-      position: position(batch * BATCH + n + 1),
+      position: position(batch * size + n + 1),
       urn,
       document: {
         urn,
@@ -34,10 +31,10 @@ function writesOf(batch: number): readonly SearchWrite[] {
   });
 }
 
-function segments(path: string): number {
+function countOf(path: string, table: string): number {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
-    return Number(db.prepare("SELECT count(DISTINCT segid) AS n FROM term_idx").get()?.n);
+    return Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
   } finally {
     db.close();
   }
@@ -46,48 +43,78 @@ function segments(path: string): number {
 const page = { sort: [], start: 0, count: 1, facets: [] };
 const everything: SearchQuery = { entityTypes: ["dataset"], expression: { kind: "all" }, ...page };
 
-async function fill(path: string) {
-  const sink = openSqliteSearchSink({ path });
-  for (let batch = 0; batch < BATCHES; batch++) {
-    await sink.apply(writesOf(batch), position((batch + 1) * BATCH));
+async function fill(sink: SearchSink, batches: number, size: number): Promise<void> {
+  for (let batch = 0; batch < batches; batch++) {
+    await sink.apply(writesOf(batch, size), position((batch + 1) * size));
   }
-  return sink;
 }
 
-async function tidied(sink: { tidy?(): Promise<boolean> }): Promise<void> {
-  while (await sink.tidy?.());
+async function totals(path: string, words: readonly string[]): Promise<readonly number[]> {
+  const reader = openSqliteSearchReader(path, { threads: 1 });
+  const found: number[] = [];
+  for (const word of words) {
+    const expression = { kind: "word", any: [{ word, prefix: false, weight: 1 }] } as const;
+    found.push((await reader.search({ ...everything, expression })).total);
+  }
+  found.push((await reader.search(everything)).total);
+  await reader.close();
+  return found;
 }
 
-test("segments are merged between batches, not within them, and the same is found", async () => {
+test("a batch merges small segments, and deleted documents leave the index", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
-  const sink = await fill(path);
-  const before = segments(path);
-  expect(before).toBeGreaterThan(BATCHES / 2);
-  await tidied(sink);
-  expect(segments(path)).toBeLessThan(BATCHES / 2);
-  expect(await sink.tidy?.()).toBe(false);
-
-  const reader = openSqliteSearchReader(path);
-  const found = async (word: string) => {
-    const expression = { kind: "word", any: [{ word, prefix: false, weight: 1 }] } as const;
-    return (await reader.search({ ...everything, expression })).total;
-  };
-  expect(await found(`batch${BATCHES - 1}`)).toBe(BATCH);
-  expect(await found(`batch${BATCHES - 2}`)).toBe(0);
-  expect(await found("name7")).toBe(1);
-  expect((await reader.search(everything)).total).toBe(BATCH);
-  await reader.close();
+  const sink = openSqliteSearchSink({ path });
+  await fill(sink, 40, 10);
+  expect(countOf(path, "segment")).toBeLessThan(12);
+  expect(countOf(path, "tombstone")).toBeLessThan(40 * 10);
+  expect(await totals(path, ["batch39", "batch38", "name7"])).toEqual([10, 0, 1, 10]);
   await sink.close();
 });
 
-test("what the last process left is merged after the start", async () => {
+test("a thread merges large segments while batches are applied", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
-  await (await fill(path)).close();
-  const before = segments(path);
   const sink = openSqliteSearchSink({ path });
-  await tidied(sink);
-  expect(segments(path)).toBeLessThan(before);
+  const size = 4_000;
+  await fill(sink, 6, size);
+  const before = countOf(path, "segment");
+  expect(await sink.tidy?.()).toBe(true);
+  const last = position(6 * size + 1);
+  await sink.apply([{ op: "remove", position: last, urn: "urn:li:dataset:7" }], last);
+  while (await sink.tidy?.());
+  expect(countOf(path, "segment")).toBeLessThan(before);
+  expect(await totals(path, ["batch5", "batch4", "name7", "name8"])).toEqual([
+    ...[size - 1, 0, 0, 1],
+    size - 1,
+  ]);
+  await sink.close();
+});
+
+test("a reset discards the result of a merge that runs", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "search.sqlite");
+  const sink = openSqliteSearchSink({ path });
+  await fill(sink, 6, 4_000);
+  expect(await sink.tidy?.()).toBe(true);
+  await sink.reset();
+  await sink.apply(writesOf(0, 3), position(3));
+  while (await sink.tidy?.());
+  expect(await totals(path, ["batch5", "batch0"])).toEqual([0, 3, 3]);
+  await sink.close();
+});
+
+test("a new process merges what the last one left", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "search.sqlite");
+  const first = openSqliteSearchSink({ path });
+  await fill(first, 6, 4_000);
+  await first.tidy?.();
+  await first.close();
+  const before = countOf(path, "segment");
+  const sink = openSqliteSearchSink({ path });
+  while (await sink.tidy?.());
+  expect(countOf(path, "segment")).toBeLessThan(before);
+  expect(await totals(path, ["batch5"])).toEqual([4_000, 4_000]);
   await sink.close();
 });

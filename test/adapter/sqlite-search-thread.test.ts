@@ -1,4 +1,4 @@
-/** The thread that answers questions of the search view: it ends by itself, and it has many at once. */
+/** The reader threads of the search view: one ends by itself, a query is slow. */
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -28,7 +28,7 @@ const documentOf = (n: number): SearchDocument => ({
   texts: [],
 });
 
-async function open(size: number, times?: Parameters<typeof openSqliteSearchReader>[1]) {
+async function open(size: number, options?: Parameters<typeof openSqliteSearchReader>[1]) {
   const directory = temporaryDirectory("annals-search");
   const path = join(directory.path, "search.sqlite");
   const sink = openSqliteSearchSink({ path });
@@ -39,7 +39,7 @@ async function open(size: number, times?: Parameters<typeof openSqliteSearchRead
     document: documentOf(n),
   }));
   await sink.apply(writes, position(size));
-  const reader = openSqliteSearchReader(path, times);
+  const reader = openSqliteSearchReader(path, options);
   return {
     reader,
     async [Symbol.asyncDispose]() {
@@ -71,24 +71,24 @@ const laborious: SearchQuery = {
   },
 };
 
-test("a thread that ends refuses what it was asked, and the next question is answered", async () => {
+test("when a reader thread ends, its queries fail and the next query starts another", async () => {
   await using view = await open(2_000);
   expect((await view.reader.search(all)).total).toBe(2_000);
   const asked = [view.reader.search(laborious), view.reader.documents(["urn:li:dataset:1"])];
   const outcomes = Promise.allSettled(asked);
   await threads[0]?.terminate();
-  for (const outcome of await outcomes) {
-    expect(outcome).toEqual({
-      status: "rejected",
-      reason: expect.objectContaining({ code: "unavailable" }),
-    });
-  }
+  expect(await outcomes).toContainEqual({
+    status: "rejected",
+    reason: expect.objectContaining({ code: "unavailable" }),
+  });
+  const before = threads.length;
   expect((await view.reader.search(all)).total).toBe(2_000);
-  expect(threads).toHaveLength(2);
+  expect(threads.length).toBe(before + 1);
 });
 
-test("a question that takes long does not hold up the others", async () => {
-  await using view = await open(20_000, { sliceMs: 1, answerMsMax: 60_000 });
+test("a slow query holds one thread, and others answer", async () => {
+  await using view = await open(20_000, { limitMs: 60_000, threads: 2 });
+  await Promise.all([view.reader.search(all), view.reader.search(all)]);
   const order: string[] = [];
   const long = view.reader.search(laborious).then(({ total }) => order.push(`long ${total}`));
   const short = view.reader.search(all).then(({ total }) => order.push(`short ${total}`));
@@ -96,12 +96,26 @@ test("a question that takes long does not hold up the others", async () => {
   expect(order).toEqual(["short 20000", "long 0"]);
 });
 
-test("a question that takes too long is refused by itself", async () => {
-  await using view = await open(20_000, { sliceMs: 1, answerMsMax: 1 });
+test("queries wait for a thread in their order", async () => {
+  await using view = await open(2_000, { threads: 1 });
+  const order: number[] = [];
+  const asked = [3, 1, 2].map(async (count) => {
+    const { hits } = await view.reader.search({ ...all, count });
+    order.push(hits.length);
+  });
+  await Promise.all(asked);
+  expect(order).toEqual([3, 1, 2]);
+  expect(threads).toHaveLength(1);
+});
+
+test("a query beyond its time limit fails by itself", async () => {
+  await using view = await open(20_000, { limitMs: 1 });
   const [long, short] = await Promise.allSettled([
     view.reader.search(laborious),
     view.reader.documents(["urn:li:dataset:7"]),
   ]);
-  expect(long).toMatchObject({ reason: expect.objectContaining({ code: "too_large" }) });
+  expect(long).toMatchObject({
+    reason: expect.objectContaining({ code: "too_large", hint: expect.any(String) }),
+  });
   expect(short).toMatchObject({ value: [{ urn: "urn:li:dataset:7" }] });
 });

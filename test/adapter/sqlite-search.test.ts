@@ -9,7 +9,6 @@ import type {
   SearchQuery,
   SearchWrite,
 } from "../../src/search/search.ts";
-import { touchedMax } from "../../src/search/sqlite/schema.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
 import { searchContract } from "../contract/search.contract.ts";
@@ -26,7 +25,7 @@ const createPlace = createSqlitePlace({
 searchContract("sqlite", { createPlace });
 
 const entityOf = (urn: string) => `urn = '${urn.replaceAll("'", "''")}'`;
-const documentOf = (urn: string) => `id = (SELECT id FROM entity WHERE ${entityOf(urn)})`;
+const documentOf = (urn: string) => `id = (SELECT document FROM entity WHERE ${entityOf(urn)})`;
 
 sinkContract("sqlite search", {
   createPlace,
@@ -36,11 +35,11 @@ sinkContract("sqlite search", {
   damages: [
     ["removed", (urn) => `DELETE FROM document WHERE ${documentOf(urn)}`],
     ["forgotten", (urn) => `DELETE FROM entity WHERE ${entityOf(urn)}`],
-    ["taken for removed", (urn) => `UPDATE written SET live = 0 WHERE ${documentOf(urn)}`],
+    ["taken for removed", (urn) => `UPDATE entity SET document = NULL WHERE ${entityOf(urn)}`],
     ["changed", (urn) => `UPDATE document SET json = '["tag",{},[]]' WHERE ${documentOf(urn)}`],
     [
       "moved to another place",
-      (urn) => `UPDATE written SET position = position + 5 WHERE ${documentOf(urn)}`,
+      (urn) => `UPDATE entity SET position = position + 5 WHERE ${entityOf(urn)}`,
     ],
   ],
 });
@@ -81,7 +80,7 @@ describe("search on sqlite", () => {
   test("finds the same among many documents, also after many changes", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
-    const size = touchedMax + 2_000;
+    const size = 20_000;
     const model = createSearchModel();
     const put = async (turn: number) => {
       const documents = Array.from({ length: size }, (_, n) => numbered(n, turn));
@@ -133,7 +132,7 @@ describe("search on sqlite", () => {
     await place.remove();
   });
 
-  test("sees that the view was regrown under it", async () => {
+  test("a reader follows a view that was rebuilt in another file", async () => {
     using directory = temporaryDirectory("annals-search");
     const path = join(directory.path, "search.sqlite");
     const sink = openSqliteSearchSink({ path });
@@ -148,13 +147,15 @@ describe("search on sqlite", () => {
     await reader.close();
   });
 
-  test("restores what the index has lost", async () => {
+  test("a restore brings back a document that the index lost", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
     const reader = await place.openReader();
     const writes = writesOf([numbered(1), numbered(2)], 0);
     await sink.apply(writes, position(2));
-    await place.change("DELETE FROM term WHERE rowid = 1");
+    await place.change(`
+      INSERT INTO tombstone (id, urn, turn) SELECT 1, urn, 2 FROM entity WHERE document = 1;
+      UPDATE state SET turn = 2`);
     const asked = { ...all, expression: word("common") };
     expect((await reader.search(asked)).total).toBe(1);
     await sink.restore(numbered(1).urn, writes.slice(0, 1));
@@ -163,6 +164,44 @@ describe("search on sqlite", () => {
     await sink.close();
     await place.remove();
   });
+
+  test("a restore removes a second version of a document from the index", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const reader = await place.openReader();
+    const writes = writesOf([numbered(1), numbered(2)], 0);
+    await sink.apply(writes, position(2));
+    await place.change("DELETE FROM entity WHERE document = 1");
+    await sink.restore(numbered(1).urn, writes.slice(0, 1));
+    expect((await reader.search({ ...all, expression: word("common") })).total).toBe(2);
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
+  test.each([
+    ["a chunk", "UPDATE chunk SET bytes = zeroblob(length(bytes))"],
+    ["a missing chunk", "DELETE FROM chunk"],
+    ["a directory", "UPDATE segment SET directory = replace(directory, '1', '2')"],
+  ])(
+    "%s that is damaged makes queries fail with the command that rebuilds the view",
+    async (_, sql) => {
+      const place = await createPlace();
+      const sink = await place.openSink();
+      await sink.apply(writesOf([numbered(1), numbered(2)], 0), position(2));
+      await place.change(sql);
+      const reader = await place.openReader();
+      await expect(reader.search({ ...all, expression: word("common") })).rejects.toEqual(
+        expect.objectContaining({
+          code: "unavailable",
+          hint: expect.stringContaining("rebuild search"),
+        }),
+      );
+      await reader.close();
+      await sink.close();
+      await place.remove();
+    },
+  );
 
   test("refuses the questions that it still has when it is closed", async () => {
     const place = await createPlace();

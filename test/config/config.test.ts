@@ -59,6 +59,7 @@ describe("settings", () => {
       tokenFile: "",
       readAuthorization: "off",
       writeAuthorization: "off",
+      searchSecondsMax: 2,
       auditDays: 0,
       requestsPerSecondMax: 0,
       builtInEntities: "on",

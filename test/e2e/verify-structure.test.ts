@@ -78,24 +78,28 @@ async function mended(directory: string, view: ViewName): Promise<void> {
 }
 
 const damages: readonly (readonly [view: ViewName, what: string, sql: string])[] = [
-  ["search", "kinds of texts gone", "DELETE FROM kind"],
-  ["search", "boosts changed", "UPDATE kind SET boost = boost * 3"],
-  ["search", "what is suggested changed", "UPDATE kind SET suggested = suggested + 2"],
-  ["search", "fields exchanged", "UPDATE field SET name = name || 'x' WHERE name <> 'urn'"],
-  ["search", "the index's own tables emptied", "DELETE FROM term_idx"],
-  ["search", "the index's data gone", "DELETE FROM term_data WHERE id > 10"],
+  ["search", "the checksum of a segment changed", "UPDATE segment SET sum = sum + 1"],
   [
     "search",
-    "a document under other words",
-    "INSERT OR REPLACE INTO term (rowid, tokens) SELECT max(id), 'garbage' FROM document",
+    "the directory of a segment changed",
+    "UPDATE segment SET directory = replace(directory, 'name', 'nome')",
   ],
+  ["search", "a segment gone", "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)"],
+  ["search", "chunks gone", "DELETE FROM chunk"],
+  ["search", "the bytes of a chunk changed", "UPDATE chunk SET bytes = zeroblob(length(bytes))"],
+  ["search", "the checksum of a chunk changed", "UPDATE chunk SET sum = sum + 1"],
+  [
+    "search",
+    "a living document deleted in the index",
+    `INSERT INTO tombstone (id, urn, turn) SELECT document, urn, 1 FROM entity
+     WHERE document IS NOT NULL LIMIT 1`,
+  ],
+  ["search", "the last ids changed", "UPDATE state SET document = 0"],
   [
     "search",
     "an entity that cannot be looked up",
     "UPDATE entity SET hash = hash + 1 WHERE id = 3",
   ],
-  ["search", "an order of urns changed", "UPDATE entity SET wide = 0"],
-  ["search", "an order of urns changed back", "UPDATE entity SET wide = 1 WHERE id = 3"],
   [
     "aspects",
     "a type changed",
@@ -115,7 +119,7 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   ["timeseries", "a position beyond the log", "UPDATE view SET position = position + 100000"],
   ["graph", "a position beyond the log", "UPDATE view SET position = position + 100000"],
   ["search", "a position beyond the log", "UPDATE view SET position = position + 100000"],
-  ["search", "an index gone", "DROP INDEX entity_wide"],
+  ["search", "an index gone", "DROP INDEX tombstone_turn"],
   ["graph", "an index gone", "DROP INDEX edge_out"],
   [
     "graph",

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { hash32 } from "../../src/search/sqlite/tokens.ts";
+import { hash32 } from "../../src/search/sqlite/schema.ts";
 import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
@@ -201,18 +201,25 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
     "UPDATE document SET json = '[\"dataset\",{},[]]'",
     ["different"],
   ],
-  ["search", "out of the index", "DELETE FROM term WHERE rowid % 2 = 0", ["different"]],
-  ["search", "out of all answers", "UPDATE written SET live = 0", ["different"]],
   [
     "search",
-    "a document added that nobody told of",
-    `INSERT INTO entity SELECT max(id) + 1, ${hash32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 0 FROM entity;
-     INSERT INTO written SELECT max(id), 1, 1 FROM entity;
-     INSERT INTO document SELECT (SELECT max(id) FROM entity), json FROM document LIMIT 1`,
+    "out of the index",
+    `INSERT INTO tombstone (id, urn, turn) SELECT document.id, urn, 1
+     FROM document JOIN entity ON entity.document = document.id WHERE document.id % 2 = 0`,
+    ["different"],
+  ],
+  ["search", "out of all answers", "UPDATE entity SET document = NULL", ["missing"]],
+  [
+    "search",
+    "a document of an unknown entity",
+    `INSERT INTO entity (hash, urn, position, document)
+     VALUES (${hash32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 1, 99999);
+     INSERT INTO document (id, entity, json) SELECT 99999, (SELECT max(id) FROM entity), json
+     FROM document LIMIT 1`,
     ["unexpected"],
   ],
   ["search", "a table emptied", "DELETE FROM document", ["missing"]],
-  ["search", "the index emptied", "INSERT INTO term (term) VALUES ('delete-all')", ["different"]],
+  ["search", "the index emptied", "DELETE FROM segment", ["different"]],
 ];
 
 const viewNames = ["aspects", "timeseries", "graph", "search"];

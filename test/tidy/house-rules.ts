@@ -281,6 +281,7 @@ export const topLevel: readonly string[] = [
   "package-lock.json",
   "package.json",
   "projections",
+  "docs",
   "src",
   "test",
   "tsconfig.build.json",

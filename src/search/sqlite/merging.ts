@@ -1,61 +1,93 @@
 /**
- * Merging the segments of the index. FTS5 would merge within the batch that brings a segment too
- * many: a tenth of a second now and then, in which nothing that is written comes into the view. So
- * it is put off and done in parts between the batches (Sink.tidy). Should there ever be no time for
- * it, FTS5 itself merges a level of SEGMENTS_MAX segments (schema.ts).
+ * The merge policy, and merges in a thread of their own. Adjacent segments of about the same size
+ * are merged, so that a view has few segments and each document is merged a few times.
  */
-import type { SqliteView } from "../../projector/sqlite/sqlite-view.ts";
-import { MERGED_SEGMENTS } from "./schema.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { errorOf } from "../../core/told-error.ts";
+import type { FromMergeThread, MergeThreadData } from "./merge-thread.ts";
+import type { SegmentRow } from "./segment.ts";
 
-export interface Merging {
-  /** There may be a segment more. */
-  grown(): void;
-  /** Merges a part in a transaction of its own; tells whether there is more. */
-  step(): Promise<boolean>;
+/** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
+const FAN_IN = 5;
+const TIER_BYTES = 32 * 1024;
+/** Segments are not merged beyond. */
+const MERGED_BYTES_MAX = 512 * 1024 * 1024;
+/** A segment is rewritten when so many of its documents are deleted. */
+const DELETED_PART_MAX = 0.4;
+const DELETED_MIN = 1_000;
+
+const tierOf = ({ bytes, directory: { docs } }: SegmentRow, fanIn: number): number =>
+  Math.floor(Math.log(Math.max(docs, bytes / TIER_BYTES, 1)) / Math.log(fanIn));
+
+export interface MergeLimits {
+  readonly fanIn?: number | undefined;
+  /** Of the merged segments together. */
+  readonly bytesMax?: number | undefined;
+  /** Segments that are being merged. */
+  readonly busy?: readonly number[] | undefined;
 }
 
-/** Leaves of the index that a command merges, each of a page. */
-const COMMAND_LEAVES = 16;
-/** After so long others have their turn. */
-const STEP_MS = 5;
-/** A command that finds nothing to merge still counts as one change. */
-const MERGED_CHANGES_MIN = 2;
-
-export function createMerging(view: SqliteView): Merging {
-  const { db } = view;
-  setOption(db, "automerge", 0);
-  setOption(db, "usermerge", MERGED_SEGMENTS);
-  const merge = db.prepare(`INSERT INTO term (term, rank) VALUES ('merge', ${COMMAND_LEAVES})`);
-  const countChanges = db.prepare("SELECT total_changes() AS changes");
-  const changes = (): number => Number(countChanges.get()?.changes);
-  // The last process may have left something.
-  let more = true;
-
-  function mergeSome(): boolean {
-    const before = changes();
-    merge.run();
-    return changes() - before >= MERGED_CHANGES_MIN;
+/** Adjacent segments that are due to be merged. */
+export function dueMerge<S extends SegmentRow>(
+  rows: readonly S[],
+  { fanIn = FAN_IN, bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits = {},
+): readonly S[] | undefined {
+  const tiers = rows.map((row) => (busy.includes(row.id) ? Infinity : tierOf(row, fanIn)));
+  for (const tier of [...new Set(tiers)].sort((a, b) => a - b)) {
+    for (let from = 0; from < rows.length && tier < Infinity; ) {
+      let to = from;
+      let bytes = 0;
+      while (to < rows.length && (tiers[to] as number) <= tier) {
+        bytes += (rows[to] as S).bytes;
+        if (bytes > bytesMax) break;
+        to++;
+      }
+      if (to - from >= fanIn) return rows.slice(from, to);
+      from = to + 1;
+    }
   }
-
-  return {
-    grown() {
-      more = true;
-    },
-    async step() {
-      if (!more) return false;
-      await view.mend(() => {
-        const begun = performance.now();
-        do more = mergeSome();
-        while (more && performance.now() - begun < STEP_MS);
-      });
-      return more;
-    },
-  };
+  return undefined;
 }
 
-/** The file keeps it: it is written only where it is another. */
-function setOption(db: SqliteView["db"], name: string, value: number): void {
-  const found = db.prepare("SELECT v FROM term_config WHERE k = ?").get(name);
-  if (found?.v === value) return;
-  db.exec(`INSERT INTO term (term, rank) VALUES ('${name}', ${value})`);
+/** A segment of which many documents are deleted. */
+export const dueRewrite = <S extends SegmentRow>(
+  rows: readonly S[],
+  deletedIn: (row: S) => number,
+): S | undefined =>
+  rows.find((row) => {
+    const deleted = deletedIn(row);
+    return deleted >= DELETED_MIN && deleted > row.directory.docs * DELETED_PART_MAX;
+  });
+
+export type Merged = Extract<FromMergeThread, { turn: number }>;
+
+/** A merge that runs in a thread. */
+export interface Merging {
+  /** Ids of the segments that it merges. */
+  readonly segments: readonly number[];
+  /** Waits for its end, at most so long; undefined if it still runs. Rejects if it failed. */
+  wait(ms: number): Promise<Merged | undefined>;
+  stop(): void;
+}
+
+export function startMerge(path: string, segments: readonly number[]): Merging {
+  const { promise, resolve, reject } = Promise.withResolvers<Merged>();
+  promise.catch(() => {});
+  const worker = new Worker(new URL("./merge-thread.ts", import.meta.url), {
+    workerData: { path, segments } satisfies MergeThreadData,
+    name: "search merge",
+  });
+  worker.unref();
+  worker.on("message", (message: FromMergeThread) => {
+    if ("failure" in message) reject(errorOf(message.failure));
+    else resolve(message);
+  });
+  worker.on("error", reject);
+  worker.on("exit", () => reject(new Error("the merge thread of the search view ended")));
+  return {
+    segments,
+    wait: (ms) => Promise.race([promise, delay(ms, undefined)]),
+    stop: () => void worker.terminate(),
+  };
 }

@@ -1,110 +1,154 @@
-/** Documents by token, from the index or from memory: the only file that asks MATCH. */
-import type { DatabaseSync } from "node:sqlite";
-import { preparingOn } from "../../projector/sqlite/prepared.ts";
-import { listedNumbers } from "./listed-numbers.ts";
-import { createRememberedPostings, type RememberedPostings } from "./remembered-postings.ts";
-import { afterAll } from "./tokens.ts";
+/**
+ * Posting lists: which documents have a term, and for each the level of its texts that have it. A
+ * level stands for the greatest boost among those texts, and among the suggested ones of them.
+ *
+ *   count, level + 1 or 0, start of the positions, then for each document
+ *   the distance from the one before, and its level where they differ
+ *
+ * Positions of a term lie apart, document by document: their length, then for each boost (in 1/64)
+ * the number of positions and their distances. Texts of one boost are numbered as if they followed
+ * each other with a gap between, so no phrase matches across two texts.
+ */
+import { ByteReader, type ByteWriter } from "./bytes.ts";
+
+/** The greatest boost of the texts with a term; -1 without a suggested one. */
+export type Level = readonly [boost: number, suggested: number];
+
+/** Boosts are multiples of it. */
+export const BOOST_UNIT = 1 / 64;
 
 export interface Postings {
-  /** Numbers of the documents, ascending. */
-  docs(match: string): Uint32Array;
-  /** The same, unless there are more than `max`. */
-  fewDocs(match: string, max: number): Uint32Array | undefined;
-  /** At least those of the limit, which is so long; all, where they are in memory. */
-  docsWithin(
-    limit: { readonly match: string; readonly length: number },
-    match: string,
-  ): Uint32Array;
-  /** Longer tokens that begin so; undefined when there are more than `max`. */
-  longer(token: string, max: number): readonly string[] | undefined;
-  /** The tokens of a range, and in how many documents each is. */
-  tokens(from: string, before: string): TokenCounts;
-  /** Documents of each token of a range, one token after the other, in the order of `tokens`. */
-  docsOfTokens(from: string, before: string): Uint32Array;
-  /** To be told of every change, and of every question. */
-  readonly remembered: RememberedPostings;
+  readonly docs: Uint32Array;
+  /** One for each document, or one for all. */
+  readonly levels: Uint16Array | number;
+  /** Where the positions of the term begin. */
+  readonly positions: number;
 }
 
-export interface TokenCounts {
-  readonly tokens: readonly string[];
-  readonly counts: Uint32Array;
-}
-
-/** Numbers, one after the other; null where there are none. */
-type Listed = readonly [docs: string | null];
-
-/** Among so few documents, anything is found in less time than a long list is read in. */
-const FEW_WITHIN = 2_000;
-
-/** Tokens, and where each is, as tables of the connection: `temp.token` and `temp.posting`. */
-export function openVocabulary(db: DatabaseSync): void {
-  db.exec(`
-    CREATE VIRTUAL TABLE IF NOT EXISTS temp.token USING fts5vocab ('main', 'term', 'row');
-    CREATE VIRTUAL TABLE IF NOT EXISTS temp.posting USING fts5vocab ('main', 'term', 'instance');`);
-}
-
-export function createPostings(db: DatabaseSync): Postings {
-  openVocabulary(db);
-  const { arrays } = preparingOn(db);
-  const all = arrays<Listed>("SELECT group_concat(rowid) FROM term WHERE term MATCH ?");
-  const few = arrays<Listed>(
-    "SELECT group_concat(rowid) FROM (SELECT rowid FROM term WHERE term MATCH ? LIMIT ?)",
-  );
-  const beginning = arrays<readonly [term: string]>(
-    "SELECT term FROM temp.token WHERE term >= ? AND term < ? LIMIT ?",
-  );
-  const range = arrays<readonly [terms: string | null, counts: string | null]>(`
-    SELECT group_concat(term, ' '), group_concat(doc)
-    FROM temp.token WHERE term >= ? AND term < ?`);
-  const instances = arrays<Listed>(
-    "SELECT group_concat(doc) FROM temp.posting WHERE term >= ? AND term < ?",
-  );
-
-  const listed = (row: Listed | undefined): Uint32Array => listedNumbers(row?.[0] ?? null);
-
-  const remembered = createRememberedPostings();
-
-  function docs(match: string): Uint32Array {
-    const known = remembered.docs(match);
-    if (known !== undefined) return known;
-    const again = remembered.again(match);
-    const found = listed(all.get(match));
-    if (again) remembered.keepDocs(match, found);
-    return found;
+export function writePostings(
+  writer: ByteWriter,
+  docs: ArrayLike<number>,
+  levels: ArrayLike<number>,
+  positions: number,
+): void {
+  const uniform = isUniform(levels, docs.length);
+  writer.varint(docs.length);
+  writer.varint(uniform ? (levels[0] as number) + 1 : 0);
+  writer.varint(positions);
+  let before = -1;
+  for (let at = 0; at < docs.length; at++) {
+    const doc = docs[at] as number;
+    writer.varint(doc - before - 1);
+    if (!uniform) writer.varint(levels[at] as number);
+    before = doc;
   }
-
-  return {
-    remembered,
-    docs,
-    fewDocs(match, max) {
-      const known = remembered.docs(match) ?? (remembered.again(match) ? docs(match) : undefined);
-      const found = known ?? listed(few.get(match, max + 1));
-      return found.length > max ? undefined : found;
-    },
-    docsWithin(limit, match) {
-      const known = remembered.docs(match);
-      if (known !== undefined) return known;
-      if (limit.length > FEW_WITHIN && remembered.again(match)) return docs(match);
-      return listed(all.get(`(${limit.match}) AND (${match})`));
-    },
-    longer(token, max) {
-      let longer = remembered.longer(token);
-      if (longer === undefined) {
-        // Asked for with the token itself, it would be counted, in how many documents ever it is.
-        const rows = beginning.all(`${token}${FIRST_BEHIND}`, afterAll(token), max + 1);
-        const tokens = rows.map(([term]) => term);
-        longer = { tokens, more: tokens.length > max };
-        remembered.keepLonger(token, longer);
-      }
-      return longer.more || longer.tokens.length > max ? undefined : longer.tokens;
-    },
-    tokens(from, before) {
-      const [terms, counts] = range.get(from, before) ?? [null, null];
-      return { tokens: terms?.split(" ") ?? [], counts: listedNumbers(counts) };
-    },
-    docsOfTokens: (from, before) => listed(instances.get(from, before)),
-  };
 }
 
-/** No token has a lesser character in it. */
-const FIRST_BEHIND = "\u0001";
+function isUniform(levels: ArrayLike<number>, count: number): boolean {
+  for (let at = 1; at < count; at++) if (levels[at] !== levels[0]) return false;
+  return true;
+}
+
+export function readPostings(bytes: Uint8Array, start: number): Postings {
+  const reader = new ByteReader(bytes, start);
+  const count = reader.varint();
+  const level = reader.varint() - 1;
+  const positions = reader.varint();
+  const docs = new Uint32Array(count);
+  let doc = -1;
+  if (level >= 0) {
+    for (let at = 0; at < count; at++) {
+      doc += reader.varint() + 1;
+      docs[at] = doc;
+    }
+    return { docs, levels: level, positions };
+  }
+  const levels = new Uint16Array(count);
+  for (let at = 0; at < count; at++) {
+    doc += reader.varint() + 1;
+    docs[at] = doc;
+    levels[at] = reader.varint();
+  }
+  return { docs, levels, positions };
+}
+
+/** Calls back for each document of a posting list; cheaper than `readPostings` for short lists. */
+export function eachPosting(
+  bytes: Uint8Array,
+  start: number,
+  take: (doc: number, level: number) => void,
+): void {
+  const reader = new ByteReader(bytes, start);
+  const count = reader.varint();
+  const uniform = reader.varint() - 1;
+  reader.varint();
+  let doc = -1;
+  for (let at = 0; at < count; at++) {
+    doc += reader.varint() + 1;
+    take(doc, uniform < 0 ? reader.varint() : uniform);
+  }
+}
+
+/** Numbers of the levels of a segment. */
+export class LevelTable {
+  readonly levels: Level[] = [];
+  private readonly numbers = new Map<number, Map<number, number>>();
+
+  numberOf(boost: number, suggested: number): number {
+    let bySuggested = this.numbers.get(boost);
+    if (bySuggested === undefined) {
+      bySuggested = new Map();
+      this.numbers.set(boost, bySuggested);
+    }
+    let number = bySuggested.get(suggested);
+    if (number === undefined) {
+      number = this.levels.push([boost, suggested]) - 1;
+      bySuggested.set(suggested, number);
+    }
+    return number;
+  }
+}
+
+/** Positions of a term in one document, by boost. */
+export type PositionsByBoost = ReadonlyMap<number, readonly number[]>;
+
+/**
+ * Writes the positions of a term in one document, without their length. `boosts` has the boost of
+ * each position; positions of one boost lie together and ascend.
+ */
+export function writePositions(
+  writer: ByteWriter,
+  boosts: readonly number[],
+  positions: readonly number[],
+): void {
+  for (let from = 0; from < positions.length; ) {
+    const boost = boosts[from] as number;
+    let to = from + 1;
+    while (to < positions.length && boosts[to] === boost) to++;
+    writer.varint(boost / BOOST_UNIT);
+    writer.varint(to - from);
+    let before = 0;
+    for (; from < to; from++) {
+      const position = positions[from] as number;
+      writer.varint(position - before);
+      before = position;
+    }
+  }
+}
+
+/** Reads the positions in one document, from `from` up to `to`. */
+export function readPositions(bytes: Uint8Array, from: number, to: number): PositionsByBoost {
+  const byBoost = new Map<number, readonly number[]>();
+  const reader = new ByteReader(bytes, from);
+  while (reader.at < to) {
+    const boost = reader.varint() * BOOST_UNIT;
+    const positions: number[] = [];
+    let position = 0;
+    for (let left = reader.varint(); left > 0; left--) {
+      position += reader.varint();
+      positions.push(position);
+    }
+    byBoost.set(boost, positions);
+  }
+  return byBoost;
+}

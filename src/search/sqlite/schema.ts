@@ -1,90 +1,90 @@
 /**
- * The search view in SQLite: documents, and one FTS5 index of everything that is asked for
- * (tokens.ts). The index is the only place where values are found from: a B-tree of values and
- * documents would be five times slower to fill at a million documents than at a hundred thousand.
+ * The search view in SQLite: documents, and the segments of their index. A batch commits its
+ * checkpoint, documents, segments and tombstones in one transaction; a merge is one more.
  *
- * An entity keeps its number for as long as the view lasts, also while it has no document; a
- * document that changes is taken out of the index and put in again under the same number.
+ * Every version of a document has an id of its own, greater than all before. A segment holds the
+ * documents of a range of ids, and ranges do not overlap. A version that was replaced or removed
+ * has a tombstone until a merge leaves it out.
  */
 import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
-import { tokenizer } from "./tokens.ts";
 
-/** Changed documents that open readers can be told of one by one; beyond, they read anew. */
-export const touchedMax = 50_000;
-
-/** Tokens of a batch in memory before they are written: those of the largest batch. */
-const HASH_BYTES = 8 * 1024 * 1024;
-/** A leaf of the index on a page of the view (sqlite-view.ts), with room for its row. */
-const LEAF_BYTES = 8_000;
-/** Segments of one size that are merged: fewer mean quicker questions and slower changes. */
-export const MERGED_SEGMENTS = 8;
-const SEGMENTS_MAX = 32;
-/**
- * Part of a segment that is out of use when it is merged for that reason alone, in percent. At the
- * default of 10 each change of a document costs writing ten others again.
- */
-const UNUSED_PERCENT_MAX = 40;
+/** Bytes of a segment in one row. */
+export const CHUNK_BYTES = 64 * 1024;
 
 export const searchSchema: ViewSchema = {
   view: "search",
-  version: 1,
+  version: 2,
   tables: `
--- Every entity that has had a document. hash: of the urn (tokens.ts), which is too long for an index
--- of its own. wide: the urn has characters that SQLite orders in another way than UTF-16 does.
+-- Every entity that has had a document. hash: of the urn, which is too long for an index of its own.
+-- document: the id of its document; null without one.
 CREATE TABLE entity (
   id INTEGER PRIMARY KEY,
   hash INTEGER NOT NULL,
   urn TEXT NOT NULL,
-  wide INTEGER NOT NULL
+  position INTEGER NOT NULL,
+  document INTEGER
 ) STRICT;
 CREATE INDEX entity_hash ON entity (hash);
-CREATE INDEX entity_wide ON entity (id) WHERE wide = 1;
-
--- Each entity's last write. Apart from it and from the document, because it changes more often and
--- many go on a page. live: whether there is a document.
-CREATE TABLE written (
-  id INTEGER PRIMARY KEY,
-  position INTEGER NOT NULL,
-  live INTEGER NOT NULL
-) STRICT;
 
 CREATE TABLE document (
   id INTEGER PRIMARY KEY,
+  entity INTEGER NOT NULL,
   json TEXT NOT NULL
 ) STRICT;
 
--- Index fields; 0 is the entity type.
-CREATE TABLE field (
+-- directory: what is in the segment and where (JSON). chunk: the first of its chunks. content: CRC-32
+-- of its bytes. sum: CRC-32 of the directory and the numbers.
+CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  content INTEGER NOT NULL,
+  directory TEXT NOT NULL,
+  sum INTEGER NOT NULL
 ) STRICT;
 
--- Kinds of texts (tokens.ts).
-CREATE TABLE kind (
+-- The bytes of segments. sum: CRC-32 of the id and the bytes.
+CREATE TABLE chunk (
   id INTEGER PRIMARY KEY,
-  boost REAL NOT NULL,
-  suggested INTEGER NOT NULL,
-  UNIQUE (boost, suggested)
+  bytes BLOB NOT NULL,
+  sum INTEGER NOT NULL
 ) STRICT;
 
--- The last changes of documents, for readers that keep columns in memory.
-CREATE TABLE touched (
-  turn INTEGER PRIMARY KEY,
-  id INTEGER NOT NULL
+-- Versions of documents that are in a segment and no longer valid. turn: the change that deleted it.
+CREATE TABLE tombstone (
+  id INTEGER PRIMARY KEY,
+  urn TEXT NOT NULL,
+  turn INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX tombstone_turn ON tombstone (turn);
 
-CREATE VIRTUAL TABLE term USING fts5 (
-  tokens, tokenize = ${tokenizer}, content = '', contentless_delete = 1
-);
-INSERT INTO term (term, rank) VALUES ('hashsize', ${HASH_BYTES});
-INSERT INTO term (term, rank) VALUES ('pgsz', ${LEAF_BYTES});
-INSERT INTO term (term, rank) VALUES ('deletemerge', ${UNUSED_PERCENT_MAX});
-INSERT INTO term (term, rank) VALUES ('automerge', ${MERGED_SEGMENTS});
-INSERT INTO term (term, rank) VALUES ('crisismerge', ${SEGMENTS_MAX});
+-- turn: how often segments or tombstones have changed. The others: the last ids that were given.
+CREATE TABLE state (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  turn INTEGER NOT NULL,
+  document INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  chunk INTEGER NOT NULL
+) STRICT;
+INSERT INTO state (one, turn, document, segment, chunk) VALUES (1, 0, 0, 0, 0);
 `,
-  // Fields and kinds keep their numbers; a reader sees by the generation that all others are void.
+  // Ids are never given twice, also after a reset: readers keep segments by their ids.
   reset: `
-DELETE FROM entity; DELETE FROM written; DELETE FROM document; DELETE FROM touched;
-INSERT INTO term (term) VALUES ('delete-all');
+DELETE FROM entity; DELETE FROM document; DELETE FROM segment; DELETE FROM chunk;
+DELETE FROM tombstone; UPDATE state SET turn = turn + 1;
 `,
 };
+
+const FNV_START = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** 32 bits of a text: FNV-1a over its code units. */
+export function hash32(text: string): number {
+  let hash = FNV_START;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  }
+  return hash >>> 0;
+}

@@ -1,16 +1,9 @@
-/**
- * The reading side of the search view. Broad questions take a tenth of a second, so that it runs in
- * a thread of its own (search-thread.ts), and in slices, so that one does not hold up the others.
- * An answer is of one state of the view: the one of its last slice.
- */
+/** Answers queries from the segments of a view, each in one read transaction. */
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { LRUCache } from "lru-cache";
-import { CatalogError } from "../../core/errors.ts";
-import { type Position, START } from "../../core/position.ts";
+import { type Position, position } from "../../core/position.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
-import { threadMs } from "../../projector/thread-ms.ts";
-import { evaluate, holds } from "../evaluate.ts";
 import {
   type Cursor,
   type FacetValue,
@@ -21,20 +14,25 @@ import {
   type SearchQuery,
 } from "../search.ts";
 import { simplifiedCondition } from "../simplified-condition.ts";
-import { createBest } from "./best.ts";
-import { createConditions, type Limit, narrowingMax } from "./conditions.ts";
-import type { StoredDocument } from "./documents.ts";
-import { countFacet, fieldsOf } from "./facets.ts";
+import { decodeDocument } from "../stored-document.ts";
+import { compileCondition } from "./conditions.ts";
+import { Deadline } from "./deadline.ts";
+import { type DocSet, filter } from "./doc-set.ts";
+import { countFacet } from "./facets.ts";
 import { countFolders } from "./folders.ts";
-import { among, type Found, filter, nothing, replaced } from "./found.ts";
-import { createMatching } from "./matching.ts";
-import { type Place, rank } from "./ranking.ts";
-import { searchSchema } from "./schema.ts";
-import { advance, type Steps } from "./slices.ts";
-import { createSnapshot, type Snapshot, type TypeSelection } from "./snapshot.ts";
-import { quoted, TYPE_FIELD, valueToken } from "./tokens.ts";
+import { match } from "./matching.ts";
+import { hash32, searchSchema } from "./schema.ts";
+import type { Segment } from "./segment.ts";
+import type { SegmentReader } from "./segment-store.ts";
+import { createSnapshot, type LiveSegment, type Parts } from "./snapshot.ts";
+import { type Matched, topHits } from "./top-hits.ts";
 
-/** A hit before its document is decoded, which is left to who needs it. */
+/** A document as it is stored; its JSON is decoded where it is needed. */
+export interface StoredDocument {
+  readonly urn: string;
+  readonly json: string;
+}
+
 export interface StoredHit extends StoredDocument {
   readonly score: number;
   readonly cursor: Cursor;
@@ -47,72 +45,44 @@ export interface StoredAnswer {
   readonly position: Position;
 }
 
-/** Each is answered in slices, of which each is one transaction. */
 export interface SearchIndex {
-  search(query: SearchQuery): Steps<StoredAnswer>;
-  folders(query: FolderQuery): Steps<FolderAnswer>;
-  documents(urns: readonly string[]): Steps<readonly (StoredDocument | undefined)[]>;
+  search(query: SearchQuery): StoredAnswer;
+  folders(query: FolderQuery): FolderAnswer;
+  documents(urns: readonly string[]): readonly (StoredDocument | undefined)[];
   close(): void;
 }
 
-/** Times of the thread itself: what others have of the machine does not count. */
-export interface SearchTimes {
-  /** After which others get their turn. */
-  readonly sliceMs: number;
-  /** After which a question is given up. */
-  readonly answerMsMax: number;
-}
+type OpenParts = (reader: SegmentReader) => Parts;
 
-export const searchTimes: SearchTimes = { sliceMs: 20, answerMsMax: 20_000 };
+/** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
+export function openSearchIndex(path: string, limitMs: number, openParts: OpenParts): SearchIndex {
+  let opened = openFile(path, openParts);
 
-/** Opens a view that a sink has made. */
-export function openSearchIndex(path: string, times: SearchTimes = searchTimes): SearchIndex {
-  let opened = openFile(path);
-
-  /**
-   * A view that was regrown lies in another file of the same name. Without one, this edition is not
-   * in place any more: who asks had begun before.
-   */
+  /** A rebuilt view is another file of the same name; without a file this one remains. */
   function current(): OpenFile {
-    const inPlace = fileNumber(path);
-    if (inPlace !== 0 && opened.file !== inPlace) {
-      if (opened.db.isOpen) opened.db.close();
-      opened = openFile(path);
+    const file = fileNumber(path);
+    if (file !== 0 && opened.file !== file) {
+      opened.db.close();
+      opened = openFile(path, openParts);
     }
     return opened;
   }
 
-  function* ask<T>(question: (answers: Answers) => Steps<T>): Steps<T> {
-    let asked: { readonly file: OpenFile; readonly steps: Steps<T> } | undefined;
-    let spentMs = 0;
-    for (;;) {
-      const begun = threadMs();
-      const answer = translated(searchSchema, "read", () => {
-        const file = current();
-        // In another file nothing is as it was.
-        if (asked?.file !== file) asked = { file, steps: question(file.answers) };
-        const { steps } = asked;
-        file.db.exec("BEGIN");
-        try {
-          file.answers.follow();
-          return advance(steps, () => threadMs() - begun >= times.sliceMs);
-        } finally {
-          file.db.exec("COMMIT");
-        }
-      });
-      if (answer !== undefined) return answer.value;
-      spentMs += threadMs() - begun;
-      if (spentMs >= times.answerMsMax) {
-        asked?.steps.return(undefined as never);
-        throw tooLong(times.answerMsMax);
+  function ask<T>(question: (answers: Answers, deadline: Deadline) => T): T {
+    return translated(searchSchema, "read", () => {
+      const { db, answers } = current();
+      db.exec("BEGIN");
+      try {
+        return question(answers, new Deadline(limitMs));
+      } finally {
+        db.exec("COMMIT");
       }
-      yield;
-    }
+    });
   }
 
   return {
-    search: (query) => ask((answers) => answers.search(query)),
-    folders: (query) => ask((answers) => answers.folders(query)),
+    search: (query) => ask((answers, deadline) => answers.search(query, deadline)),
+    folders: (query) => ask((answers, deadline) => answers.folders(query, deadline)),
     documents: (urns) => ask((answers) => answers.documents(urns)),
     close() {
       if (opened.db.isOpen) opened.db.close();
@@ -120,200 +90,99 @@ export function openSearchIndex(path: string, times: SearchTimes = searchTimes):
   };
 }
 
-const tooLong = (ms: number): CatalogError =>
-  new CatalogError("too_large", `the search took more than ${ms / 1_000} s of computing`, {
-    hint: "Ask with fewer criteria, or with a word or value that fewer entities have",
-  });
-
 interface OpenFile {
   readonly file: number;
   readonly db: DatabaseSync;
   readonly answers: Answers;
 }
 
-function openFile(path: string): OpenFile {
+function openFile(path: string, openParts: OpenParts): OpenFile {
   const file = fileNumber(path);
   const db = openSqliteViewReader(searchSchema, path);
-  return { file, db, answers: createAnswers(createSnapshot(db)) };
+  try {
+    return { file, db, answers: createAnswers(db, openParts) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).ino : 0);
 
-/** Each takes 12 bytes for every document that was found. */
-const REMEMBERED_MAX = 4;
-/** With more changed documents than this a search begins again. */
-const MENDED_MAX = 1_000;
-/** A filter limits the search when it leaves no more than this part of all documents. */
-const LIMITING_PART = 8;
-/** Filters that are tried for whether they leave few documents. */
-const TRIED_MAX = 4;
-
 type Answers = ReturnType<typeof createAnswers>;
 
-function createAnswers(snapshot: Snapshot) {
-  const { columns, documents, urns } = snapshot;
-  const conditions = createConditions(snapshot);
-  const find = createMatching({ ...snapshot, conditions });
-  const findBest = createBest({ ...snapshot, conditions });
+function createAnswers(db: DatabaseSync, openParts: OpenParts) {
+  const { arrays, objects } = preparingOn(db);
+  const snapshot = createSnapshot(db, openParts);
+  const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
+  const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
+  const selectByUrn = objects<StoredDocument>(`
+    SELECT urn, json FROM entity JOIN document ON document.id = entity.document
+    WHERE hash = ? AND urn = ?`);
 
-  /** Where the condition or the types leave few documents, nothing is looked for beyond them. */
-  function limitOf({ condition, entityTypes }: Scope, types: TypeSelection | undefined) {
-    let least: Limit | undefined;
-    if (types !== undefined && types.count <= narrowingMax) {
-      const match = entityTypes.map((type) => quoted(valueToken(TYPE_FIELD, type))).join(" OR ");
-      least = { docs: snapshot.live().filter(types.has), match };
-    }
-    const matches = condition === undefined ? [] : conditions.matchesOf(condition);
-    const max = Math.max(narrowingMax, snapshot.live().length / LIMITING_PART);
-    for (const match of matches.slice(0, TRIED_MAX)) {
-      const docs = snapshot.postings.fewDocs(match, (least?.docs.length ?? Math.ceil(max)) - 1);
-      if (docs !== undefined) least = { docs, match };
-    }
-    return least;
+  const positionNow = (): Position => position(Number(selectPosition.get()?.[0]));
+
+  function documentOf(segment: Segment, doc: number) {
+    const json = selectJson.get(segment.idOf(doc))?.[0];
+    return json === undefined ? undefined : decodeDocument(segment.urns.text(doc), json);
   }
 
-  function* findScope(scope: Scope): Steps<Found> {
-    const types = snapshot.ofTypes(scope.entityTypes);
-    if (types?.count === 0) return nothing;
-    const limit = limitOf(scope, types);
-    const matched = yield* find(scope.expression, limit);
-    const ofTypes = types === undefined ? matched : filter(matched, types.has);
-    if (scope.condition === undefined) return ofTypes;
-    const { docs } = ofTypes;
-    const held = yield* conditions.find(scope.condition, { docs, match: matched.match });
-    return among(ofTypes, held);
-  }
-
-  /** What was found for scopes, as long as no document has changed: pages are asked for in turn. */
-  const lately = new LRUCache<string, Found>({ max: REMEMBERED_MAX });
-  const searches = new Set<Search>();
-  let now: Position = START;
-
-  /**
-   * The documents of a scope as they are now. Those that have changed since the search began are
-   * looked at in the end: whatever was found of them was of different times.
-   */
-  function* findNow({ entityTypes, expression, condition }: Scope): Steps<Found> {
-    const key = JSON.stringify([entityTypes, expression, condition]);
-    const known = lately.get(key);
-    if (known !== undefined) return known;
-    const scope: Scope = {
-      entityTypes,
-      expression,
-      condition: condition && simplifiedCondition(condition),
-    };
-    for (;;) {
-      const search: Search = { touched: new Set(), anew: false };
-      searches.add(search);
-      try {
-        const found = yield* findScope(scope);
-        if (search.anew || search.touched.size > MENDED_MAX) continue;
-        const mended = mend(found, search.touched, scope);
-        lately.set(key, mended);
-        return mended;
-      } finally {
-        searches.delete(search);
-      }
-    }
-  }
-
-  /** The places of a page, where a few steps tell them; only of a question that counts nothing. */
-  function* bestPlaces(query: SearchQuery): Steps<readonly Place[] | undefined> {
-    const { sort, facets, after, start, count, condition } = query;
-    const plain = sort.length === 0 && facets.length === 0 && after === undefined && count > 0;
-    const types = snapshot.ofTypes(query.entityTypes);
-    if (query.uncounted !== true || !plain || limitOf(query, types) !== undefined) return undefined;
-    const search: Search = { touched: new Set(), anew: false };
-    searches.add(search);
-    try {
-      const best = yield* findBest({
-        expression: query.expression,
-        condition: condition && simplifiedCondition(condition),
-        has: types?.has ?? snapshot.isLive,
-        wanted: start + count,
-      });
-      // Whatever has changed meanwhile, it may be of two times.
-      if (search.anew || search.touched.size > 0) return undefined;
-      return best?.slice(start).map(({ doc, score }) => {
-        return { doc, score, cursor: [score, urns.urnOf(doc)] };
-      });
-    } finally {
-      searches.delete(search);
-    }
-  }
-
-  function mend(found: Found, touched: ReadonlySet<number>, scope: Scope): Found {
-    if (touched.size === 0) return found;
-    const { entityTypes, expression, condition } = scope;
-    const types = new Set(entityTypes.map((type) => type.toWellFormed()));
-    const scores = new Map<number, number>();
-    for (const doc of touched) {
-      const document = documents.get(doc);
-      if (document === undefined || !types.has(document.entityType.toWellFormed())) continue;
-      if (condition !== undefined && !holds(condition, document)) continue;
-      const score = evaluate(expression, document)?.score;
-      if (score !== undefined) scores.set(doc, score);
-    }
-    return replaced(found, touched, scores);
-  }
-
-  /** What was found, and these columns of it: others get their turn while they are read. */
-  function* findWith(scope: Scope, fields: readonly string[]) {
-    const first = yield* findNow(scope);
-    // Documents may have changed in between.
-    const found = (yield* columns.ready(first.docs, fields)) ? yield* findNow(scope) : first;
-    return { found, column: columns.of(found.docs) };
-  }
-
-  const hitsAt = (places: readonly Place[]): readonly StoredHit[] =>
-    places.flatMap(({ doc, score, cursor }) => {
-      const stored = documents.stored(doc);
-      return stored === undefined ? [] : [{ ...stored, score, cursor }];
+  /** What matches in each segment. */
+  function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
+    const simple = condition && simplifiedCondition(condition);
+    return snapshot.follow().map((live): Matched => {
+      const { segment } = live;
+      const matched = match(expression, segment, { deadline, documentOf });
+      const holds = simple && compileCondition(simple, segment, deadline);
+      const ofTypes = withoutOthers(matched, live, entityTypes);
+      deadline.spend(2 * ofTypes.docs.length);
+      return { segment, found: holds === undefined ? ofTypes : filter(ofTypes, holds) };
     });
+  }
 
   return {
-    /** Brings all to the state of the transaction, which has just begun. */
-    follow(): void {
-      const { position, touched } = snapshot.follow();
-      now = position;
-      if (touched?.length === 0) return;
-      lately.clear();
-      for (const search of searches) {
-        if (touched === undefined) search.anew = true;
-        else for (const doc of touched) search.touched.add(doc);
-      }
-    },
-    *search(query: SearchQuery): Steps<StoredAnswer> {
-      snapshot.postings.remembered.begin();
+    search(query: SearchQuery, deadline: Deadline): StoredAnswer {
+      const all = find(query, deadline);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
-      const best = yield* bestPlaces(page);
-      if (best !== undefined) {
-        return { hits: hitsAt(best), total: page.start + best.length, facets: [], position: now };
-      }
-      const { found, column } = yield* findWith(query, [
-        ...query.facets.flatMap(fieldsOf),
-        ...query.sort.map(({ field }) => field),
-      ]);
-      const hits = hitsAt(rank(found, page, { column, urns }));
-      const facets = query.facets.map((facet) => countFacet(facet, found.docs, column));
-      return { hits, total: found.docs.length, facets, position: now };
+      const hits = topHits(all, page).flatMap(({ segment, doc, score, cursor }) => {
+        const json = selectJson.get(segment.idOf(doc))?.[0];
+        return json === undefined ? [] : [{ urn: segment.urns.text(doc), json, score, cursor }];
+      });
+      return {
+        hits,
+        total: all.reduce((sum, { found }) => sum + found.docs.length, 0),
+        facets: query.facets.map((facet) => countFacet(facet, all, deadline)),
+        position: positionNow(),
+      };
     },
-    *folders(query: FolderQuery): Steps<FolderAnswer> {
-      snapshot.postings.remembered.begin();
-      const { found, column } = yield* findWith(query, [query.field]);
-      const folders = countFolders(query, found.docs, column(query.field));
-      return { ...folders, position: now };
+    folders(query: FolderQuery, deadline: Deadline): FolderAnswer {
+      const all = find(query, deadline);
+      return { ...countFolders(query, all, deadline), position: positionNow() };
     },
-    // biome-ignore lint/correctness/useYield: it takes no time
-    *documents(asked: readonly string[]): Steps<readonly (StoredDocument | undefined)[]> {
-      return asked.map(documents.storedByUrn);
-    },
+    documents: (urns: readonly string[]): readonly (StoredDocument | undefined)[] =>
+      urns.map((given) => {
+        const urn = given.toWellFormed();
+        return selectByUrn.get(hash32(urn), urn);
+      }),
   };
 }
 
-/** What has changed since a search began. */
-interface Search {
-  readonly touched: Set<number>;
-  /** Anything may have. */
-  anew: boolean;
+/** Leaves out documents that are deleted and those of other types. */
+function withoutOthers(
+  set: DocSet,
+  { segment, deleted }: LiveSegment,
+  entityTypes: readonly string[],
+): DocSet {
+  if (set.docs.length === 0) return set;
+  const { types } = segment;
+  const wanted = new Uint8Array(types.count);
+  for (const type of entityTypes) {
+    const ordinal = types.find(type.toWellFormed());
+    if (ordinal >= 0) wanted[ordinal] = 1;
+  }
+  const every = !wanted.includes(0);
+  if (every && deleted === undefined) return set;
+  if (deleted === undefined) return filter(set, (doc) => types.some(doc, wanted));
+  if (every) return filter(set, (doc) => deleted[doc] !== 1);
+  return filter(set, (doc) => deleted[doc] !== 1 && types.some(doc, wanted));
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of the search view in SQLite, for verification: documents, as they are stored, and whether
- * the index has each under its urn.
+ * The rows of the search view in SQLite, for verification: documents as they are stored, and whether
+ * the index has each under its urn. The bytes of the index are compared with their checksums.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { saidBy } from "../../core/errors.ts";
@@ -8,54 +8,101 @@ import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import { numberingFaults } from "./numbering-faults.ts";
-import { openVocabulary } from "./postings.ts";
-import { searchSchema } from "./schema.ts";
-import { type FieldNumber, hash32, quoted, valueRange, valueToken } from "./tokens.ts";
-import { isWide } from "./urn-order.ts";
+import { hash32, searchSchema } from "./schema.ts";
+import { type Segment, segmentWith } from "./segment.ts";
+import { createSegmentReader, type StoredSegment } from "./segment-store.ts";
 
 const URNS_PER_PAGE = 1_000;
-/** An index of so many pages may be found without the list of them. */
-const UNLISTED_PAGES_MAX = 32;
 
-interface Place {
+interface Position {
   readonly hash: number;
   readonly urn: string;
 }
 
-type FoundColumns = readonly [
-  ...[json: string, id: number, inIndex: number | null, live: number | null],
-];
-
 export const openSqliteSearchRows = (path: string): ViewRows =>
   openSqliteViewRows(searchSchema, path, queriesOf, addAll);
 
+interface Opened {
+  readonly row: StoredSegment;
+  readonly segment: Segment;
+  readonly deleted: Uint8Array | undefined;
+}
+
+/** The segments of a transaction. */
+function createIndex(db: DatabaseSync) {
+  const reader = createSegmentReader(db);
+  let turn = -1;
+  let opened: readonly Opened[] = [];
+
+  const open = (row: StoredSegment): Opened => {
+    const segment = reader.open(row);
+    return { row, segment, deleted: reader.deleted(segment) };
+  };
+
+  function segments(): readonly Opened[] {
+    const now = reader.state().turn;
+    if (now !== turn) opened = reader.segments(new Map(), open);
+    turn = now;
+    return opened;
+  }
+
+  return {
+    segments,
+    /** Whether the index has a document under its urn. What is damaged has none. */
+    has(id: number, urn: string): boolean {
+      try {
+        const one = segmentWith(segments(), id);
+        const doc = one?.segment.docOf(id, urn) ?? -1;
+        return doc >= 0 && one?.deleted?.[doc] !== 1;
+      } catch {
+        return false;
+      }
+    },
+    /** Reads every byte. */
+    check(): void {
+      for (const { row } of segments()) {
+        reader.readInto(new Uint8Array(row.bytes), row, [0, row.bytes]);
+      }
+    },
+  };
+}
+
+type FoundColumns = readonly [json: string, id: number];
+
 function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays, objects } = preparingOn(db);
+  const index = createIndex(db);
   const find = arrays<FoundColumns>(`
-    SELECT json, id, (SELECT 1 FROM term_docsize WHERE term_docsize.id = entity.id), live
-    FROM entity JOIN document USING (id) LEFT JOIN written USING (id)
+    SELECT json, document.id FROM entity JOIN document ON document.id = entity.document
     WHERE hash = ? AND urn = ?`);
-  const isFound = createLookUp(db);
   const countDocuments = arrays<readonly [number]>("SELECT count(*) FROM document");
-  const countIndexed = arrays<readonly [number]>("SELECT count(*) FROM term_docsize");
-  const urnsAfter = objects<Place>(`
-    SELECT hash, urn FROM entity JOIN document USING (id)
+  const urnsAfter = objects<Position>(`
+    SELECT hash, urn FROM entity JOIN document ON document.id = entity.document
     WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
-  const unnamed = arrays<readonly [number]>(
-    "SELECT count(*) FROM document WHERE NOT EXISTS (SELECT 1 FROM field)",
-  );
-  const unlisted = arrays<readonly [number]>(`
-    SELECT (SELECT count(*) FROM term_data) > ${UNLISTED_PAGES_MAX} AND NOT EXISTS (SELECT 1 FROM term_idx)`);
+  const greatest = arrays<readonly [document: number, segment: number, chunk: number]>(`
+    SELECT coalesce(max(document.id), 0), (SELECT coalesce(max(id), 0) FROM segment),
+      (SELECT coalesce(max(id), 0) FROM chunk) FROM document`);
 
-  // Of the others each character is one byte.
-  const maybeWide = arrays<readonly [urn: string, wide: number]>(
-    "SELECT urn, wide FROM entity WHERE wide <> 0 OR octet_length(urn) <> length(urn)",
-  );
-
-  function isOrderedOtherwise(): boolean {
-    for (const [urn, wide] of maybeWide.iterate()) if ((wide === 1) !== isWide(urn)) return true;
-    return false;
+  function indexFaults(deep: boolean): readonly string[] {
+    try {
+      const state = createSegmentReader(db).state();
+      const [document = 0, segment = 0, chunk = 0] = greatest.get() ?? [];
+      const isBehind = document > state.document || segment > state.segment || chunk > state.chunk;
+      let indexed = 0;
+      for (const { segment: one, deleted } of index.segments()) {
+        indexed += one.docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
+      }
+      const documents = numberOf(countDocuments);
+      if (deep) index.check();
+      return [
+        ...(documents === indexed
+          ? []
+          : [`the index has ${indexed} documents, the view has ${documents}`]),
+        ...(isBehind ? ["the last ids are not those of the tables"] : []),
+      ];
+    } catch (error) {
+      return [`the index cannot be read: ${saidBy(error)}`];
+    }
   }
 
   return {
@@ -63,123 +110,42 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const urn = given.toWellFormed();
       const row = find.get(hash32(urn), urn);
       if (row === undefined) return [];
-      const [json, id, inIndex, live] = row;
-      const indexed = inIndex === 1 && live === 1 && isFound(id, urn);
-      return [["", indexed ? 1 : 0, json]];
+      const [json, id] = row;
+      return [["", index.has(id, urn) ? 1 : 0, json]];
     },
     count: () => numberOf(countDocuments),
     urns(after) {
-      const { hash, urn } = (after as Place | undefined) ?? { hash: -1, urn: "" };
+      const { hash, urn } = (after as Position | undefined) ?? { hash: -1, urn: "" };
       const page = urnsAfter.all(hash, urn);
       return {
-        urns: page.map((place) => place.urn),
+        urns: page.map((one) => one.urn),
         next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
       };
     },
-    faults(deep) {
-      const documents = numberOf(countDocuments);
-      const indexed = numberOf(countIndexed);
-      return [
-        ...(documents === indexed
-          ? []
-          : [`the index has ${indexed} documents, and there are ${documents}`]),
-        ...(numberOf(unnamed) > 0 ? ["the names of fields are gone"] : []),
-        ...(numberOf(unlisted) > 0 ? ["the list of the index's pages is gone"] : []),
-        ...(deep && isOrderedOtherwise() ? ["some urns come in another order than theirs"] : []),
-        ...(deep ? readableNumbering(db) : []),
-      ];
-    },
-  };
-}
-
-function readableNumbering(db: DatabaseSync): readonly string[] {
-  try {
-    return numberingFaults(db);
-  } catch (error) {
-    // What the index has in place of its parts may be anything.
-    return [`the index cannot be read: ${saidBy(error)}`];
-  }
-}
-
-/** Whether a document is found by its urn. */
-function createLookUp(db: DatabaseSync): (id: number, urn: string) => boolean {
-  const fieldOfUrns = findFieldOfUrns(db);
-  // FTS5 passes over a row that is no integer, which numbers of here are not unless they are made one.
-  const found = db.prepare("SELECT 1 FROM term WHERE term MATCH ? AND rowid = CAST(? AS INTEGER)");
-  return (id, urn) => {
-    const field = fieldOfUrns();
-    if (field === undefined) return false;
-    try {
-      return found.get(quoted(valueToken(field, urn)), id) !== undefined;
-    } catch {
-      // What the index has in place of its parts may be anything.
-      return false;
-    }
+    faults: indexFaults,
   };
 }
 
 type DocumentColumns = readonly [
-  ...[id: number, json: string, urn: string | null, hash: number | null],
-  ...[inIndex: number | null, live: number | null],
+  ...[id: number, json: string],
+  ...[urn: string | null, hash: number | null, current: number | null],
 ];
 
-/** One of so many documents is looked for by its words. */
-const LOOKED_FOR = 200;
-
-/** Documents in the order of their numbers. */
+/** Documents in the order of their ids. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
-  const { arrays } = preparingOn(db);
   const { hash } = sums;
-  const isFound = createLookUp(db);
-  const isUnderItsUrn = readIndexedUrns(db);
-  const documents = arrays<DocumentColumns>(`
-    SELECT document.id, json, urn, hash,
-      (SELECT 1 FROM term_docsize WHERE term_docsize.id = document.id), live
-    FROM document LEFT JOIN entity USING (id) LEFT JOIN written USING (id)
+  const index = createIndex(db);
+  const documents = preparingOn(db).arrays<DocumentColumns>(`
+    SELECT document.id, json, urn, hash, entity.document
+    FROM document LEFT JOIN entity ON entity.id = document.entity
     WHERE document.id > ? ORDER BY document.id LIMIT ?`);
-  let count = 0;
-  await everyRow(documents, 1, ([id, json, urn, hashed, inIndex, live]) => {
+  await everyRow(documents, 1, ([id, json, urn, hashed, current]) => {
     if (urn !== null) sums.name(id, urn);
     if (!sums.begin(id) || urn === null) return;
-    const there = inIndex === 1 && live === 1 && hashed === hash32(urn) && isUnderItsUrn(id, urn);
-    const indexed = there && (count++ % LOOKED_FOR !== 0 || isFound(id, urn));
+    const indexed = current === id && hashed === hash32(urn) && index.has(id, urn);
     hash.text("");
     hash.number(indexed ? 1 : 0);
     hash.text(json);
     sums.end();
   });
-}
-
-type Posting = readonly [doc: number, term: string];
-
-/** Higher numbers only a hand can have given. */
-const NUMBER_MAX = 1 << 26;
-
-/** Whether the index has a document under its urn: all that it has under urns is read at once. */
-function readIndexedUrns(db: DatabaseSync): (id: number, urn: string) => boolean {
-  const field = findFieldOfUrns(db)();
-  if (field === undefined) return () => false;
-  openVocabulary(db);
-  const { arrays } = preparingOn(db);
-  const [from, before] = valueRange(field);
-  const last = arrays<readonly [number | null]>("SELECT max(id) FROM term_docsize").get()?.[0] ?? 0;
-  const hashes = new Uint32Array(Math.min(last, NUMBER_MAX) + 1);
-  const postings = arrays<Posting>(
-    "SELECT doc, term FROM temp.posting WHERE term >= ? AND term < ?",
-  );
-  try {
-    for (const [doc, term] of postings.iterate(from, before)) hashes[doc] = hash32(term);
-  } catch {
-    // What the index has in place of its parts may be anything.
-    return () => false;
-  }
-  return (id, urn) => hashes[id] === hash32(valueToken(field, urn));
-}
-
-function findFieldOfUrns(db: DatabaseSync): () => FieldNumber | undefined {
-  const find = db.prepare("SELECT id FROM field WHERE name = 'urn'");
-  return () => {
-    const id = find.get()?.id;
-    return id === undefined ? undefined : Number(id);
-  };
 }

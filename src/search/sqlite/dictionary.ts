@@ -1,0 +1,179 @@
+/**
+ * A sorted list of distinct texts: the term dictionary of a segment, its urns, the values of a
+ * field. The number of a text in it is its ordinal. Keys (bytes.ts) are front-coded in blocks: each
+ * but the first of a block stores only what differs from the key before it.
+ */
+import {
+  ByteReader,
+  type ByteWriter,
+  bytesOf,
+  keyOf,
+  type Range,
+  textOfKey,
+  uint32Of,
+} from "./bytes.ts";
+
+export interface DictionaryEntry {
+  readonly count: number;
+  readonly keys: Range;
+  /** Where each block begins in the keys. */
+  readonly blocks: Range;
+}
+
+const BLOCK = 16;
+
+/** Takes keys in ascending order. */
+export class DictionaryWriter {
+  private readonly writer: ByteWriter;
+  private readonly start: number;
+  private readonly blocks: number[] = [];
+  private before: Uint8Array = new Uint8Array();
+  private count = 0;
+
+  constructor(writer: ByteWriter) {
+    this.writer = writer;
+    writer.align();
+    this.start = writer.length;
+  }
+
+  /** The key must stay unchanged until the next call. */
+  add(key: Uint8Array): void {
+    const { writer, before } = this;
+    if (this.count % BLOCK === 0) {
+      this.blocks.push(writer.length - this.start);
+      writer.varint(key.length);
+      writer.bytes(key);
+    } else {
+      const length = Math.min(key.length, before.length);
+      let shared = 0;
+      while (shared < length && key[shared] === before[shared]) shared++;
+      writer.varint(shared);
+      writer.varint(key.length - shared);
+      writer.bytes(key, shared);
+    }
+    this.before = key;
+    this.count++;
+  }
+
+  end(): DictionaryEntry {
+    const keys: Range = [this.start, this.writer.length - this.start];
+    return { count: this.count, keys, blocks: this.writer.section(Uint32Array.from(this.blocks)) };
+  }
+}
+
+export class Dictionary {
+  readonly count: number;
+  private readonly keys: Buffer;
+  private readonly blocks: Uint32Array;
+
+  constructor(memory: Uint8Array, entry: DictionaryEntry) {
+    this.count = entry.count;
+    const keys = bytesOf(memory, entry.keys);
+    this.keys = Buffer.from(keys.buffer as ArrayBuffer, keys.byteOffset, keys.length);
+    this.blocks = uint32Of(memory, entry.blocks);
+  }
+
+  /** The ordinal of a text; -1 without one. */
+  find(text: string): number {
+    const key = keyOf(text);
+    const cursor = this.seek(key);
+    return cursor.ordinal < this.count && cursor.compare(key) === 0 ? cursor.ordinal : -1;
+  }
+
+  /** The ordinal of the first text that is not before this one. */
+  lowerBound(text: string): number {
+    return this.seek(keyOf(text)).ordinal;
+  }
+
+  /** The ordinals of the texts that begin with this one. */
+  prefixRange(text: string): readonly [from: number, to: number] {
+    const key = keyOf(text);
+    // No key has such a byte.
+    return [this.seek(key).ordinal, this.seek(Buffer.concat([key, Buffer.of(0xff)])).ordinal];
+  }
+
+  text(ordinal: number): string {
+    return this.cursor(ordinal).text();
+  }
+
+  /** A cursor at an ordinal. */
+  cursor(ordinal = 0): DictionaryCursor {
+    const block = Math.floor(ordinal / BLOCK);
+    const cursor = new DictionaryCursor(this.keys, this.count, this.blocks[block] ?? 0);
+    cursor.ordinal = block * BLOCK - 1;
+    do cursor.next();
+    while (cursor.ordinal < ordinal && cursor.ordinal < this.count);
+    return cursor;
+  }
+
+  private seek(key: Uint8Array): DictionaryCursor {
+    let low = 0;
+    let high = this.blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compareFirst(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    // The first key of the block before is less.
+    const cursor = this.cursor(Math.max(0, low - 1) * BLOCK);
+    while (cursor.ordinal < this.count && cursor.compare(key) < 0) cursor.next();
+    return cursor;
+  }
+
+  private compareFirst(block: number, key: Uint8Array): number {
+    const reader = new ByteReader(this.keys, this.blocks[block]);
+    const length = reader.varint();
+    return this.keys.compare(key, 0, key.length, reader.at, reader.at + length);
+  }
+}
+
+/** Goes through a dictionary in order; `ordinal` is the count behind the last one. */
+export class DictionaryCursor {
+  ordinal = 0;
+  /** The key is the first `length` bytes. */
+  key = Buffer.allocUnsafe(64);
+  length = 0;
+  private readonly count: number;
+  private readonly reader: ByteReader;
+
+  constructor(keys: Buffer, count: number, at: number) {
+    this.count = count;
+    this.reader = new ByteReader(keys, at);
+  }
+
+  next(): void {
+    this.ordinal++;
+    if (this.ordinal >= this.count) return;
+    const { reader } = this;
+    const shared = this.ordinal % BLOCK === 0 ? 0 : reader.varint();
+    const added = reader.varint();
+    this.length = shared + added;
+    if (this.length > this.key.length) {
+      const larger = Buffer.allocUnsafe(2 * this.length);
+      this.key.copy(larger, 0, 0, shared);
+      this.key = larger;
+    }
+    const { key } = this;
+    for (let at = shared; at < this.length; at++) key[at] = reader.buffer[reader.at++] as number;
+  }
+
+  /** Below 0 if the key comes before another, of which the first `length` bytes count. */
+  compare(other: Uint8Array, length = other.length): number {
+    const { key } = this;
+    const common = Math.min(this.length, length);
+    for (let at = 0; at < common; at++) {
+      const order = (key[at] as number) - (other[at] as number);
+      if (order !== 0) return order;
+    }
+    return this.length - length;
+  }
+
+  text(): string {
+    return textOfKey(this.key, 0, this.length);
+  }
+
+  /** A copy of the key. */
+  keyCopy(): Buffer {
+    return Buffer.from(this.key.subarray(0, this.length));
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Writes segments and tombstones. Documents wait in memory until the batch is applied; where no
+ * reader waits for them (`bulk`), until there are many.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
+import { fieldValues } from "../evaluate.ts";
+import { decodeDocument } from "../stored-document.ts";
+import { dueMerge, dueRewrite, type Merged, type Merging, startMerge } from "./merging.ts";
+import type { Segment } from "./segment.ts";
+import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment-builder.ts";
+import { mergeSegments } from "./segment-merge.ts";
+import {
+  createSegmentReader,
+  createSegmentWriter,
+  type StoredSegment,
+  type StoredState,
+} from "./segment-store.ts";
+
+/** Documents of one segment, and the length of their JSON. */
+const DOCUMENTS_MAX = 8_192;
+/** Segments that are merged at once where no reader waits. */
+const BULK_FAN_IN = 12;
+const CHARACTERS_MAX = 16 * 1024 * 1024;
+/** Segments that are merged within a batch. */
+const INLINE_BYTES_MAX = 512 * 1024;
+/** Entities of one page of `holding`. */
+const HOLDERS_MAX = 1_000;
+
+interface Opened {
+  readonly row: StoredSegment;
+  readonly segment: Segment;
+}
+
+export type IndexWriter = ReturnType<typeof createIndexWriter>;
+
+export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
+  const { arrays } = preparingOn(db);
+  const reader = createSegmentReader(db);
+  const writer = createSegmentWriter(db);
+  const saveState = db.prepare("UPDATE state SET turn = ?, document = ?, segment = ?, chunk = ?");
+  const bury = db.prepare("INSERT OR REPLACE INTO tombstone (id, urn, turn) VALUES (?, ?, ?)");
+  const unbury = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
+  const countBuried = arrays<readonly [number]>(
+    "SELECT count(*) FROM tombstone WHERE id BETWEEN ? AND ?",
+  );
+  const isBuried = arrays<readonly [number]>("SELECT 1 FROM tombstone WHERE id = ?");
+  const selectUnindexed = arrays<readonly [id: number, urn: string, json: string]>(`
+    SELECT document.id, urn, json FROM document JOIN entity ON entity.id = document.entity
+    WHERE document.id > coalesce((SELECT max(last) FROM segment), 0) ORDER BY document.id`);
+
+  let state: StoredState | undefined;
+  /** Whether segments or tombstones changed in this transaction. */
+  let changed = false;
+  /** Documents that are in no segment, by id; undefined before they are read. */
+  let waiting: Map<number, IndexedDocument> | undefined;
+  let characters = 0;
+  const opened = new Map<number, Opened>();
+  /** Segments with parts in memory. */
+  const inspected = new Map<number, Opened>();
+  let merging: Merging | undefined;
+
+  function stateNow(): StoredState {
+    state ??= reader.state();
+    return state;
+  }
+
+  function set(change: Partial<StoredState>): void {
+    state = { ...stateNow(), ...change };
+  }
+
+  /** The turn of the changes of this transaction. */
+  const turnNow = (): number => stateNow().turn + 1;
+
+  function save(): void {
+    if (changed) set({ turn: turnNow() });
+    changed = false;
+    const { turn, document, segment, chunk } = stateNow();
+    saveState.run(turn, document, segment, chunk);
+  }
+
+  function waitingNow(): Map<number, IndexedDocument> {
+    if (waiting === undefined) {
+      waiting = new Map();
+      characters = 0;
+      for (const [id, urn, json] of selectUnindexed.all()) {
+        waiting.set(id, { id, document: decodeDocument(urn, json) });
+        characters += json.length;
+      }
+    }
+    return waiting;
+  }
+
+  function segments(cache: Map<number, Opened> = opened): readonly Opened[] {
+    const now = reader.segments(cache, (row) => ({ row, segment: reader.open(row) }));
+    for (const one of now) cache.set(one.row.id, one);
+    return now;
+  }
+
+  function addSegment(built: BuiltSegment, range: readonly [first: number, last: number]): void {
+    set(writer.add(built, range, stateNow()));
+    changed = true;
+  }
+
+  function flush(): void {
+    const documents = [...waitingNow().values()];
+    const [first, last] = [documents[0]?.id, documents.at(-1)?.id];
+    if (first === undefined || last === undefined) return;
+    addSegment(buildSegment(documents), [first, last]);
+    waiting = new Map();
+    characters = 0;
+    mergeSmall();
+  }
+
+  function mergeSmall(): void {
+    for (;;) {
+      const all = segments();
+      const rows = all.map(({ row }) => row);
+      const due = dueMerge(
+        rows,
+        bulk ? { fanIn: BULK_FAN_IN } : { bytesMax: INLINE_BYTES_MAX, busy: merging?.segments },
+      );
+      if (due === undefined) return;
+      const inputs = all
+        .filter(({ row }) => due.includes(row))
+        .map(({ segment }) => ({ segment, deleted: reader.deleted(segment) }));
+      replace(due, mergeSegments(inputs), turnNow());
+    }
+  }
+
+  /** Puts a segment in place of those that it was merged of; tombstones up to `turn` took effect. */
+  function replace(
+    merged: readonly StoredSegment[],
+    built: BuiltSegment | undefined,
+    turn: number,
+  ): void {
+    const [first, last] = [merged[0]?.first ?? 0, merged.at(-1)?.last ?? 0];
+    for (const row of merged) {
+      writer.remove(row);
+      opened.delete(row.id);
+    }
+    unbury.run(first, last, turn);
+    changed = true;
+    if (built !== undefined) addSegment(built, [first, last]);
+  }
+
+  /** Segments that a thread has to merge. */
+  function dueLarge(): readonly StoredSegment[] | undefined {
+    const rows = segments().map(({ row }) => row);
+    const due = dueMerge(rows);
+    if (due !== undefined) return due;
+    const worn = dueRewrite(rows, ({ first, last }) => countBuried.get(first, last)?.[0] ?? 0);
+    return worn && [worn];
+  }
+
+  function drop(): void {
+    state = undefined;
+    changed = false;
+    waiting = undefined;
+    opened.clear();
+    inspected.clear();
+  }
+
+  /** Takes the result of a merge that ended, in a transaction of its own. */
+  async function take({ segments: ids }: Merging, { turn, built }: Merged, mend: Mend) {
+    await mend(() => {
+      const due = segments().flatMap(({ row }) => (ids.includes(row.id) ? [row] : []));
+      // A reset may have removed them.
+      if (due.length < ids.length || turn < 0) return;
+      replace(due, built, turn);
+      save();
+    });
+  }
+
+  return {
+    nextDocument(): number {
+      const document = stateNow().document + 1;
+      set({ document });
+      return document;
+    },
+    add(document: IndexedDocument, length: number): void {
+      waitingNow().set(document.id, document);
+      characters += length;
+      if (waitingNow().size >= DOCUMENTS_MAX || characters >= CHARACTERS_MAX) flush();
+    },
+    remove(id: number, urn: string): void {
+      // An id that was never given comes from a damaged table.
+      if (waitingNow().delete(id) || id > stateNow().document) return;
+      bury.run(id, urn, turnNow());
+      changed = true;
+    },
+    /** Documents of an entity in the index that have no tombstone. */
+    versionsOf(urn: string): readonly number[] {
+      return segments(inspected).flatMap(({ segment }) => {
+        const doc = segment.urns.find(urn);
+        const id = doc < 0 ? undefined : segment.idOf(doc);
+        return id === undefined || isBuried.get(id) !== undefined ? [] : [id];
+      });
+    },
+    /** Releases the parts of segments that were inspected. */
+    release: () => inspected.clear(),
+    /** Writes what waits, in a transaction. */
+    flush(): void {
+      flush();
+      save();
+    },
+    /** At the end of a batch, in its transaction. */
+    commit(): void {
+      if (!bulk) flush();
+      save();
+    },
+    /** Starts a merge of large segments, or takes the result of one. True while one runs. */
+    async mergeLarge(mend: Mend): Promise<boolean> {
+      try {
+        const ended = await merging?.wait(MERGE_WAIT_MS);
+        if (merging !== undefined && ended === undefined) return true;
+        if (merging !== undefined && ended !== undefined) await take(merging, ended, mend);
+        merging = undefined;
+      } catch (error) {
+        merging = undefined;
+        drop();
+        throw error;
+      }
+      const due = dueLarge();
+      if (due === undefined) return false;
+      const ids = due.map(({ id }) => id);
+      merging = startMerge(db.location() ?? "", ids);
+      return true;
+    },
+    /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
+    holding(entityType: string, fields: readonly string[], from = "") {
+      const urns: string[] = [];
+      for (const { document } of waitingNow().values()) {
+        const { urn, values } = document;
+        if (urn <= from || document.entityType !== entityType) continue;
+        if (fields.some((field) => fieldValues(values, field).length > 0)) urns.push(urn);
+      }
+      for (const { segment } of segments(inspected)) {
+        urns.push(...holders(segment, reader.deleted(segment), { entityType, fields, from }));
+      }
+      inspected.clear();
+      const page = urns.sort().slice(0, HOLDERS_MAX);
+      return page.length < HOLDERS_MAX ? { urns: page } : { urns: page, next: page.at(-1) };
+    },
+    forget: drop,
+    close: () => merging?.stop(),
+  };
+}
+
+type Mend = (write: () => void) => Promise<void>;
+
+/** A merge is waited for at most so long, with every batch and between two. */
+const MERGE_WAIT_MS = 5;
+
+interface Holding {
+  readonly entityType: string;
+  readonly fields: readonly string[];
+  readonly from: string;
+}
+
+function holders(
+  segment: Segment,
+  deleted: Uint8Array | undefined,
+  { entityType, fields, from }: Holding,
+): readonly string[] {
+  const type = segment.types.find(entityType.toWellFormed());
+  const values = fields.flatMap((field) => segment.field(field.toWellFormed()) ?? []);
+  if (type < 0 || values.length === 0) return [];
+  const ofType = new Uint8Array(segment.types.count);
+  ofType[type] = 1;
+  const urns: string[] = [];
+  const first = from === "" ? 0 : segment.urns.lowerBound(from);
+  for (let doc = first; doc < segment.docs && urns.length <= HOLDERS_MAX; doc++) {
+    if (deleted?.[doc] === 1 || !segment.types.some(doc, ofType)) continue;
+    if (!values.some((field) => field.has(doc))) continue;
+    const urn = segment.urns.text(doc);
+    if (urn > from) urns.push(urn);
+  }
+  return urns;
+}

@@ -1,0 +1,50 @@
+/** The thread that merges large segments; it ends with its merge. Its other end is merging.ts. */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../core/errors.ts";
+import { type ToldError, toldError } from "../../core/told-error.ts";
+import { openSqliteViewReader } from "../../projector/sqlite/sqlite-view.ts";
+import { searchSchema } from "./schema.ts";
+import type { BuiltSegment } from "./segment-builder.ts";
+import { mergeSegments } from "./segment-merge.ts";
+import { createSegmentReader } from "./segment-store.ts";
+
+export interface MergeThreadData {
+  readonly path: string;
+  /** Ids of adjacent segments. */
+  readonly segments: readonly number[];
+}
+
+export type FromMergeThread =
+  /** `built` is undefined if all documents are deleted. Later tombstones than of `turn` remain. */
+  | { readonly turn: number; readonly built: BuiltSegment | undefined }
+  | { readonly failure: ToldError };
+
+const port = parentPort;
+assert(port !== null, "this file is a thread's own");
+const { path, segments } = workerData as MergeThreadData;
+
+function merge(): FromMergeThread {
+  const db = openSqliteViewReader(searchSchema, path);
+  try {
+    db.exec("BEGIN");
+    const reader = createSegmentReader(db);
+    const { turn } = reader.state();
+    const wanted = new Set(segments);
+    const opened = reader
+      .segments(new Map(), (row) => ({ row, segment: reader.open(row) }))
+      .filter(({ row }) => wanted.has(row.id));
+    if (opened.length < segments.length) return { turn: -1, built: undefined };
+    const inputs = opened.map(({ segment }) => ({ segment, deleted: reader.deleted(segment) }));
+    return { turn, built: mergeSegments(inputs) };
+  } finally {
+    db.close();
+  }
+}
+
+let message: FromMergeThread;
+try {
+  message = merge();
+} catch (error) {
+  message = { failure: toldError(error) };
+}
+port.postMessage(message);

@@ -1,0 +1,84 @@
+/**
+ * Parts of segments in memory that the reader threads share: the first thread that needs one loads
+ * it and sends it to the others. One lock makes sure that no part is loaded twice.
+ */
+import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { Range } from "./bytes.ts";
+import { CHUNK_BYTES } from "./schema.ts";
+import type { LoadPart } from "./segment.ts";
+import type { StoredSegment } from "./segment-store.ts";
+
+interface PartMessage {
+  readonly segment: string;
+  readonly offset: number;
+  readonly memory: SharedArrayBuffer;
+}
+
+/** The content distinguishes segments of two files, of which one replaces the other. */
+const keyOf = ({ id, bytes, content }: StoredSegment): string => `${id} ${bytes} ${content}`;
+
+type ReadInto = (memory: Uint8Array, segment: StoredSegment, part: Range) => void;
+
+export class SharedParts {
+  private readonly lock: Int32Array;
+  private readonly channel: BroadcastChannel;
+  /** By segment, then by the offset of the part. */
+  private readonly parts = new Map<string, Map<number, Uint8Array>>();
+  private readonly read: ReadInto;
+
+  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel, read: ReadInto) {
+    this.lock = new Int32Array(lock);
+    this.channel = channel;
+    this.read = read;
+    channel.onmessage = ({ data }) => this.take(data as PartMessage);
+    channel.unref();
+  }
+
+  loaderOf(segment: StoredSegment): LoadPart {
+    return ([offset, length]) =>
+      // A small segment is loaded whole.
+      segment.bytes <= CHUNK_BYTES
+        ? this.part(segment, [0, segment.bytes]).subarray(offset, offset + length)
+        : this.part(segment, [offset, length]);
+  }
+
+  /** Forgets the parts of all segments but these. */
+  retain(segments: readonly StoredSegment[]): void {
+    const keys = new Set(segments.map(keyOf));
+    for (const key of this.parts.keys()) if (!keys.has(key)) this.parts.delete(key);
+  }
+
+  private take({ segment, offset, memory }: PartMessage): void {
+    const parts = this.parts.get(segment) ?? new Map<number, Uint8Array>();
+    this.parts.set(segment, parts);
+    parts.set(offset, new Uint8Array(memory));
+  }
+
+  private part(segment: StoredSegment, part: Range): Uint8Array {
+    const key = keyOf(segment);
+    const known = this.parts.get(key)?.get(part[0]);
+    if (known !== undefined) return known;
+    const { lock } = this;
+    while (Atomics.compareExchange(lock, 0, 0, 1) !== 0) Atomics.wait(lock, 0, 1);
+    try {
+      for (let sent = this.receive(); sent !== undefined; sent = this.receive()) this.take(sent);
+      const loaded = this.parts.get(key)?.get(part[0]);
+      if (loaded !== undefined) return loaded;
+      const memory = new SharedArrayBuffer(part[1]);
+      this.read(new Uint8Array(memory), segment, part);
+      const message: PartMessage = { segment: key, offset: part[0], memory };
+      this.channel.postMessage(message);
+      this.take(message);
+      return new Uint8Array(memory);
+    } finally {
+      Atomics.store(lock, 0, 0);
+      Atomics.notify(lock, 0);
+    }
+  }
+
+  private receive(): PartMessage | undefined {
+    // Node takes channels as well; its types do not say so.
+    const port: object = this.channel;
+    return receiveMessageOnPort(port as MessagePort)?.message as PartMessage | undefined;
+  }
+}

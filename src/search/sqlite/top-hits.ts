@@ -1,0 +1,190 @@
+/** Collects the top hits: of each segment the first in the order of the query, then of all. */
+import type { Cursor, FieldValue, SearchQuery, SortBy } from "../search.ts";
+import { compareKeys } from "../sort-key.ts";
+import type { DocSet } from "./doc-set.ts";
+import type { Segment } from "./segment.ts";
+
+/** What matched in one segment. */
+export interface Matched {
+  readonly segment: Segment;
+  readonly found: DocSet;
+}
+
+export interface TopHit {
+  readonly segment: Segment;
+  readonly doc: number;
+  readonly score: number;
+  readonly cursor: Cursor;
+}
+
+type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
+
+export function topHits(all: readonly Matched[], page: Page): readonly TopHit[] {
+  const end = page.start + page.count;
+  if (page.count === 0) return [];
+  const heads = all.flatMap((matched) => new SegmentHits(matched, page, end).next() ?? []);
+  const hits: TopHit[] = [];
+  while (hits.length < end && heads.length > 0) {
+    let first = 0;
+    for (let n = 1; n < heads.length; n++) {
+      const [one, other] = [heads[n] as Head, heads[first] as Head];
+      if (compareCursors(one.hit.cursor, other.hit.cursor, page.sort) < 0) first = n;
+    }
+    const { hit, rest } = heads[first] as Head;
+    hits.push(hit);
+    const next = rest.next();
+    if (next === undefined) heads.splice(first, 1);
+    else heads[first] = next;
+  }
+  return hits.slice(page.start);
+}
+
+interface Head {
+  readonly hit: TopHit;
+  readonly rest: SegmentHits;
+}
+
+/** The first hits of a segment, one after the other. */
+class SegmentHits {
+  private readonly matched: Matched;
+  private readonly page: Page;
+  private readonly keys: readonly Float64Array[];
+  /** Indexes of documents in the set that matched. */
+  private readonly order: ArrayLike<number>;
+  private at = 0;
+
+  constructor(matched: Matched, page: Page, wanted: number) {
+    this.matched = matched;
+    this.page = page;
+    this.keys = page.sort.map((by) => sortKeys(matched, by));
+    this.order = this.first(wanted);
+  }
+
+  next(): Head | undefined {
+    if (this.at >= this.order.length) return undefined;
+    const index = this.order[this.at++] as number;
+    const { segment, found } = this.matched;
+    const doc = found.docs[index] as number;
+    const score = this.scoreAt(index);
+    const keys = this.page.sort.map(({ field }, n): FieldValue | null => {
+      const rank = Math.abs(this.keys[n]?.[index] as number);
+      return rank === Infinity ? null : (segment.field(field)?.keyOfRank(rank) ?? null);
+    });
+    const cursor = [...keys, score, segment.urns.text(doc)];
+    return { hit: { segment, doc, score, cursor }, rest: this };
+  }
+
+  private scoreAt(index: number): number {
+    const { scores } = this.matched.found;
+    return typeof scores === "number" ? scores : (scores[index] as number);
+  }
+
+  /** Below 0 if the first of two comes before the other; by document number in the end. */
+  private compare(a: number, b: number): number {
+    for (const keys of this.keys) {
+      const [left, right] = [keys[a] as number, keys[b] as number];
+      if (left !== right) return left < right ? -1 : 1;
+    }
+    return this.scoreAt(b) - this.scoreAt(a) || a - b;
+  }
+
+  private first(wanted: number): ArrayLike<number> {
+    const { docs, scores } = this.matched.found;
+    const isAfter = this.page.after === undefined ? undefined : this.comesAfter(this.page.after);
+    const uniform = this.keys.length === 0 && typeof scores === "number";
+    // A heap: the last of the first so far is at its root.
+    const heap: number[] = [];
+    const comesFirst = (a: number, b: number): boolean => this.compare(a, b) < 0;
+    for (let index = 0; index < docs.length; index++) {
+      if (isAfter !== undefined && !isAfter(index)) continue;
+      if (heap.length < wanted) {
+        heap.push(index);
+        if (!uniform && heap.length === wanted) heapify(heap, comesFirst);
+      } else if (uniform) break;
+      else if (comesFirst(index, heap[0] as number)) {
+        heap[0] = index;
+        sink(heap, 0, comesFirst);
+      }
+    }
+    return uniform ? heap : heap.sort((a, b) => this.compare(a, b));
+  }
+
+  /** Whether a document comes after a position in the order. */
+  private comesAfter(after: Cursor): (index: number) => boolean {
+    const { segment, found } = this.matched;
+    const { sort } = this.page;
+    const bounds = sort.map((by, n) => boundOf(segment, by, after[n] ?? null));
+    const score = Number(after[sort.length]);
+    const urn = String(after[sort.length + 1]).toWellFormed();
+    const exact = segment.urns.find(urn);
+    const lastDoc = exact >= 0 ? exact : segment.urns.lowerBound(urn) - 1;
+    return (index) => {
+      for (let n = 0; n < bounds.length; n++) {
+        const key = this.keys[n]?.[index] as number;
+        if (key !== bounds[n]) return key > (bounds[n] as number);
+      }
+      const own = this.scoreAt(index);
+      return own === score ? (found.docs[index] as number) > lastDoc : own < score;
+    };
+  }
+}
+
+/** A number for each document that sorts it: its rank, negative if descending; Infinity without one. */
+function sortKeys({ segment, found }: Matched, { field, order }: SortBy): Float64Array {
+  const keys = new Float64Array(found.docs.length).fill(Infinity);
+  const values = segment.field(field.toWellFormed());
+  if (values === undefined) return keys;
+  const { ranks } = values;
+  const sign = order === "ASCENDING" ? 1 : -1;
+  let index = 0;
+  values.each(found.docs, (ordinal, doc) => {
+    while (found.docs[index] !== doc) index++;
+    const key = sign * (ranks === undefined ? ordinal : (ranks[ordinal] as number));
+    if (key < (keys[index] as number)) keys[index] = key;
+  });
+  return keys;
+}
+
+/** Where a sort key lies among those of a segment: one of them or between two. */
+function boundOf(segment: Segment, { field, order }: SortBy, key: FieldValue | null): number {
+  if (key === null) return Infinity;
+  const values = segment.field(field.toWellFormed());
+  if (values === undefined) return 0;
+  const { rank, exact } = values.rankOfKey(typeof key === "boolean" ? Number(key) : key);
+  const between = exact ? rank : rank - 0.5;
+  return order === "ASCENDING" ? between : -between;
+}
+
+function compareCursors(a: Cursor, b: Cursor, sort: readonly SortBy[]): number {
+  for (const [n, { order }] of sort.entries()) {
+    const [left, right] = [a[n] ?? null, b[n] ?? null];
+    if (left === null || right === null) {
+      if (left !== right) return left === null ? 1 : -1;
+      continue;
+    }
+    const by = compareKeys(left as string | number, right as string | number);
+    if (by !== 0) return order === "ASCENDING" ? by : -by;
+  }
+  const score = Number(b[sort.length]) - Number(a[sort.length]);
+  return score || compareKeys(String(a[sort.length + 1]), String(b[sort.length + 1]));
+}
+
+type ComesFirst = (a: number, b: number) => boolean;
+
+function heapify(heap: number[], comesFirst: ComesFirst): void {
+  for (let at = (heap.length >>> 1) - 1; at >= 0; at--) sink(heap, at, comesFirst);
+}
+
+/** Moves a number down until none below comes after it. */
+function sink(heap: number[], from: number, comesFirst: ComesFirst): void {
+  const moved = heap[from] as number;
+  let at = from;
+  for (let below = 2 * at + 1; below < heap.length; below = 2 * at + 1) {
+    const right = heap[below + 1];
+    if (right !== undefined && comesFirst(heap[below] as number, right)) below++;
+    if (!comesFirst(moved, heap[below] as number)) break;
+    heap[at] = heap[below] as number;
+    at = below;
+  }
+  heap[at] = moved;
+}

@@ -1,0 +1,78 @@
+/** The embedded search engine compared with evaluate.ts over random histories, merges and restarts. */
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { SearchWrite } from "../../src/search/search.ts";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import {
+  createSearchModel,
+  folderQueries,
+  searchHistories,
+  searchQueries,
+} from "../contract/search-model.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const seed = 34;
+const histories = 60;
+
+const steps = fc.array(
+  fc.record({
+    size: fc.integer({ min: 1, max: 40 }),
+    action: fc.constantFrom("nothing", "reopen", "restore"),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+function batchesOf(writes: readonly SearchWrite[], sizes: readonly number[]) {
+  const batches: (readonly SearchWrite[])[] = [];
+  for (let from = 0, n = 0; from < writes.length; n++) {
+    const size = sizes[n % sizes.length] ?? 1;
+    batches.push(writes.slice(from, from + size));
+    from += size;
+  }
+  return batches;
+}
+
+test("every answer is that of the oracle after any history of batches, restarts and restores", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      searchHistories(20, 200),
+      steps,
+      fc.boolean(),
+      fc.array(fc.tuple(searchQueries, folderQueries), { minLength: 6, maxLength: 12 }),
+      async (history, plan, bulk, questions) => {
+        using directory = temporaryDirectory("annals-search");
+        const path = join(directory.path, "search.sqlite");
+        const model = createSearchModel();
+        let sink = openSqliteSearchSink({ path, bulk });
+        const sizes = plan.map(({ size }) => size);
+        for (const [n, batch] of batchesOf(history, sizes).entries()) {
+          const upTo = batch.at(-1)?.position;
+          if (upTo === undefined) continue;
+          await sink.apply(batch, upTo);
+          model.apply(batch, upTo);
+          const { action } = plan[n % plan.length] ?? { action: "nothing" };
+          const urn = batch[0]?.urn ?? "";
+          if (action === "restore") {
+            await sink.restore(
+              urn,
+              history.filter((write) => write.urn === urn && write.position <= upTo),
+            );
+          } else if (action === "reopen" && !bulk) {
+            await sink.close();
+            sink = openSqliteSearchSink({ path });
+          }
+        }
+        await sink.close();
+        const reader = openSqliteSearchReader(path, { threads: 1 });
+        for (const [asked, folders] of questions) {
+          expect(await reader.search(asked)).toEqual(model.search(asked));
+          expect(await reader.folders(folders)).toEqual(model.folders(folders));
+        }
+        await reader.close();
+      },
+    ),
+    { numRuns: histories, seed },
+  );
+});
