@@ -62,7 +62,6 @@ export class SegmentAssembler {
   readonly core = new ByteWriter();
   readonly postings = new ByteWriter();
   readonly positions = new ByteWriter();
-  readonly terms: () => DictionaryWriter;
   urns: SegmentDirectory["urns"] | undefined;
   types: FieldEntry | undefined;
   private readonly docs: number;
@@ -73,10 +72,12 @@ export class SegmentAssembler {
 
   constructor(docs: number) {
     this.docs = docs;
-    this.terms = () => {
-      this.dictionary ??= new DictionaryWriter(this.core);
-      return this.dictionary;
-    };
+  }
+
+  /** The term dictionary; begins behind what the core has by then. */
+  private get terms(): DictionaryWriter {
+    this.dictionary ??= new DictionaryWriter(this.core);
+    return this.dictionary;
   }
 
   ids(ids: readonly number[]): void {
@@ -85,7 +86,7 @@ export class SegmentAssembler {
 
   /** Adds a term behind all others; what is written to `postings` from here on is its list. */
   term(key: Uint8Array): void {
-    this.terms().add(key);
+    this.terms.add(key);
     this.offsets.push(this.postings.length);
   }
 
@@ -96,7 +97,7 @@ export class SegmentAssembler {
   end(levels: LevelTable): BuiltSegment {
     const { core, urns, types } = this;
     if (urns === undefined || types === undefined) throw new Error("a segment without documents");
-    const terms = this.terms().end();
+    const terms = this.terms.end();
     const offsets = core.section(Uint32Array.from(this.offsets));
     const postings = core.section(this.postings.view());
     const all = new ByteWriter();
