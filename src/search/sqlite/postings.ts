@@ -25,28 +25,32 @@ export interface Postings {
   readonly positions: number;
 }
 
+/** A posting list: the entries of two arrays from one index up to another. */
+export interface PostingRange {
+  readonly docs: ArrayLike<number>;
+  readonly levels: ArrayLike<number>;
+  readonly from: number;
+  readonly to: number;
+}
+
 export function writePostings(
   writer: ByteWriter,
-  docs: ArrayLike<number>,
-  levels: ArrayLike<number>,
+  { docs, levels, from, to }: PostingRange,
   positions: number,
 ): void {
-  const uniform = isUniform(levels, docs.length);
-  writer.varint(docs.length);
-  writer.varint(uniform ? (levels[0] as number) + 1 : 0);
+  const level = levels[from] as number;
+  let uniform = true;
+  for (let at = from + 1; at < to && uniform; at++) uniform = levels[at] === level;
+  writer.varint(to - from);
+  writer.varint(uniform ? level + 1 : 0);
   writer.varint(positions);
   let before = -1;
-  for (let at = 0; at < docs.length; at++) {
+  for (let at = from; at < to; at++) {
     const doc = docs[at] as number;
     writer.varint(doc - before - 1);
     if (!uniform) writer.varint(levels[at] as number);
     before = doc;
   }
-}
-
-function isUniform(levels: ArrayLike<number>, count: number): boolean {
-  for (let at = 1; at < count; at++) if (levels[at] !== levels[0]) return false;
-  return true;
 }
 
 export function readPostings(bytes: Uint8Array, start: number): Postings {

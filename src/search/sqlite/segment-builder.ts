@@ -113,99 +113,94 @@ export class SegmentAssembler {
   }
 }
 
-/** A term of the segment, and what the texts of the document that is added have of it. */
-interface Term {
-  doc: number;
-  boost: number;
-  suggested: number;
-  /** Index of its last position in the document; -1 for none. */
-  position: number;
-  /** Indexes of its first and last posting. */
-  first: number;
-  last: number;
-}
-
 /**
- * Postings and positions are lists in common arrays, each entry with the index of another: a term
- * that one document has takes few bytes.
+ * Collects the postings of all terms document by document, and sorts them by term in the end. Terms
+ * are numbered as they come.
  */
 class TermsBuilder {
   private readonly levels: LevelTable;
-  private readonly wholes = new Map<string, Term>();
-  private readonly words = new Map<string, Term>();
+  private readonly wholes = new Map<string, number>();
+  private readonly words = new Map<string, number>();
+  private termCount = 0;
+  /** By term: its last document, and its index among the terms of that document. */
+  private readonly lastDocs: number[] = [];
+  private readonly slots: number[] = [];
+  /** By posting: `starts` is where its positions begin in `scratch`. */
+  private readonly postings: Record<"terms" | "docs" | "levels" | "starts", number[]> = {
+    ...{ terms: [], docs: [], levels: [], starts: [] },
+  };
   private readonly scratch = new ByteWriter();
-  /** Of each posting; `next` is the index of the term's next one. */
-  private readonly postings: Record<"docs" | "levels" | "next", number[]> = {
-    docs: [],
-    levels: [],
-    next: [],
+  /** Terms of the document that is added: their greatest boosts, and the last of their positions. */
+  private readonly own: Record<"terms" | "boosts" | "suggested" | "last", number[]> = {
+    ...{ terms: [], boosts: [], suggested: [], last: [] },
   };
-  private readonly scratchStarts: number[] = [];
-  /** Of each position in the document; `before` is the index of the term's one before. */
+  /** Positions in that document: `before` is the index of the term's position before. */
   private readonly positions: Record<"values" | "boosts" | "before", number[]> = {
-    values: [],
-    boosts: [],
-    before: [],
+    ...{ values: [], boosts: [], before: [] },
   };
-  private touched: Term[] = [];
 
   constructor(levels: LevelTable) {
     this.levels = levels;
   }
 
   add(doc: number, texts: readonly DocumentText[]): void {
+    for (const list of Object.values(this.own)) list.length = 0;
+    for (const list of Object.values(this.positions)) list.length = 0;
     const { values, boosts, before } = this.positions;
-    values.length = boosts.length = before.length = 0;
     let boost = -1;
     let position = 0;
     for (const text of byBoost(texts)) {
       if (text.boost !== boost) position = 0;
       boost = text.boost;
-      this.touch(this.wholes, wholeKey(text.folded), doc, text);
+      this.slotOf(this.wholes, wholeKey(text.folded), doc, text);
       for (const word of text.words) {
-        const term = this.touch(this.words, word.toWellFormed(), doc, text);
-        before.push(term.position);
-        term.position = values.push(position++) - 1;
+        const slot = this.slotOf(this.words, word.toWellFormed(), doc, text);
+        before.push(this.own.last[slot] as number);
+        this.own.last[slot] = values.push(position++) - 1;
         boosts.push(boost);
       }
       // The gap keeps a phrase within one text.
       position++;
     }
-    for (const term of this.touched) this.addPosting(doc, term);
-    this.touched = [];
+    for (let slot = 0; slot < this.own.terms.length; slot++) this.addPosting(doc, slot);
   }
 
-  private touch(
-    terms: Map<string, Term>,
+  /** The index of a term among those of the document. */
+  private slotOf(
+    terms: Map<string, number>,
     key: string,
     doc: number,
     { boost, suggested }: DocumentText,
-  ): Term {
+  ): number {
+    const { own } = this;
     let term = terms.get(key);
     if (term === undefined) {
-      term = { doc: -1, boost: -1, suggested: -1, position: -1, first: -1, last: -1 };
+      term = this.termCount++;
       terms.set(key, term);
     }
-    if (term.doc !== doc) {
-      term.doc = doc;
-      term.boost = term.suggested = term.position = -1;
-      this.touched.push(term);
+    if (this.lastDocs[term] !== doc) {
+      this.lastDocs[term] = doc;
+      this.slots[term] = own.terms.push(term) - 1;
+      own.boosts.push(boost);
+      own.suggested.push(suggested ? boost : -1);
+      own.last.push(-1);
+      return own.terms.length - 1;
     }
-    if (boost > term.boost) term.boost = boost;
-    if (suggested && boost > term.suggested) term.suggested = boost;
-    return term;
+    const slot = this.slots[term] as number;
+    if (boost > (own.boosts[slot] as number)) own.boosts[slot] = boost;
+    if (suggested && boost > (own.suggested[slot] as number)) own.suggested[slot] = boost;
+    return slot;
   }
 
-  private addPosting(doc: number, term: Term): void {
-    const { docs, levels, next } = this.postings;
-    const index = docs.push(doc) - 1;
-    levels.push(this.levels.numberOf(term.boost, term.suggested));
-    next.push(-1);
-    if (term.last < 0) term.first = index;
-    else next[term.last] = index;
-    term.last = index;
-    this.scratchStarts.push(this.scratch.length);
-    if (term.position >= 0) this.writeOwnPositions(term.position);
+  private addPosting(doc: number, slot: number): void {
+    const { postings, own } = this;
+    const [boost, suggested] = [own.boosts[slot] as number, own.suggested[slot] as number];
+    postings.terms.push(own.terms[slot] as number);
+    postings.docs.push(doc);
+    postings.levels.push(this.levels.numberOf(boost, suggested));
+    postings.starts.push(this.scratch.length);
+    const last = own.last[slot] as number;
+    if (last >= 0) this.writeOwnPositions(last);
   }
 
   private writeOwnPositions(last: number): void {
@@ -221,36 +216,70 @@ class TermsBuilder {
   }
 
   write(segment: SegmentAssembler): void {
-    this.scratchStarts.push(this.scratch.length);
+    this.postings.starts.push(this.scratch.length);
+    const lists = this.sorted();
     for (const [mark, terms] of [
       [WHOLE_MARK, this.wholes],
       [WORD_MARK, this.words],
     ] as const) {
       for (const key of [...terms.keys()].sort()) {
         segment.term(keyOf(mark + key));
-        this.writeTerm(segment, terms.get(key) as Term, mark === WORD_MARK);
+        const term = terms.get(key) as number;
+        this.writeTerm(segment, lists, term, mark === WORD_MARK);
       }
     }
   }
 
-  private writeTerm(segment: SegmentAssembler, { first }: Term, isWord: boolean): void {
-    const { docs, levels, next } = this.postings;
-    const own: number[] = [];
-    for (let at = first; at >= 0; at = next[at] as number) own.push(at);
-    writePostings(
-      segment.postings,
-      own.map((at) => docs[at] as number),
-      own.map((at) => levels[at] as number),
-      segment.positions.length,
-    );
-    const scratch = this.scratch.buffer;
-    for (let n = 0; n < own.length && isWord; n++) {
-      const start = this.scratchStarts[own[n] as number] as number;
-      const end = this.scratchStarts[(own[n] as number) + 1] as number;
+  /** The postings in the order of their terms; those of term n begin at `ends[n - 1]`. */
+  private sorted(): SortedPostings {
+    const { terms, docs, levels } = this.postings;
+    const next = new Uint32Array(this.termCount + 1);
+    for (const term of terms) next[term + 1] = (next[term + 1] as number) + 1;
+    for (let term = 1; term < next.length; term++) {
+      next[term] = (next[term] as number) + (next[term - 1] as number);
+    }
+    const sorted = {
+      docs: new Uint32Array(terms.length),
+      levels: new Uint16Array(terms.length),
+      postings: new Uint32Array(terms.length),
+    };
+    for (let posting = 0; posting < terms.length; posting++) {
+      const term = terms[posting] as number;
+      const at = next[term] as number;
+      sorted.docs[at] = docs[posting] as number;
+      sorted.levels[at] = levels[posting] as number;
+      sorted.postings[at] = posting;
+      next[term] = at + 1;
+    }
+    return { ...sorted, ends: next };
+  }
+
+  private writeTerm(
+    segment: SegmentAssembler,
+    { docs, levels, postings, ends }: SortedPostings,
+    term: number,
+    isWord: boolean,
+  ): void {
+    const from = term === 0 ? 0 : (ends[term - 1] as number);
+    const to = ends[term] as number;
+    writePostings(segment.postings, { docs, levels, from, to }, segment.positions.length);
+    if (!isWord) return;
+    const { starts } = this.postings;
+    for (let at = from; at < to; at++) {
+      const posting = postings[at] as number;
+      const [start, end] = [starts[posting] as number, starts[posting + 1] as number];
       segment.positions.varint(end - start);
-      segment.positions.bytes(scratch, start, end);
+      segment.positions.bytes(this.scratch.buffer, start, end);
     }
   }
+}
+
+interface SortedPostings {
+  readonly docs: Uint32Array;
+  readonly levels: Uint16Array;
+  /** Numbers of the postings as they were added. */
+  readonly postings: Uint32Array;
+  readonly ends: Uint32Array;
 }
 
 const byBoost = (texts: readonly DocumentText[]): readonly DocumentText[] =>

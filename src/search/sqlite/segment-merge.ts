@@ -154,12 +154,10 @@ function mergeTerms(
     if (found.count === 0) return;
     segment.term(key.keyCopy());
     const order = at.length === 1 ? undefined : orderOf(found, slots);
-    writePostings(
-      segment.postings,
-      inOrder(found.docs, found.count, order),
-      inOrder(found.levels, found.count, order),
-      segment.positions.length,
-    );
+    const docs = order === undefined ? found.docs : inOrder(found.docs, order);
+    const levels = order === undefined ? found.levels : inOrder(found.levels, order);
+    const range = { docs, levels, from: 0, to: found.count };
+    writePostings(segment.postings, range, segment.positions.length);
     for (let place = 0; place < found.count && isWord; place++) {
       const from = order === undefined ? place : (order[place] as number);
       const [start, end] = [found.starts[from] as number, found.ends[from] as number];
@@ -171,13 +169,8 @@ function mergeTerms(
   return levels;
 }
 
-function inOrder(list: readonly number[], count: number, order: Uint32Array | undefined) {
-  const ordered = new Uint32Array(count);
-  for (let at = 0; at < count; at++) {
-    ordered[at] = list[order === undefined ? at : (order[at] as number)] as number;
-  }
-  return ordered;
-}
+const inOrder = (list: readonly number[], order: Uint32Array): Uint32Array =>
+  order.map((at) => list[at] as number);
 
 const wordMark = WORD_MARK.charCodeAt(0);
 
