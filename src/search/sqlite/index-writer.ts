@@ -20,7 +20,7 @@ import {
 /** Documents of one segment, and the length of their JSON. */
 const DOCUMENTS_MAX = 8_192;
 /** Segments that are merged at once where no reader waits. */
-const BULK_FAN_IN = 12;
+const BULK_FAN_IN = 32;
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Segments that are merged within a batch. */
 const INLINE_BYTES_MAX = 512 * 1024;

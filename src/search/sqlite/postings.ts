@@ -93,23 +93,17 @@ export function eachPosting(
   }
 }
 
-/** Numbers of the levels of a segment. */
+/** Numbers of the levels of a segment, which are few. */
 export class LevelTable {
   readonly levels: Level[] = [];
-  private readonly numbers = new Map<number, Map<number, number>>();
 
   numberOf(boost: number, suggested: number): number {
-    let bySuggested = this.numbers.get(boost);
-    if (bySuggested === undefined) {
-      bySuggested = new Map();
-      this.numbers.set(boost, bySuggested);
+    const { levels } = this;
+    for (let number = 0; number < levels.length; number++) {
+      const level = levels[number] as Level;
+      if (level[0] === boost && level[1] === suggested) return number;
     }
-    let number = bySuggested.get(suggested);
-    if (number === undefined) {
-      number = this.levels.push([boost, suggested]) - 1;
-      bySuggested.set(suggested, number);
-    }
-    return number;
+    return levels.push([boost, suggested]) - 1;
   }
 }
 

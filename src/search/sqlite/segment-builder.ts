@@ -25,13 +25,14 @@ export function buildSegment(documents: readonly IndexedDocument[]): BuiltSegmen
   const terms = new TermsBuilder(levels);
   const types = new FieldBuilder();
   const fields = new Map<string, FieldBuilder>();
-  let ownUrns = true;
-  for (const [doc, { document, urn }] of ordered.entries()) {
+  const ownUrns = ordered.every(
+    ({ document: { values }, urn }) => values.urn?.length === 1 && values.urn[0] === urn,
+  );
+  for (const [doc, { document }] of ordered.entries()) {
     types.add(doc, [document.entityType]);
     terms.add(doc, document.texts);
-    ownUrns &&= document.values.urn?.length === 1 && document.values.urn[0] === urn;
     for (const [name, values] of Object.entries(document.values)) {
-      if (values.length === 0) continue;
+      if (values.length === 0 || (ownUrns && name === "urn")) continue;
       let field = fields.get(name);
       if (field === undefined) {
         field = new FieldBuilder();
@@ -47,12 +48,10 @@ export function buildSegment(documents: readonly IndexedDocument[]): BuiltSegmen
   segment.urns = urns.end();
   segment.types = types.write(segment.core, "", ordered.length);
   terms.write(segment);
+  if (ownUrns) segment.field(urnsField("urn"));
   for (const [name, field] of fields) {
-    if (name === "urn" && ownUrns) segment.field(urnsField(name));
-    else {
-      const writer = new ByteWriter();
-      segment.field(field.write(writer, name, ordered.length), writer);
-    }
+    const writer = new ByteWriter();
+    segment.field(field.write(writer, name, ordered.length), writer);
   }
   return segment.end(levels);
 }
