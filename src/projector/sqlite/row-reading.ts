@@ -116,7 +116,7 @@ export function openSqliteViewRows(
 
 const FILE_FAULTS_MAX = 10;
 
-/** What SQLite finds wrong in the pages of the file, and FTS5 in its own. */
+/** Faults that SQLite finds in the pages of the file. */
 function fileFaults(db: DatabaseSync): readonly string[] {
   const found = db.prepare(`PRAGMA quick_check(${FILE_FAULTS_MAX})`).all();
   return found

@@ -313,7 +313,7 @@ function countMulti(
 }
 
 /** The index of a number in an ascending list; -1 without it. */
-export function indexOfSorted(list: Float64Array | Uint32Array, wanted: number): number {
+function indexOfSorted(list: Float64Array | Uint32Array, wanted: number): number {
   let low = 0;
   let high = list.length;
   while (low < high) {

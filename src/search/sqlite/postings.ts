@@ -15,7 +15,7 @@ import { ByteReader, type ByteWriter } from "./bytes.ts";
 export type Level = readonly [boost: number, suggested: number];
 
 /** Boosts are multiples of it. */
-export const BOOST_UNIT = 1 / 64;
+const BOOST_UNIT = 1 / 64;
 
 export interface Postings {
   readonly docs: Uint32Array;
