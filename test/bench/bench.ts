@@ -21,6 +21,7 @@ import { benchReads } from "./reads.ts";
 import { benchRebuild } from "./rebuild.ts";
 import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
+import { benchSearches } from "./searches.ts";
 import { benchSizes } from "./sizes.ts";
 import { benchTakeover } from "./takeover.ts";
 import { benchTogether } from "./together.ts";
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   regrow: benchRegrow,
   rebuild: () => benchRebuild(large ? 1_000_000 : 200_000, 1_000_000),
   search: () => benchSearch(large ? 1_000_000 : 100_000),
+  searches: () => (large ? benchSearches(100_000, 8) : benchSearches(10_000, 32)),
   together: benchTogether,
   verify: benchVerify,
 };

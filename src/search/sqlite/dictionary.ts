@@ -3,9 +3,10 @@
  * field. The number of a text in it is its ordinal. Keys (bytes.ts) are front-coded in blocks: each
  * but the first of a block stores only what differs from the key before it.
  */
+import { isAscii } from "node:buffer";
 import {
   ByteReader,
-  type ByteWriter,
+  ByteWriter,
   bytesOf,
   keyOf,
   type Range,
@@ -21,6 +22,8 @@ export interface DictionaryEntry {
 }
 
 const BLOCK = 16;
+/** `eachText` makes one string of keys of so many bytes, and slices it. */
+const TOGETHER_BYTES = 4_096;
 
 /** Takes keys in ascending order. */
 export class DictionaryWriter {
@@ -94,6 +97,28 @@ export class Dictionary {
 
   text(ordinal: number): string {
     return this.cursor(ordinal).text();
+  }
+
+  /** Calls back for the texts of a range in order; cheaper than `text` for each of them. */
+  eachText(from: number, to: number, take: (text: string, ordinal: number) => void): void {
+    if (from >= to) return;
+    const cursor = this.cursor(from);
+    const keys = new ByteWriter();
+    const ends: number[] = [];
+    for (let ordinal = from; ordinal < to; ) {
+      keys.length = ends.length = 0;
+      for (; cursor.ordinal < to && keys.length < TOGETHER_BYTES; cursor.next()) {
+        keys.bytes(cursor.key, 0, cursor.length);
+        ends.push(keys.length);
+      }
+      const ascii = isAscii(keys.view()) ? keys.view().toString("latin1") : undefined;
+      let start = 0;
+      for (const end of ends) {
+        const text = ascii?.slice(start, end) ?? textOfKey(keys.buffer, start, end);
+        take(text, ordinal++);
+        start = end;
+      }
+    }
   }
 
   /** A cursor at an ordinal. */

@@ -175,9 +175,9 @@ export class FieldValues {
   eachValue(take: (value: FieldValue, ordinal: number) => void, from = 0, to = this.count): void {
     let ordinal = from;
     for (; ordinal < Math.min(this.textsFrom, to); ordinal++) take(this.value(ordinal), ordinal);
-    if (ordinal >= to) return;
-    const cursor = this.texts.cursor(ordinal - this.textsFrom);
-    for (; ordinal < to; ordinal++, cursor.next()) take(cursor.text(), ordinal);
+    this.texts.eachText(ordinal - this.textsFrom, to - this.textsFrom, (text, at) =>
+      take(text, this.textsFrom + at),
+    );
   }
 
   textsCursor() {

@@ -132,20 +132,15 @@ function matchTerms(
     return union(sets, segment.docs);
   }
   const found = new UnionBuilder(segment.docs);
-  const add = (ordinal: number, weight: number) => {
-    deadline.spend(16);
-    segment.eachPosting(ordinal, (doc, level) => {
+  const add = (from: number, to: number, weight: number) => {
+    segment.eachPosting(from, to, (doc, level) => {
+      deadline.spend(1);
       const score = scores[level] as number;
       if (score >= 0) found.add(doc, score * weight);
     });
   };
-  for (const [ordinal, weight] of weights) add(ordinal, weight);
-  for (const { range, weight } of ranges) {
-    const [from, to] = range;
-    for (let ordinal = from; ordinal < to; ordinal++) {
-      if ((weights.get(ordinal) ?? -1) < weight) add(ordinal, weight);
-    }
-  }
+  for (const [ordinal, weight] of weights) add(ordinal, ordinal + 1, weight);
+  for (const { range, weight } of ranges) add(...range, weight);
   return found.end();
 }
 

@@ -3,7 +3,7 @@ import type { Expression } from "../search.ts";
 import { ByteReader } from "./bytes.ts";
 import type { Deadline } from "./deadline.ts";
 import { type DocSet, noDocs } from "./doc-set.ts";
-import { type PositionsByBoost, type Postings, readPositions } from "./postings.ts";
+import { boostOf, type Postings, readPositions } from "./postings.ts";
 import { type Segment, WORD_MARK } from "./segment.ts";
 
 type Phrase = Extract<Expression, { kind: "phrase" }>;
@@ -26,18 +26,20 @@ export function matchPhrase(
   const candidates = inAll([...lists.values()].map(({ docs }) => docs));
   deadline.spend(candidates.length);
   if (candidates.length === 0) return noDocs;
-  const positions = new Map(
+  const cursors = new Map(
     Array.from(lists, ([word, postings]) => [
       word,
-      positionsOf(postings, candidates, segment.positions, deadline),
+      new PositionCursor(postings, segment.positions, deadline),
     ]),
   );
-  const inOrder = words.map((word) => positions.get(word) ?? []);
+  const [first, ...others] = words.flatMap((word) => cursors.get(word) ?? []);
+  if (first === undefined) return noDocs;
   const docs: number[] = [];
   const scores: number[] = [];
-  for (const [at, doc] of candidates.entries()) {
-    deadline.spend(8 * words.length);
-    const boost = greatestBoost(inOrder.map((all) => all[at] as PositionsByBoost));
+  for (const doc of candidates) {
+    for (const cursor of cursors.values()) cursor.seek(doc);
+    deadline.spend(8 * first.count * words.length);
+    const boost = greatestBoost(first, others);
     if (boost === undefined) continue;
     docs.push(doc);
     scores.push(boost * weight);
@@ -68,52 +70,56 @@ function inAll(lists: readonly Uint32Array[]): Uint32Array {
   }, first);
 }
 
-/** The positions of a word in some of its documents, which are in ascending order. */
-function positionsOf(
-  { docs, positions }: Postings,
-  wanted: Uint32Array,
-  bytes: Uint8Array,
-  deadline: Deadline,
-): readonly PositionsByBoost[] {
-  const found: PositionsByBoost[] = [];
-  const reader = new ByteReader(bytes, positions);
-  for (let at = 0; found.length < wanted.length; at++) {
-    const length = reader.varint();
-    const end = reader.at + length;
-    if (docs[at] === wanted[found.length]) {
-      found.push(readPositions(bytes, reader.at, end));
-      deadline.spend(length);
-    }
-    reader.at = end;
-    deadline.spend(1);
+/** Goes through the documents of a word. */
+class PositionCursor {
+  /** Of the word in the last document: the first `count` of them, in ascending order. */
+  positions = new Float64Array(16);
+  count = 0;
+  private readonly docs: Uint32Array;
+  private readonly reader: ByteReader;
+  private readonly deadline: Deadline;
+  private at = 0;
+
+  constructor({ docs, positions }: Postings, bytes: Uint8Array, deadline: Deadline) {
+    this.docs = docs;
+    this.reader = new ByteReader(bytes, positions);
+    this.deadline = deadline;
   }
-  return found;
+
+  /** The document has the word, and comes after the one before. */
+  seek(doc: number): void {
+    const { reader } = this;
+    const from = this.at;
+    while (this.docs[this.at++] !== doc) reader.at += reader.varint();
+    const length = reader.varint();
+    this.deadline.spend(this.at - from + length);
+    // Each position takes a byte or more.
+    if (length > this.positions.length) this.positions = new Float64Array(2 * length);
+    this.count = readPositions(reader, length, this.positions);
+  }
+
+  /** Binary search: a word may be in a text ten thousand times. */
+  has(wanted: number): boolean {
+    const { positions } = this;
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((positions[middle] as number) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.count && positions[low] === wanted;
+  }
 }
 
 /** The greatest boost of the texts that have the words one after the other. */
-function greatestBoost(words: readonly PositionsByBoost[]): number | undefined {
-  const [first, ...others] = words;
-  let greatest: number | undefined;
-  for (const [boost, starts] of first ?? []) {
-    if (greatest !== undefined && boost <= greatest) continue;
-    const sets = others.map((one) => one.get(boost));
-    if (sets.some((one) => one === undefined)) continue;
-    const isThere = starts.some((start) =>
-      sets.every((positions, n) => includes(positions as readonly number[], start + n + 1)),
-    );
-    if (isThere) greatest = boost;
+function greatestBoost(
+  first: PositionCursor,
+  others: readonly PositionCursor[],
+): number | undefined {
+  for (let at = first.count - 1; at >= 0; at--) {
+    const start = first.positions[at] as number;
+    if (others.every((cursor, n) => cursor.has(start + n + 1))) return boostOf(start);
   }
-  return greatest;
-}
-
-/** Binary search: a word may be in a text ten thousand times. */
-function includes(positions: readonly number[], wanted: number): boolean {
-  let low = 0;
-  let high = positions.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((positions[middle] as number) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return positions[low] === wanted;
+  return undefined;
 }

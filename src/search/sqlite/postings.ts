@@ -76,20 +76,23 @@ export function readPostings(bytes: Uint8Array, start: number): Postings {
   return { docs, levels, positions };
 }
 
-/** Calls back for each document of a posting list; cheaper than `readPostings` for short lists. */
+/** Calls back for each document of posting lists that lie one after the other. */
 export function eachPosting(
   bytes: Uint8Array,
   start: number,
+  lists: number,
   take: (doc: number, level: number) => void,
 ): void {
   const reader = new ByteReader(bytes, start);
-  const count = reader.varint();
-  const uniform = reader.varint() - 1;
-  reader.varint();
-  let doc = -1;
-  for (let at = 0; at < count; at++) {
-    doc += reader.varint() + 1;
-    take(doc, uniform < 0 ? reader.varint() : uniform);
+  for (let list = 0; list < lists; list++) {
+    const count = reader.varint();
+    const uniform = reader.varint() - 1;
+    reader.varint();
+    let doc = -1;
+    for (let at = 0; at < count; at++) {
+      doc += reader.varint() + 1;
+      take(doc, uniform < 0 ? reader.varint() : uniform);
+    }
   }
 }
 
@@ -106,9 +109,6 @@ export class LevelTable {
     return levels.push([boost, suggested]) - 1;
   }
 }
-
-/** Positions of a term in one document, by boost. */
-export type PositionsByBoost = ReadonlyMap<number, readonly number[]>;
 
 /**
  * Writes the positions of a term in one document, without their length. `boosts` has the boost of
@@ -134,19 +134,21 @@ export function writePositions(
   }
 }
 
-/** Reads the positions in one document, from `from` up to `to`. */
-export function readPositions(bytes: Uint8Array, from: number, to: number): PositionsByBoost {
-  const byBoost = new Map<number, readonly number[]>();
-  const reader = new ByteReader(bytes, from);
-  while (reader.at < to) {
-    const boost = reader.varint() * BOOST_UNIT;
-    const positions: number[] = [];
-    let position = 0;
+/** The positions of one boost lie in a range of so many numbers, those of greater boosts behind it. */
+const BOOST_SPAN = 2 ** 32;
+
+export const boostOf = (position: number): number => Math.floor(position / BOOST_SPAN) * BOOST_UNIT;
+
+/** Reads the positions in one document, which take `length` bytes, in ascending order; counts them. */
+export function readPositions(reader: ByteReader, length: number, positions: Float64Array): number {
+  const end = reader.at + length;
+  let count = 0;
+  while (reader.at < end) {
+    let position = reader.varint() * BOOST_SPAN;
     for (let left = reader.varint(); left > 0; left--) {
       position += reader.varint();
-      positions.push(position);
+      positions[count++] = position;
     }
-    byBoost.set(boost, positions);
   }
-  return byBoost;
+  return count;
 }

@@ -100,9 +100,10 @@ export class Segment {
     return readPostings(bytes, offsets[term] as number);
   }
 
-  eachPosting(term: number, take: (doc: number, level: number) => void): void {
+  /** Calls back for each posting of adjacent terms. */
+  eachPosting(from: number, to: number, take: (doc: number, level: number) => void): void {
     const { bytes, offsets } = this.core;
-    eachPosting(bytes, offsets[term] as number, take);
+    if (from < to) eachPosting(bytes, offsets[from] as number, to - from, take);
   }
 
   /** The values of a field; undefined if no document has one. */
