@@ -68,13 +68,19 @@ export async function benchSearches(entities: number, connections: number): Prom
   // A stride that is prime to the number of words mixes their frequencies.
   const requests = numbers.map((n) => ({ path, body: bodyOf((n * 77) % words) }));
   const common = { method: "POST", connections, seconds, requests } as const;
+  const echoes = {
+    ...common,
+    method: "GET",
+    url: echo.url,
+    requests: [{ path: "/text" }],
+  } as const;
   const commonest = [{ path, body: bodyOf(words - 1) }];
   const echoed: Measured[] = [];
   const mixed: Measured[] = [];
   const alone: Measured[] = [];
   for (let round = 0; round <= rounds; round++) {
     const some = [
-      await load({ ...common, url: echo.url }),
+      await load(echoes),
       await load({ ...common, url: service.address }),
       await load({ ...common, url: service.address, requests: commonest, connections: 1 }),
     ] as const;
