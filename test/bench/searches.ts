@@ -12,7 +12,7 @@ import { rate, report } from "./report.ts";
 import { ownershipOf, urnOf } from "./sample.ts";
 
 const seconds = 5;
-const rounds = 3;
+const rounds = 2;
 const perRequest = 500;
 const words = 200;
 const [rarest, commonest] = [0.001, 0.8];
@@ -28,7 +28,9 @@ function chance(document: number, word: number): number {
 }
 
 const numbers = Array.from({ length: words }, (_, word) => word);
-const nameOf = (word: number): string => `mixed${word}q`;
+/** One word of letters: digits would be words of their own. */
+const nameOf = (word: number): string =>
+  `mixed${String.fromCharCode(97 + Math.floor(word / 26), 97 + (word % 26))}`;
 
 const descriptionOf = (document: number): string =>
   numbers

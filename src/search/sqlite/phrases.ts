@@ -32,14 +32,12 @@ export function matchPhrase(
       new PositionCursor(postings, segment.positions, deadline),
     ]),
   );
-  const [first, ...others] = words.flatMap((word) => cursors.get(word) ?? []);
-  if (first === undefined) return noDocs;
+  const inOrder = words.flatMap((word) => cursors.get(word) ?? []);
   const docs: number[] = [];
   const scores: number[] = [];
   for (const doc of candidates) {
     for (const cursor of cursors.values()) cursor.seek(doc);
-    deadline.spend(8 * first.count * words.length);
-    const boost = greatestBoost(first, others);
+    const boost = greatestBoost(inOrder, deadline);
     if (boost === undefined) continue;
     docs.push(doc);
     scores.push(boost * weight);
@@ -112,14 +110,24 @@ class PositionCursor {
   }
 }
 
-/** The greatest boost of the texts that have the words one after the other. */
-function greatestBoost(
-  first: PositionCursor,
-  others: readonly PositionCursor[],
-): number | undefined {
-  for (let at = first.count - 1; at >= 0; at--) {
-    const start = first.positions[at] as number;
-    if (others.every((cursor, n) => cursor.has(start + n + 1))) return boostOf(start);
+/**
+ * The greatest boost of the texts that have the words one after the other: around each position of
+ * the word that has the fewest.
+ */
+function greatestBoost(words: readonly PositionCursor[], deadline: Deadline): number | undefined {
+  let rarest = 0;
+  for (let n = 1; n < words.length; n++) {
+    if ((words[n] as PositionCursor).count < (words[rarest] as PositionCursor).count) rarest = n;
+  }
+  const { positions, count } = words[rarest] as PositionCursor;
+  deadline.spend(8 * count * words.length);
+  for (let at = count - 1; at >= 0; at--) {
+    const position = positions[at] as number;
+    let all = true;
+    for (let n = 0; n < words.length && all; n++) {
+      all = n === rarest || (words[n] as PositionCursor).has(position + n - rarest);
+    }
+    if (all) return boostOf(position);
   }
   return undefined;
 }
