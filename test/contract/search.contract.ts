@@ -405,6 +405,20 @@ export function searchContract(
         expect(await find(phrase())).toEqual([]);
       });
 
+      test("phrase: a word of all documents beside a word of one", async () => {
+        const urns = Array.from({ length: 20 }, (_, n) => `${n}`.padStart(2, "0"));
+        await put(
+          ...urns.map((urn, n) =>
+            documentOf(urn, {}, [{ words: ["some", "mark", `${n}`, ...Array(n).fill("mark")] }]),
+          ),
+        );
+        for (const [n, urn] of urns.entries()) {
+          expect(await find(phrase("mark", `${n}`)), urn).toEqual([urn]);
+          expect(await find(phrase("some", "mark", `${n}`)), urn).toEqual([urn]);
+          expect(await find(phrase(`${n}`, "some")), urn).toEqual([]);
+        }
+      });
+
       test("whole: the folded value, or its beginning", async () => {
         await put(
           documentOf("a", {}, [{ value: "Daily Orders", boost: 4 }]),

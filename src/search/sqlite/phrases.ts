@@ -88,7 +88,10 @@ class PositionCursor {
   seek(doc: number): void {
     const { reader } = this;
     const from = this.at;
-    while (this.docs[this.at++] !== doc) reader.at += reader.varint();
+    while (this.docs[this.at++] !== doc) {
+      const skipped = reader.varint();
+      reader.at += skipped;
+    }
     const length = reader.varint();
     this.deadline.spend(this.at - from + length);
     // Each position takes a byte or more.
