@@ -76,3 +76,52 @@ test("every answer is that of the oracle after any history of batches, restarts 
     { numRuns: histories, seed },
   );
 });
+
+/** Few words, so that most phrases are in some documents and their words in others. */
+const vocabulary = ["a", "b", "c", "d"];
+const phrases = vocabulary.flatMap((first) =>
+  vocabulary.flatMap((second) => [
+    [first, second],
+    ...vocabulary.map((third) => [first, second, third]),
+  ]),
+);
+
+const withFewWords = (write: SearchWrite): SearchWrite =>
+  write.op === "remove"
+    ? write
+    : {
+        ...write,
+        document: {
+          ...write.document,
+          texts: write.document.texts.map((text) => ({
+            ...text,
+            words: text.words.map((word) => vocabulary[word.length % vocabulary.length] ?? ""),
+          })),
+        },
+      };
+
+test("every phrase of common words is found where the oracle finds it", async () => {
+  await fc.assert(
+    fc.asyncProperty(searchHistories(40, 120), searchQueries, async (history, query) => {
+      using directory = temporaryDirectory("annals-search");
+      const path = join(directory.path, "search.sqlite");
+      const model = createSearchModel();
+      const sink = openSqliteSearchSink({ path });
+      for (const batch of batchesOf(history.map(withFewWords), [30, 1, 50])) {
+        const upTo = batch.at(-1)?.position;
+        if (upTo === undefined) continue;
+        await sink.apply(batch, upTo);
+        model.apply(batch, upTo);
+      }
+      await sink.close();
+      const reader = openSqliteSearchReader(path, { threads: 1 });
+      for (const words of phrases) {
+        const { condition: _, ...everywhere } = query;
+        const asked = { ...everywhere, expression: { kind: "phrase" as const, words } };
+        expect(await reader.search(asked)).toEqual(model.search(asked));
+      }
+      await reader.close();
+    }),
+    { numRuns: 10, seed },
+  );
+});
