@@ -185,7 +185,9 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   ): Pick<Intent, "value" | "ahead"> {
     const { proposal, label } = addressed;
     const { valueThread } = dependencies;
-    const characters = String(proposal.aspect?.value).length;
+    const sent = proposal.aspect?.value;
+    // A parsed value is from a small body.
+    const characters = typeof sent === "string" ? sent.length : 0;
     const isAlone = standsAlone(addressed);
     // The body thread has found no error in it, and it is parsed there again.
     const isOpen = isAlone && proposal[CHECKED] === "open" && characters > largeCharacters;
