@@ -108,7 +108,7 @@ function linesOf({
   });
 }
 
-/** Of the system metadata: the run, and when the source was read. Version numbers begin anew elsewhere. */
+/** Of the system metadata: the run, and when the source was read. Another catalog numbers versions itself. */
 function originOf(metadata: unknown) {
   if (typeof metadata !== "object" || metadata === null) return undefined;
   const kept = Object.entries(metadata).filter(([name]) =>

@@ -69,16 +69,6 @@ const server: readonly Command[] = ["serve"];
 const clients: readonly Command[] = ["client commands"];
 /** Those that ask a running service with its operator's token. */
 const operating = ["token", "status", "jobs", "parked", "restore", "truncate", "scavenge"] as const;
-const placed: readonly Command[] = [
-  "serve",
-  "rebuild",
-  "verify",
-  "log",
-  "backup",
-  "check",
-  "copy-log",
-  ...operating,
-];
 const offline: readonly Command[] = ["serve", "rebuild", "verify", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild", "verify"];
 const logged: readonly Command[] = [
@@ -90,6 +80,7 @@ const logged: readonly Command[] = [
   "check",
   "copy-log",
 ];
+const placed: readonly Command[] = [...logged, ...operating];
 const viewed: readonly Command[] = ["serve", "rebuild", "verify", "check"];
 
 export const settings = {

@@ -114,7 +114,9 @@ export async function putInPlace(
 
 /** Closes those that are made of others first, which they have open. Each is closed, also if one fails. */
 export async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
-  await Promise.all(views.toReversed().map(({ sink }) => sink.close(outcome)));
+  const closing = views.toReversed().map(({ sink }) => sink.close(outcome));
+  const failed = (await Promise.allSettled(closing)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 /** Brings views that are at the same position forward together. */
