@@ -6,7 +6,7 @@ import { loginFile, writeLogin } from "../config/login.ts";
 import { connectionOf, reach } from "./connection.ts";
 import { UsageError } from "./failure.ts";
 import { askGraphql } from "./graphql.ts";
-import { timeOf, yamlOf } from "./output.ts";
+import { commandOutput, timeOf, yamlOf } from "./output.ts";
 import type { CommonFlags, Session } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 import { confirm, readDocument } from "./write.ts";
@@ -32,10 +32,14 @@ export async function login(
   const given = connection.token ?? (await askToken(address));
   const me = await userOf(createAnnalsClient({ address, token: given }), given);
   writeLogin({ server: address, ...(given !== undefined && { token: given }) });
-  await terminal.print(
-    `${address}: ${me === undefined ? anonymous : `logged in as ${me.corpUser.urn}`}`,
-  );
-  if (!flags.quiet) terminal.tell(`stored in ${loginFile()}`);
+  const output = commandOutput(flags, terminal);
+  const user = me?.corpUser.urn;
+  const file = loginFile();
+  await output.print({
+    value: { server: address, user, file },
+    table: `${address}: ${user === undefined ? anonymous : `logged in as ${user}`}`,
+  });
+  output.terminal.tell(`stored in ${file}`);
 }
 
 const anonymous = "no token is needed; the service records its own user as the actor";

@@ -2,7 +2,8 @@
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
-import type { Bar, Terminal } from "./terminal.ts";
+import type { CommandOutput } from "./output.ts";
+import type { Bar } from "./terminal.ts";
 
 export async function backUp(
   config: Config,
@@ -10,12 +11,9 @@ export async function backUp(
   {
     operations,
     terminal,
+    print,
     signal,
-  }: {
-    readonly operations: Operations;
-    readonly terminal: Terminal;
-    readonly signal: AbortSignal;
-  },
+  }: CommandOutput & { readonly operations: Operations; readonly signal: AbortSignal },
 ): Promise<ExitCode> {
   const begun = performance.now();
   let shown: { readonly step: string; readonly bar: Bar } | undefined;
@@ -36,11 +34,12 @@ export async function backUp(
       },
     });
     shown?.bar.stop();
-    const seconds = ((performance.now() - begun) / 1000).toFixed(2);
+    const seconds = (performance.now() - begun) / 1000;
     const size = `${(bytes / 1e6).toFixed(1)} MB`;
-    await terminal.print(
-      `backed up ${position} records (${size}) to "${target}" in ${seconds} s; the copy is verified`,
-    );
+    await print({
+      value: { to: target, position, bytes, seconds },
+      table: `backed up ${position} records (${size}) to "${target}" in ${seconds.toFixed(2)} s; the copy is verified`,
+    });
     return exitCodes.done;
   } finally {
     shown?.bar.stop();

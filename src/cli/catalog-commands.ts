@@ -17,6 +17,14 @@ import { type ExitCode, exitCodes } from "./failure.ts";
 import { type GetFlags, get } from "./get.ts";
 import { type LineageFlags, lineage, type RelationshipsFlags, relationships } from "./graph.ts";
 import { type DiffFlags, diff, type HistoryFlags, history } from "./history.ts";
+import {
+  addOutputFlags,
+  commandOutput,
+  formatsWithoutUrns,
+  type OutputFlags,
+  type OutputFormat,
+  outputFormats,
+} from "./output.ts";
 import { describeRun, listRuns, type RollbackFlags, rollbackRun } from "./runs.ts";
 import { list, type SearchFlags, search } from "./search.ts";
 import { addCommonFlags, type CommonFlags, openSession, type Session } from "./session.ts";
@@ -44,18 +52,23 @@ export interface CatalogCommandsParts {
 type Work = (session: Session) => Promise<ExitCode> | Promise<void>;
 
 interface Frame {
-  /** A command with the common flags. */
-  readonly command: (parent: Command, usage: string, about: string) => Command;
+  /** A command with the common flags; `formats` where its result has no urns. */
+  readonly command: (
+    parent: Command,
+    usage: string,
+    about: string,
+    formats?: readonly OutputFormat[],
+  ) => Command;
   readonly inSession: (flags: CommonFlags, work: Work) => Promise<void>;
 }
 
 export function addCatalogCommands(program: Command, parts: CatalogCommandsParts): void {
   const { tokens, terminal, finish, exitCodesHelp } = parts;
-  const commands: Command[] = [];
+  const formatsOf = new Map<Command, readonly OutputFormat[]>();
   const frame: Frame = {
-    command(parent, usage, about) {
+    command(parent, usage, about, formats = outputFormats) {
       const command = parent.command(usage).description(about);
-      commands.push(command.addHelpText("after", exitCodesHelp));
+      formatsOf.set(command.addHelpText("after", exitCodesHelp), formats);
       return command;
     },
     async inSession(flags, work) {
@@ -63,7 +76,12 @@ export function addCatalogCommands(program: Command, parts: CatalogCommandsParts
     },
   };
   frame
-    .command(program, "login [server]", "store the address of a service and a token for it")
+    .command(
+      program,
+      "login [server]",
+      "store the address of a service and a token for it",
+      formatsWithoutUrns,
+    )
     .action(async (server: string | undefined, flags: CommonFlags) => {
       await login(server, flags, terminal);
     });
@@ -79,19 +97,32 @@ export function addCatalogCommands(program: Command, parts: CatalogCommandsParts
   addTokens(tokens, frame);
   addPolicies(program, frame);
   frame
-    .command(program, "open", "print the address of the page, and open it in a browser")
+    .command(
+      program,
+      "open",
+      "print the address of the page, and open it in a browser",
+      formatsWithoutUrns,
+    )
     .action((flags: CommonFlags) => frame.inSession(flags, openPage));
-  for (const command of commands) addCommonFlags(command);
-  addCompletion(program, terminal);
+  for (const [command, formats] of formatsOf) addCommonFlags(command, formats);
+  addCompletion(program, parts);
 }
 
-function addCompletion(program: Command, terminal: Terminal): void {
-  program
+function addCompletion(
+  program: Command,
+  { terminal, exitCodesHelp }: Pick<CatalogCommandsParts, "terminal" | "exitCodesHelp">,
+): void {
+  const completion = program
     .command("completion")
     .description("print the completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(shells))
-    .addHelpText("after", completionHelp)
-    .action((shell: Shell) => terminal.print(completionScripts[shell]));
+    .addHelpText("after", `${completionHelp}\n${exitCodesHelp}`)
+    .action((shell: Shell, flags: OutputFlags) => {
+      const script = completionScripts[shell];
+      const result = { value: { shell, script }, table: script, verbatim: true };
+      return commandOutput(flags, terminal).print(result);
+    });
+  addOutputFlags(completion, formatsWithoutUrns);
   program
     .command("complete [words...]", { hidden: true })
     .action(async (words: readonly string[]) => {
@@ -112,7 +143,7 @@ function addTokens(tokens: Command, { command, inSession }: Frame): void {
     .action((flags: CommonFlags & { start: number; count: number }) =>
       inSession(flags, (session) => listTokens(session, flags)),
     );
-  command(tokens, "revoke <id>", "revoke an access token at once")
+  command(tokens, "revoke <id>", "revoke an access token at once", formatsWithoutUrns)
     .option("--yes", "do not ask for confirmation", false)
     .action((id: string, flags: CommonFlags & { yes: boolean }) =>
       inSession(flags, (session) => revokeToken(session, id, flags)),
@@ -302,7 +333,7 @@ function addGraph(program: Command, { command, inSession }: Frame): void {
 
 function addRuns(program: Command, { command, inSession }: Frame): void {
   const runs = program.command("runs").description("runs of ingestion: list, describe, roll back");
-  command(runs, "list", "list runs, the latest first")
+  command(runs, "list", "list runs, the latest first", formatsWithoutUrns)
     .addOption(limit("--count <runs>", "at most so many", 20, 1_000))
     .addOption(startOption("runs"))
     .action((flags: CommonFlags & { start: number; count: number }) =>

@@ -5,24 +5,32 @@
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
-import type { Terminal } from "./terminal.ts";
+import type { CommandOutput } from "./output.ts";
 
 export async function check(
   config: Config,
   { repairIndexes }: { readonly repairIndexes: boolean },
-  { operations, terminal }: { operations: Operations; terminal: Terminal },
+  { operations, terminal, output, print }: CommandOutput & { readonly operations: Operations },
 ): Promise<ExitCode> {
-  if (repairIndexes) {
-    const { records } = await operations.repairIndexes(config);
-    await terminal.print(`log  ${records} records verified, indexes rebuilt`);
+  // Stores are checked one after another, and one that does not answer takes seconds: the table shows
+  // each result at once.
+  const show = async (line: string): Promise<void> => {
+    if (output === "table") await terminal.print(line);
+  };
+  const indexes = repairIndexes ? await operations.repairIndexes(config) : undefined;
+  if (indexes !== undefined) {
+    await show(`log  ${indexes.records} records verified, indexes rebuilt`);
   }
-  let well = true;
+  const stores: object[] = [];
+  let ok = true;
   for (const { store, place, checking } of operations.checkStores(config)) {
     const { version, findings } = await checking;
     const verdict = findings.length === 0 ? "ok" : "to be mended";
-    await terminal.print([store.padEnd(10), place, version, verdict].filter(Boolean).join("  "));
-    for (const finding of findings) await terminal.print(`  - ${finding}`);
-    well &&= findings.length === 0;
+    await show([store.padEnd(10), place, version, verdict].filter(Boolean).join("  "));
+    for (const finding of findings) await show(`  - ${finding}`);
+    stores.push({ store, place, version, findings });
+    ok &&= findings.length === 0;
   }
-  return well ? exitCodes.done : exitCodes.failed;
+  await print({ value: { ok, stores, ...(indexes !== undefined && { indexes }) }, table: "" });
+  return ok ? exitCodes.done : exitCodes.failed;
 }

@@ -6,7 +6,7 @@ import { type Config, type Flags, isSet, readConfig } from "../config/config.ts"
 import { readLogin } from "../config/login.ts";
 import { CatalogError } from "../core/errors.ts";
 import { noAnswer } from "./no-answer.ts";
-import { operatorTokenOf, tokenIn } from "./token.ts";
+import { operatorTokenOf, tokenIn } from "./token-file.ts";
 
 export interface Connection {
   /** Without a slash at the end. */

@@ -1,16 +1,16 @@
 /**
- * `annals copy-log`: copies the log into another store. No service may have a data directory that it
- * reads or writes; nodes that write to a log in a server may go on while that is copied.
+ * `annals copy-log`: copies the log into another store. No service may run on a data directory that it
+ * reads or writes. Nodes may write to a log in a server during the copy.
  */
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operations } from "./operations.ts";
-import type { Terminal } from "./terminal.ts";
+import type { CommandOutput } from "./output.ts";
 
 export async function copyLog(
   config: Config,
   to: string,
-  { operations, terminal }: { operations: Operations; terminal: Terminal },
+  { operations, terminal, print }: CommandOutput & { readonly operations: Operations },
 ): Promise<ExitCode> {
   const bar = terminal.startBar("copying {bar} {percentage}% | position {value} of {total}");
   try {
@@ -20,7 +20,7 @@ export async function copyLog(
     });
     bar.stop();
     const known = there > 0 ? `; ${there} were there` : "";
-    await terminal.print(`${copied} records copied${known}`);
+    await print({ value: { copied, there }, table: `${copied} records copied${known}` });
     return exitCodes.done;
   } finally {
     bar.stop();

@@ -2,6 +2,8 @@
  * `annals export`: the latest aspects of the catalog, or of a part of it, as proposals in JSON lines,
  * which `annals ingest` takes. An export into a file can be resumed: the file beside it (`.resume`)
  * names the last complete page and the size of the file after it.
+ * On stdout, `--output yaml` prints the proposals as documents of YAML, and `--output urns` the urns of
+ * the entities.
  */
 import {
   closeSync,
@@ -19,6 +21,7 @@ import { AnnalsError, dataOf } from "../client/client.ts";
 import { ownCommand } from "../core/own-command.ts";
 import { Interrupted, UsageError } from "./failure.ts";
 import { entityTypeIn } from "./model.ts";
+import { type OutputFormat, yamlOf } from "./output.ts";
 import type { Session } from "./session.ts";
 
 export interface ExportFlags {
@@ -49,7 +52,10 @@ interface Saved {
 }
 
 export async function exportCatalog(session: Session, flags: ExportFlags): Promise<void> {
-  const { client, terminal, signal } = session;
+  const { client, terminal, signal, output } = session;
+  if (flags.file !== undefined && output === "urns") {
+    throw new UsageError("--file holds proposals: leave out --output urns, or --file");
+  }
   const { type: entities, aspect, query } = flags;
   const body = { ...(entities && { entities: [...entities] }), aspects: [...(aspect ?? [])] };
   const selection = JSON.stringify({ ...body, query });
@@ -68,8 +74,11 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
       const page = await dataOf(
         client.POST("/openapi/v3/entity/scroll", { params: { query: parameters }, body }),
       );
-      const lines = page.entities.flatMap(linesOf);
-      aspects += lines.length;
+      const proposals = page.entities.map(proposalsOf);
+      const lines = proposals.flatMap((each) =>
+        linesOf(each, flags.file === undefined ? output : "json"),
+      );
+      aspects += proposals.flat().length;
       done += page.entities.length;
       if (lines.length > 0) await target.write(`${lines.join("\n")}\n`);
       scrollId = page.scrollId;
@@ -86,17 +95,32 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
     bar.stop();
     target.close();
   }
+  if (flags.file !== undefined) {
+    await session.print({ value: { file: flags.file, aspects, entities: done }, table: "" });
+  }
   terminal.tell(`exported ${aspects} aspects of ${done} entities`);
 }
 
+interface Exported {
+  readonly entityUrn: string;
+  readonly [member: string]: unknown;
+}
+
+/** The lines for the proposals of one entity. */
+function linesOf(proposals: readonly Exported[], output: OutputFormat): readonly string[] {
+  if (output === "urns") return proposals.slice(0, 1).map(({ entityUrn }) => entityUrn);
+  if (output === "yaml") return proposals.map((proposal) => `---\n${yamlOf(proposal)}`);
+  return proposals.map((proposal) => JSON.stringify(proposal));
+}
+
 /** One proposal for each aspect of an entity. */
-function linesOf({
+function proposalsOf({
   urn,
   ...aspects
 }: {
   readonly urn: string;
   readonly [aspect: string]: unknown;
-}) {
+}): readonly Exported[] {
   return Object.entries(aspects).flatMap(([aspectName, aspect]) => {
     if (typeof aspect !== "object" || aspect === null || !("value" in aspect)) return [];
     const proposal = {
@@ -104,7 +128,7 @@ function linesOf({
       aspect: { json: aspect.value },
       ...("systemMetadata" in aspect && { systemMetadata: originOf(aspect.systemMetadata) }),
     };
-    return [JSON.stringify(proposal)];
+    return [proposal];
   });
 }
 

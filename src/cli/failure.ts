@@ -20,6 +20,15 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** Runs `read`; a setting that CatalogError rejects is a mistake on the command line, wherever it was set. */
+export function asUsage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof CatalogError ? new UsageError(error.text) : error;
+  }
+}
+
 /** The first signal to stop. `next` names the command that resumes or reverts the work. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";

@@ -1,12 +1,11 @@
-/** `annals jobs`: what the jobs of a running service are, and following one to its end. */
+/** `annals jobs`: lists, shows and cancels jobs of a running service, and follows one to its end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { doneOf } from "../core/job-counts.ts";
 import { ownCommand } from "../core/own-command.ts";
 import { type ExitCode, exitCodes, Interrupted } from "./failure.ts";
 import type { OperatorClient } from "./operator-client.ts";
+import type { CommandOutput } from "./output.ts";
 import { interrupted } from "./signals.ts";
-import { table } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
 
 export interface ToldJob {
   readonly id: string;
@@ -23,73 +22,76 @@ export interface ToldJob {
   readonly error?: string;
 }
 
-interface Around {
+/** The service to ask, and where the results go. */
+export interface Operation extends CommandOutput {
   readonly client: OperatorClient;
-  readonly terminal: Terminal;
-  /** Answers as JSON, one document in a line. */
-  readonly json: boolean;
 }
 
-/** Between two looks at a job that is followed. */
+/** Interval at which a job that is followed is read. */
 const lookMs = 500;
 
-export async function listJobs(count: number, around: Around): Promise<ExitCode> {
-  const { client, terminal, json } = around;
+export async function listJobs(
+  count: number,
+  { client, terminal, print }: Operation,
+): Promise<ExitCode> {
   const listed = await client.act<{ total: number; jobs: readonly ToldJob[] }>("listJobs", {
     count,
   });
-  if (json) {
-    await terminal.print(JSON.stringify(listed));
-    return exitCodes.done;
-  }
-  if (listed.jobs.length === 0) {
-    terminal.tell("there were no jobs yet");
-    return exitCodes.done;
-  }
   const rows = listed.jobs.map((job) => [
     ...[job.id, job.kind, job.state, progressOf(job), isoTime(job.started)],
     job.error ?? "",
   ]);
-  await terminal.print(
-    table(["JOB", "KIND", "STATE", "PROGRESS", "STARTED", ""], rows, terminal.width),
-  );
+  await print({
+    value: listed,
+    table: { heads: ["JOB", "KIND", "STATE", "PROGRESS", "STARTED", ""], rows },
+    none: "there were no jobs yet",
+  });
   const more = listed.total - listed.jobs.length;
-  if (more > 0) terminal.tell(`${more} older ones are shown with a larger --count`);
+  if (more > 0 && rows.length > 0) {
+    terminal.tell(`${more} older ones are shown with a larger --count`);
+  }
   return exitCodes.done;
 }
 
-export async function showJob(id: string, around: Around): Promise<ExitCode> {
-  await printJob(await around.client.act<ToldJob>("getJob", { id }), around);
+export async function showJob(id: string, { client, print }: Operation): Promise<ExitCode> {
+  const job = await client.act<ToldJob>("getJob", { id });
+  await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
 
-export async function cancelJob(id: string, around: Around): Promise<ExitCode> {
-  await printJob(await around.client.act<ToldJob>("cancelJob", { id }), around);
+export async function cancelJob(id: string, { client, print }: Operation): Promise<ExitCode> {
+  const job = await client.act<ToldJob>("cancelJob", { id });
+  await print({ value: job, table: jobText(job) });
   return exitCodes.done;
+}
+
+/** Follows a job to its end and prints it: `done` is a success, `failed` and `cancelled` are not. */
+export async function watchJob(
+  id: string,
+  operation: Operation,
+  signal?: AbortSignal,
+): Promise<ExitCode> {
+  const job = await followJob(id, operation, signal);
+  await operation.print({ value: job, table: jobText(job) });
+  return job.state === "done" ? exitCodes.done : exitCodes.failed;
 }
 
 /**
- * Follows a job to its end: `done` is a success, `failed` and `cancelled` are not. Throws Interrupted when
- * the signal aborts, by default at SIGINT or SIGTERM; the job continues.
+ * The job after its end. Throws Interrupted when the signal aborts, by default at SIGINT or SIGTERM; the
+ * job continues.
  */
-export async function watchJob(
+export async function followJob(
   id: string,
-  around: Around,
+  { client, terminal }: Pick<Operation, "client" | "terminal">,
   signal: AbortSignal = interrupted(),
-): Promise<ExitCode> {
-  const { client, terminal } = around;
+): Promise<ToldJob> {
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");
   try {
     for (;;) {
       const job = await client.act<ToldJob>("getJob", { id });
       bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
-      if (job.state === "running") {
-        if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
-        continue;
-      }
-      bar.stop();
-      await printJob(job, around);
-      return job.state === "done" ? exitCodes.done : exitCodes.failed;
+      if (job.state !== "running") return job;
+      if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
     }
   } finally {
     bar.stop();
@@ -103,11 +105,8 @@ const jobContinues = (id: string): string =>
 const paused = (signal: AbortSignal): Promise<boolean> =>
   sleep(lookMs, true, { signal }).catch(() => false);
 
-async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void> {
-  if (json) {
-    await terminal.print(JSON.stringify(job));
-    return;
-  }
+/** A line for each member of the job. */
+export function jobText(job: ToldJob): string {
   const { started, ended, counts, perSecond, error } = job;
   const told = Object.entries(counts).map(
     ([name, count]) => `${name} ${count.toLocaleString("en")}`,
@@ -128,7 +127,7 @@ async function printJob(job: ToldJob, { terminal, json }: Around): Promise<void>
     ["rate", `${perSecond.toLocaleString("en")}/s`],
     ...(error === undefined ? [] : [["error", error]]),
   ];
-  await terminal.print(rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n"));
+  return rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n");
 }
 
 function progressOf(job: ToldJob): string {

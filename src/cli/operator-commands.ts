@@ -9,59 +9,50 @@ import { operatorConnectionOf } from "./connection.ts";
 import { type ExitCode, UsageError } from "./failure.ts";
 import { cancelJob, listJobs, showJob, watchJob } from "./jobs.ts";
 import { createOperatorClient } from "./operator-client.ts";
-import { type OutputFormat, outputFormats, yamlOf } from "./output.ts";
+import {
+  commandOutput,
+  formatsWithoutUrns,
+  type OutputFlags,
+  type OutputFormat,
+  outputFormats,
+} from "./output.ts";
 import { listParked, settleParked } from "./parked.ts";
 import { instantOf, restore, scavenge, truncate } from "./repair.ts";
 import { serverOption } from "./session.ts";
 import { showStatus } from "./status.ts";
 import { unlessStuck } from "./stuck-views.ts";
-import { quiet, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface OperatorCommandsParts {
   readonly terminal: Terminal;
   readonly finish: (code: ExitCode) => void;
-  /** A command with flags for the settings that say where the operator's token is. */
+  /** A command with flags for the settings that name the file of the operator's token, and for its output. */
   readonly settingsCommand: (
     parent: Command,
     name: string,
-    options: { readonly isDefault: boolean },
+    options: { readonly isDefault: boolean; readonly formats: readonly OutputFormat[] },
   ) => Command;
 }
 
-interface Common extends Flags {
-  readonly server?: string;
-  readonly tokenFile?: string;
-  readonly json: boolean;
-  readonly output: OutputFormat;
-  readonly quiet: boolean;
-}
+type Common = Flags & OutputFlags & { readonly server?: string; readonly tokenFile?: string };
 
 export function addOperatorCommands(program: Command, parts: OperatorCommandsParts): void {
   const command = (parent: Command, name: string, about: string): Command =>
     parts
-      .settingsCommand(parent, name, { isDefault: name === "list" })
+      .settingsCommand(parent, name, {
+        isDefault: name === "list",
+        formats: parent.name() === "parked" ? outputFormats : formatsWithoutUrns,
+      })
       .description(about)
       .addOption(serverOption())
       .option(
         "--token-file <file>",
         "file with an access token to show instead of the operator's token",
-      )
-      .addOption(
-        new Option("--output <format>", "format of the output")
-          .choices(outputFormats.filter((format) => format !== "urns"))
-          .default("table"),
-      )
-      .option("--json", "short for --output json", false)
-      .option("--quiet", "print the result alone: no messages about the work, no progress", false);
-  const around = ({ json, output, quiet: isQuiet, ...flags }: Common) => {
+      );
+  const around = ({ json, output, quiet, ...flags }: Common) => {
     const { server, token } = operatorConnectionOf(flags);
     const client = createOperatorClient(server, token);
-    const terminal = isQuiet ? quiet(parts.terminal) : parts.terminal;
-    if (json || output === "json") return { client, terminal, json: true };
-    if (output === "table") return { client, terminal, json: false };
-    // With JSON each line is a document.
-    const print = (line: string) => terminal.print(yamlOf(JSON.parse(line)));
-    return { client, terminal: { ...terminal, print }, json: true };
+    return { client, ...commandOutput({ json, output, quiet }, parts.terminal) };
   };
   const finish = async (
     options: Common,

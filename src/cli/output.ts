@@ -1,11 +1,58 @@
-/** The output of a command in the format that `--output` names. */
+/** The output of a command: the options that every command has, and its result in the chosen format. */
+import { type Command, Option } from "commander";
 import { stringify } from "yaml";
 import { UsageError } from "./failure.ts";
 import { type Cell, table, wrap } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
+import { quiet, type Terminal } from "./terminal.ts";
 
 export const outputFormats = ["table", "json", "yaml", "urns"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
+
+/** The formats of a result that contains no urns. */
+export const formatsWithoutUrns = outputFormats.filter((format) => format !== "urns");
+
+export interface OutputFlags {
+  readonly output: OutputFormat;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** Adds `--output`, `--json` and `--quiet`, in a group of their own at the end of the help. */
+export function addOutputFlags(
+  command: Command,
+  formats: readonly OutputFormat[],
+  group = "Output:",
+): Command {
+  const options = [
+    new Option("--output <format>", "format of the output").choices(formats).default("table"),
+    new Option("--json", "short for --output json").default(false),
+    new Option(
+      "--quiet",
+      "print the result alone: no messages about the work, no progress",
+    ).default(false),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(group));
+  return command;
+}
+
+export const outputOf = ({ json, output }: Omit<OutputFlags, "quiet">): OutputFormat =>
+  json ? "json" : output;
+
+/** Where a command writes, as its output flags say. */
+export interface CommandOutput {
+  readonly terminal: Terminal;
+  readonly output: OutputFormat;
+  print(result: Result): Promise<void>;
+}
+
+export function commandOutput(flags: OutputFlags, terminal: Terminal): CommandOutput {
+  const output = outputOf(flags);
+  const spoken = flags.quiet ? quiet(terminal) : terminal;
+  return {
+    ...{ terminal: spoken, output },
+    print: (result) => printResult(result, { terminal: spoken, output }),
+  };
+}
 
 export interface Result {
   /** The data of the result: all that JSON and YAML show. */
@@ -18,10 +65,12 @@ export interface Result {
     | { readonly heads: readonly string[]; readonly rows: readonly (readonly Cell[])[] };
   /** Printed in place of a table without rows, to stderr. */
   readonly none?: string | undefined;
+  /** The text is input of another program: it is never wrapped. */
+  readonly verbatim?: boolean | undefined;
 }
 
 export async function printResult(
-  { value, urns, table: shown, none }: Result,
+  { value, urns, table: shown, none, verbatim = false }: Result,
   { terminal, output }: { readonly terminal: Terminal; readonly output: OutputFormat },
 ): Promise<void> {
   switch (output) {
@@ -35,7 +84,8 @@ export async function printResult(
       return;
     case "table":
       if (typeof shown === "string") {
-        if (shown !== "") await terminal.print(wrap(shown, terminal.width ?? Infinity).join("\n"));
+        const width = verbatim ? Infinity : (terminal.width ?? Infinity);
+        if (shown !== "") await terminal.print(wrap(shown, width).join("\n"));
       } else if (shown.rows.length > 0) {
         await terminal.print(tableOf(shown.heads, shown.rows, terminal));
       } else if (none !== undefined) terminal.tell(none);

@@ -1,8 +1,6 @@
-/** `annals parked`: the records that views of a running service could not take. */
+/** `annals parked`: the entities with a record that a view of a running service could not apply. */
 import { type ExitCode, exitCodes } from "./failure.ts";
-import type { OperatorClient } from "./operator-client.ts";
-import { table } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Operation } from "./jobs.ts";
 
 interface ToldParked {
   readonly view: string;
@@ -14,45 +12,39 @@ interface ToldParked {
   readonly waiting: number;
 }
 
-interface Around {
-  readonly client: OperatorClient;
-  readonly terminal: Terminal;
-  readonly json: boolean;
-}
-
 interface Page {
   readonly total: number;
   readonly parked: readonly ToldParked[];
 }
 
-/** What is parked can be told, so that a program can ask whether anything is. */
+/** Succeeds also where entities are parked. */
 export async function listParked(
   query: { readonly view?: string | undefined; readonly count: number },
-  { client, terminal, json }: Around,
+  { client, print }: Operation,
 ): Promise<ExitCode> {
   const listed = await client.act<Page>("listParked", query);
-  if (json) await terminal.print(JSON.stringify(listed));
-  else if (listed.parked.length === 0) terminal.tell("nothing is parked");
-  else {
-    const rows = listed.parked.map(({ view, urn, position, time, waiting, reason }) => [
-      ...[view, urn, position, new Date(time).toISOString(), waiting, reason],
-    ]);
-    await terminal.print(
-      table(["VIEW", "ENTITY", "POSITION", "SINCE", "WAITING", "CAUSE"], rows, terminal.width),
-    );
-  }
+  await print({
+    value: listed,
+    urns: [...new Set(listed.parked.map(({ urn }) => urn))],
+    table: {
+      heads: ["VIEW", "ENTITY", "POSITION", "SINCE", "WAITING", "CAUSE"],
+      rows: listed.parked.map(({ view, urn, position, time, waiting, reason }) => [
+        ...[view, urn, position, new Date(time).toISOString(), waiting, reason],
+      ]),
+    },
+    none: "nothing is parked",
+  });
   return exitCodes.done;
 }
 
-/** Retries or drops one; it failed when the entity is parked still. */
+/** Retries or drops one; fails when the entity is still parked. */
 export async function settleParked(
   action: "retryParked" | "dropParked",
   entity: { readonly view: string; readonly urn: string },
-  { client, terminal, json }: Around,
+  { client, print }: Operation,
 ): Promise<ExitCode> {
   const answer = await client.act<{ parked: boolean; entity?: ToldParked }>(action, entity);
-  if (json) await terminal.print(JSON.stringify(answer));
-  else await terminal.print(sentence(entity, answer.entity));
+  await print({ value: answer, urns: [entity.urn], table: sentence(entity, answer.entity) });
   return answer.parked ? exitCodes.failed : exitCodes.done;
 }
 

@@ -3,9 +3,9 @@
  * turns what went wrong into a sentence and an exit code.
  */
 import { delimiter } from "node:path";
-import { Command, CommanderError, type CommandOptions, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { type Config, explainConfig, type Flags, readConfig } from "../config/config.ts";
+import { type Config, type Flags, readConfig } from "../config/config.ts";
 import {
   type Command as CommandName,
   defaultOf,
@@ -15,8 +15,6 @@ import {
   settings,
   variableOf,
 } from "../config/settings.ts";
-import { settingsMarkdown } from "../config/settings-table.ts";
-import { CatalogError } from "../core/errors.ts";
 import { isBuilt, ownCommand, startCommand } from "../core/own-command.ts";
 import { position } from "../core/position.ts";
 import { tokenDurations } from "../core/token-durations.ts";
@@ -27,19 +25,37 @@ import { addCatalogCommands } from "./catalog-commands.ts";
 import { check } from "./check.ts";
 import { connectionOf, operatorConnectionOf } from "./connection.ts";
 import { copyLog } from "./copy-log.ts";
-import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
+import {
+  asUsage,
+  describeFailure,
+  type ExitCode,
+  exitCodeOf,
+  exitCodes,
+  UsageError,
+} from "./failure.ts";
 import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
 import type { Operations, VerifyGrade } from "./operations.ts";
 import { createOperatorClient } from "./operator-client.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
+import {
+  addOutputFlags,
+  commandOutput,
+  formatsWithoutUrns,
+  type OutputFlags,
+  type OutputFormat,
+  outputFormats,
+  outputOf,
+} from "./output.ts";
 import { rebuild, rebuildRunning } from "./rebuild.ts";
 import { serve } from "./serve.ts";
-import { addCommonFlags, type CommonFlags, outputOf, serverOption, serverUrl } from "./session.ts";
+import { addCommonFlags, type CommonFlags, serverOption, serverUrl } from "./session.ts";
+import { printSettings } from "./settings.ts";
 import { interrupted } from "./signals.ts";
 import { unlessStuck } from "./stuck-views.ts";
 import { openTerminal } from "./terminal.ts";
-import { createToken, operatorTokenOf, type TokenOptions, tokenIn } from "./token.ts";
+import { createToken, type TokenOptions } from "./token.ts";
+import { operatorTokenOf, tokenIn } from "./token-file.ts";
 import { verify, verifyGrades, verifyRunning } from "./verify.ts";
 
 const exitCodesHelp = `
@@ -85,7 +101,8 @@ function lostFlag(args: readonly string[]): string {
   return `npm takes flags for its own unless two hyphens stand before them. Was this meant: ${meant}\n`;
 }
 
-function createProgram(operations: Operations, finish: (code: ExitCode) => void): Command {
+/** The whole tree of commands. `finish` gets the exit code of the command that runs. */
+export function createProgram(operations: Operations, finish: (code: ExitCode) => void): Command {
   const terminal = openTerminal();
   const program = new Command("annals")
     .description(packageJson.description)
@@ -97,12 +114,18 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .addHelpText("after", exitCodesHelp);
 
   program.commandsGroup("Service and data directory:");
-  settingsCommand(program, "serve")
+  settingsCommand(program, "serve", { formats: ["table", "json"] })
     .description("run the catalog until a signal stops it")
-    .action(async (flags: Flags) => {
-      const config = configOf(flags);
-      const forPeople = logFormatOf(config) === "text";
-      finish(await serve(config, { operations, terminal, logger: loggerOf(config), forPeople }));
+    .addHelpText("after", serveHelp)
+    .action(async ({ output, json, quiet, ...flags }: Flags & OutputFlags) => {
+      const isJson = outputOf({ output, json }) === "json";
+      if (isJson && (flags.logFormat ?? "json") !== "json") {
+        throw new UsageError(`Use either --json or --log-format ${flags.logFormat}`);
+      }
+      const config = configOf(isJson ? { ...flags, logFormat: "json" } : flags);
+      const forPeople = logFormatOf(config) === "text" && !quiet;
+      const logger = loggerOf(config, quiet);
+      finish(await serve(config, { operations, terminal, logger, forPeople }));
     });
 
   const ingestion = program
@@ -120,7 +143,7 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       const asked = { ...options, files, ...connection, output: outputOf(options) };
       finish(await ingest(asked, { terminal, signal }));
     });
-  addCommonFlags(ingestion);
+  addCommonFlags(ingestion, formatsWithoutUrns);
 
   settingsCommand(program, "rebuild")
     .argument("[views...]", "views to grow again (default: all)")
@@ -128,19 +151,21 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: ServerFlags) => {
-      const { server, tokenFile, ...flags } = options;
+      const { server, tokenFile, output, json, quiet, ...flags } = options;
       const config = configOf(flags);
+      const writer = commandOutput({ output, json, quiet }, terminal);
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        const on = { client, terminal };
+        const on = { client, ...writer };
         finish(await unlessStuck(await rebuildRunning(views, on), on));
         return;
       }
-      const parts = { operations, terminal, logger: loggerOf(config), signal: interrupted() };
+      const logger = loggerOf(config, quiet);
+      const parts = { ...writer, operations, logger, signal: interrupted() };
       finish(await rebuild(config, views, parts));
     });
 
-  settingsCommand(program, "verify")
+  settingsCommand(program, "verify", { formats: outputFormats })
     .argument("[views...]", "views to compare (default: all)")
     .description(
       "compare views with the log, entity by entity; without --server no service may run",
@@ -153,46 +178,51 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
         .choices(verifyGrades)
         .default("full"),
     )
-    .option("--repair", "make what differs anew from the log", false)
+    .option("--repair", "restore what differs from the log", false)
     .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: VerifyFlags) => {
-      const { repair, grade, server, tokenFile, ...flags } = options;
+      const { repair, grade, server, tokenFile, output, json, quiet, ...flags } = options;
       const config = configOf(flags);
       const asked = { views, repair, grade };
+      const writer = commandOutput({ output, json, quiet }, terminal);
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        const on = { client, terminal };
+        const on = { client, ...writer };
         finish(await unlessStuck(await verifyRunning(asked, on), on));
         return;
       }
-      const parts = { operations, terminal, logger: loggerOf(config) };
-      finish(await verify(config, asked, parts));
+      finish(
+        await verify(config, asked, { ...writer, operations, logger: loggerOf(config, quiet) }),
+      );
     });
 
-  settingsCommand(program, "log")
+  settingsCommand(program, "log", { formats: outputFormats })
     .description("print changes of the log as JSON lines; the service may run")
     .addOption(new Option("--from <position>", "after this position").argParser(wholeNumber))
     .addOption(limit("--limit <records>", "print at most so many", undefined))
     .option("--stream <name>", "of one stream only, like entity-urn:li:corpuser:jdoe")
     .option("--backward", "the newest first, from --from or the end of the log", false)
     .addHelpText("after", logHelp)
-    .action(async ({ from, limit, stream, backward, ...flags }: LogFlags) => {
+    .action(async (options: LogFlags) => {
+      const { from, limit, stream, backward, output, json, quiet, ...flags } = options;
+      const writer = commandOutput({ output, json, quiet }, terminal);
       const query = {
         from: from === undefined ? undefined : position(from),
         limit: limit ?? Number.MAX_SAFE_INTEGER,
         stream,
         backward,
       };
-      finish(await printLog(configOf(flags), query, { operations, terminal }));
+      finish(await printLog(configOf(flags), query, { ...writer, operations }));
     });
 
   settingsCommand(program, "backup")
     .description("copy the log and the keys of a data directory; the service may run")
     .requiredOption("--to <directory>", "new directory, which a service can start on")
     .addHelpText("after", backupHelp)
-    .action(async ({ to, ...flags }: Flags & { readonly to: string }) => {
-      const parts = { operations, terminal, signal: interrupted() };
+    .action(async ({ to, output, json, quiet, ...flags }: CopyFlags) => {
+      const writer = commandOutput({ output, json, quiet }, terminal);
+      const parts = { ...writer, operations, signal: interrupted() };
       finish(await backUp(configOf(flags), to, parts));
     });
 
@@ -202,8 +232,9 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     )
     .requiredOption("--to <place>", copyHelp)
     .addHelpText("after", copyMoreHelp)
-    .action(async ({ to, ...flags }: Flags & { readonly to: string }) => {
-      finish(await copyLog(configOf(flags), to, { operations, terminal }));
+    .action(async ({ to, output, json, quiet, ...flags }: CopyFlags) => {
+      const writer = commandOutput({ output, json, quiet }, terminal);
+      finish(await copyLog(configOf(flags), to, { ...writer, operations }));
     });
 
   settingsCommand(program, "check")
@@ -213,14 +244,15 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
       "verify the checksums of the embedded log's rows, then rebuild its indexes; stop the service first",
       false,
     )
-    .action(async ({ repairIndexes, ...flags }: Flags & { readonly repairIndexes: boolean }) => {
-      finish(await check(configOf(flags), { repairIndexes }, { operations, terminal }));
+    .action(async ({ repairIndexes, output, json, quiet, ...flags }: CheckFlags) => {
+      const writer = commandOutput({ output, json, quiet }, terminal);
+      finish(await check(configOf(flags), { repairIndexes }, { ...writer, operations }));
     });
 
   program.commandsGroup(catalogGroup);
   const tokens = program.command("token").description("access tokens of a running catalog");
-  settingsCommand(tokens, "create", "token")
-    .description("make an access token, as the root user; it is printed this once")
+  settingsCommand(tokens, "create", { of: "token" })
+    .description("create an access token, as the root user; it is printed this once")
     .addOption(serverOption())
     .option(
       "--token-file <file>",
@@ -235,11 +267,12 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     )
     .option("--actor <urn>", "the user that it acts for (default: the root user)")
     .action(async ({ name, description, duration, actor, ...given }: TokenFlags) => {
-      const { server, tokenFile, ...flags } = given;
+      const { server, tokenFile, output, json, quiet, ...flags } = given;
       const config = configOf(flags);
       const connection = asUsage(() => operatorConnectionOf({ ...flags, server, tokenFile }));
       const asked = { name, description, duration, actor, ...connection };
-      finish(await createToken(config, asked, { terminal }));
+      const writer = commandOutput({ output, json, quiet }, terminal);
+      finish(await createToken(config, asked, writer));
     });
 
   addCatalogCommands(program, { tokens, terminal, finish, exitCodesHelp });
@@ -248,20 +281,22 @@ function createProgram(operations: Operations, finish: (code: ExitCode) => void)
     terminal,
     finish,
     settingsCommand: (parent, name, options) => {
-      // What is below a command has the flags of all that is.
+      // The commands below a command have its settings.
       const of = (parent === program ? name : parent.name()) as CommandName;
-      return settingsCommand(parent, name, of, options);
+      return settingsCommand(parent, name, { ...options, of });
     },
   });
 
   program.commandsGroup("Service and data directory:");
-  program
+  const listed = program
     .command("settings")
     .description("print every setting with its value and where that comes from")
     .option("--markdown", "print the table of settings that the README holds", false)
-    .action(async ({ markdown }: { markdown: boolean }) => {
-      await terminal.print(markdown ? settingsMarkdown() : settingsList());
-    });
+    .addHelpText("after", exitCodesHelp)
+    .action(async (flags: OutputFlags & { readonly markdown: boolean }) =>
+      printSettings(flags, commandOutput(flags, terminal)),
+    );
+  addOutputFlags(listed, formatsWithoutUrns);
 
   return program;
 }
@@ -284,15 +319,21 @@ const shownTokenOf = (config: Config, file: string | undefined): string =>
     ? operatorTokenOf(config)
     : tokenIn(file, "Name another file with --token-file");
 
-type ServerFlags = Flags & { readonly server?: string; readonly tokenFile?: string };
+type ServerFlags = Flags & OutputFlags & { readonly server?: string; readonly tokenFile?: string };
 type VerifyFlags = ServerFlags & { readonly repair: boolean; readonly grade: VerifyGrade };
+type CopyFlags = Flags & OutputFlags & { readonly to: string };
+type CheckFlags = Flags & OutputFlags & { readonly repairIndexes: boolean };
 
-interface LogFlags extends Flags {
+interface LogFlags extends Flags, OutputFlags {
   readonly from?: number;
   readonly limit?: number;
   readonly stream?: string;
   readonly backward: boolean;
 }
+
+const serveHelp = `
+--output json (--json) is --log-format json. --quiet logs warnings and errors alone, and prints nothing but the
+address of the service.`;
 
 const backupHelp = `
 The copy has every write that was accepted before the command began. It has its name only after it is complete and
@@ -314,14 +355,21 @@ snapshot. Records about one urn are sent in the order of the files; every record
 told in a line on stderr.
 ${exitCodesHelp}`;
 
-/** A command with a flag for each setting that has one there; `of` where it goes by another name. */
+/** A command with output flags, and a flag for each setting of the command `of` (default: its name). */
 function settingsCommand(
-  program: Command,
+  parent: Command,
   name: string,
-  of = name as CommandName,
-  options: CommandOptions = {},
+  {
+    of = name as CommandName,
+    formats = formatsWithoutUrns,
+    isDefault = false,
+  }: {
+    readonly of?: CommandName;
+    readonly formats?: readonly OutputFormat[];
+    readonly isDefault?: boolean;
+  } = {},
 ): Command {
-  const command = program.command(name, options).addHelpText("after", exitCodesHelp);
+  const command = parent.command(name, { isDefault }).addHelpText("after", exitCodesHelp);
   for (const key of settingKeys) {
     const { kind, about, commands } = settings[key];
     if (!commands.includes(of)) continue;
@@ -333,7 +381,7 @@ function settingsCommand(
     if (separator !== undefined) option.argParser(joinedBy(separator));
     command.addOption(option);
   }
-  return command;
+  return addOutputFlags(command, formats);
 }
 
 /** Separators between the values of a flag that may be repeated. */
@@ -350,31 +398,14 @@ const joinedBy =
 
 const configOf = (flags: Flags): Config => asUsage(() => readConfig(flags));
 
-/** A wrong setting is a matter of usage, wherever it was given. */
-function asUsage<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof CatalogError ? new UsageError(error.text) : error;
-  }
+/** `isQuiet`: warnings and errors alone, unless the setting asks for less. */
+function loggerOf(config: Config, isQuiet: boolean): Logger {
+  const level = isQuiet && /^(trace|debug|info)$/.test(config.logLevel) ? "warn" : config.logLevel;
+  return createLogger(level, logFormatOf(config));
 }
-
-const loggerOf = (config: Config): Logger => createLogger(config.logLevel, logFormatOf(config));
 
 /** Of the log lines on stderr. */
 function logFormatOf({ logFormat }: Config): LogFormat {
   if (logFormat !== "auto") return logFormat;
   return process.stderr.isTTY ? "text" : "json";
-}
-
-function settingsList(): string {
-  const rows = asUsage(() => explainConfig({})).map(({ key, value, source }) => [
-    flagOf(key).slice(2),
-    value,
-    source,
-  ]);
-  const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows
-    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "))
-    .join("\n");
 }

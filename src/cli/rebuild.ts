@@ -1,14 +1,13 @@
 /**
- * `annals rebuild`: grows views again from the log: those of a data directory on which no service
- * runs, or those of a running service, as a job of it.
+ * `annals rebuild`: builds views again from the log: in a data directory on which no service runs, or
+ * in a running service, as a job.
  */
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
-import { watchJob } from "./jobs.ts";
+import { type Operation, watchJob } from "./jobs.ts";
 import type { Operations } from "./operations.ts";
-import type { OperatorClient } from "./operator-client.ts";
-import type { Terminal } from "./terminal.ts";
+import type { CommandOutput } from "./output.ts";
 
 export async function rebuild(
   config: Config,
@@ -16,9 +15,14 @@ export async function rebuild(
   {
     operations,
     terminal,
+    print,
     logger,
     signal,
-  }: { operations: Operations; terminal: Terminal; logger: Logger; signal: AbortSignal },
+  }: CommandOutput & {
+    readonly operations: Operations;
+    readonly logger: Logger;
+    readonly signal: AbortSignal;
+  },
 ): Promise<ExitCode> {
   const start = performance.now();
   const bar = terminal.startBar("rebuilding {bar} {percentage}% | position {value} of {total}");
@@ -31,9 +35,10 @@ export async function rebuild(
     });
     bar.stop();
     const seconds = (performance.now() - start) / 1000;
-    for (const { view, records } of rebuilt) {
-      await terminal.print(`${view}: rebuilt from ${records} records in ${seconds.toFixed(1)} s`);
-    }
+    const lines = rebuilt.map(
+      ({ view, records }) => `${view}: rebuilt from ${records} records in ${seconds.toFixed(1)} s`,
+    );
+    await print({ value: { views: rebuilt, seconds }, table: lines.join("\n") });
     return exitCodes.done;
   } finally {
     bar.stop();
@@ -42,10 +47,12 @@ export async function rebuild(
 
 export async function rebuildRunning(
   views: readonly string[],
-  { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
+  operation: Operation,
 ): Promise<ExitCode> {
   const body = views.length === 0 ? {} : { views };
-  const id = await client.act<string>("rebuildViews", body);
-  terminal.tell(`job ${id} of the service rebuilds the views; it goes on without this command`);
-  return watchJob(id, { client, terminal, json: false });
+  const id = await operation.client.act<string>("rebuildViews", body);
+  operation.terminal.tell(
+    `job ${id} of the service rebuilds the views; it continues without this command`,
+  );
+  return watchJob(id, operation);
 }

@@ -2,15 +2,10 @@
 import { parseTime } from "../core/calendar.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
-import { watchJob } from "./jobs.ts";
-import type { OperatorClient } from "./operator-client.ts";
-import type { Terminal } from "./terminal.ts";
+import { type Operation, watchJob } from "./jobs.ts";
 
-interface Around {
-  readonly client: OperatorClient;
-  readonly terminal: Terminal;
-  readonly json: boolean;
-  /** Follow the job to its end; otherwise its id is all. */
+interface StartedOperation extends Operation {
+  /** Follow the job to its end; otherwise print its id. */
   readonly wait: boolean;
 }
 
@@ -23,11 +18,14 @@ export interface RestoreOptions {
   readonly limit?: number | undefined;
 }
 
-export async function restore(options: RestoreOptions, around: Around): Promise<ExitCode> {
-  const told = await around.client.act<string>("restoreIndices", options);
-  const id = /taskId=([\w-]+:\d+)/.exec(told)?.[1];
-  if (id === undefined) throw new CatalogError("internal", `no job is told in "${told}"`);
-  return follow(id, around);
+export async function restore(
+  options: RestoreOptions,
+  operation: StartedOperation,
+): Promise<ExitCode> {
+  const answer = await operation.client.act<string>("restoreIndices", options);
+  const id = /taskId=([\w-]+:\d+)/.exec(answer)?.[1];
+  if (id === undefined) throw new CatalogError("internal", `"${answer}" does not name a job`);
+  return follow(id, operation);
 }
 
 export interface TruncateOptions {
@@ -41,31 +39,31 @@ export interface TruncateOptions {
 
 export async function truncate(
   { run, ...asked }: TruncateOptions,
-  around: Around,
+  operation: StartedOperation,
 ): Promise<ExitCode> {
-  const { client, terminal, json } = around;
-  const told = await client.act<string>("truncateTimeseriesAspect", { ...asked, dryRun: !run });
-  if (run) return follow(told, around);
-  const found = told.split(" Reindexing ")[0] ?? told;
-  await terminal.print(json ? JSON.stringify({ dryRun: true, found }) : found);
-  if (!json) terminal.tell("nothing was deleted; --run does it");
+  const { client, terminal, print } = operation;
+  const answer = await client.act<string>("truncateTimeseriesAspect", { ...asked, dryRun: !run });
+  if (run) return follow(answer, operation);
+  const found = answer.split(" Reindexing ")[0] ?? answer;
+  await print({ value: { dryRun: true, found }, table: found });
+  terminal.tell("nothing was deleted; --run does it");
   return exitCodes.done;
 }
 
 /** `run`: false to count only. */
-export async function scavenge(run: boolean, around: Around): Promise<ExitCode> {
-  const { client, terminal, json } = around;
-  const told = await client.act<string>("scavengeLog", { dryRun: !run });
-  if (run) return follow(told, around);
-  const found = told.split(" This was a dry run.")[0] ?? told;
-  await terminal.print(json ? JSON.stringify({ dryRun: true, found }) : found);
-  if (!json) terminal.tell("nothing was taken out; --run does it, for good");
+export async function scavenge(run: boolean, operation: StartedOperation): Promise<ExitCode> {
+  const { client, terminal, print } = operation;
+  const answer = await client.act<string>("scavengeLog", { dryRun: !run });
+  if (run) return follow(answer, operation);
+  const found = answer.split(" This was a dry run.")[0] ?? answer;
+  await print({ value: { dryRun: true, found }, table: found });
+  terminal.tell("nothing was taken out; --run does it, for good");
   return exitCodes.done;
 }
 
-async function follow(id: string, around: Around): Promise<ExitCode> {
-  if (around.wait) return watchJob(id, around);
-  await around.terminal.print(around.json ? JSON.stringify({ id }) : id);
+async function follow(id: string, operation: StartedOperation): Promise<ExitCode> {
+  if (operation.wait) return watchJob(id, operation);
+  await operation.print({ value: { id }, table: id });
   return exitCodes.done;
 }
 

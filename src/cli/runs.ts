@@ -1,6 +1,5 @@
 /** `annals runs`: the runs of ingestion, what one wrote, and its rollback. */
-import { dataOf } from "../client/client.ts";
-import { type ExitCode, exitCodes } from "./failure.ts";
+import { AnnalsError, dataOf } from "../client/client.ts";
 import { timeOf } from "./output.ts";
 import type { Session } from "./session.ts";
 import { confirm } from "./write.ts";
@@ -50,15 +49,14 @@ export async function rollbackRun(
   session: Session,
   runId: string,
   { hard, dryRun, yes }: RollbackFlags,
-): Promise<ExitCode> {
+): Promise<void> {
   const roll = async (dry: boolean) => {
     const body = { runId, safe: !hard, dryRun: dry };
     return (await dataOf(session.client.POST("/runs?action=rollback", { body }))).value;
   };
   const preview = await roll(true);
   if (preview.aspectsReverted === 0 && preview.entitiesAffected === 0) {
-    session.terminal.tell(`the run "${runId}" has nothing to roll back`);
-    return exitCodes.failed;
+    throw new AnnalsError(`the run "${runId}" has nothing to roll back`, 404, "not_found");
   }
   const text = textOf(preview, runId, hard);
   if (!dryRun) await confirm(session, text, { yes });
@@ -68,7 +66,6 @@ export async function rollbackRun(
     urns: [...new Set(value.aspectRowSummaries.map(({ urn }) => urn))],
     table: dryRun ? `would ${text}` : `done: ${textOf(value, runId, hard)}`,
   });
-  return exitCodes.done;
 }
 
 interface Rollback {

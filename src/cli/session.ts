@@ -6,44 +6,36 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AnnalsClient, createAnnalsClient } from "../client/client.ts";
 import { defaultOf, variableOf } from "../config/settings.ts";
 import { type Connection, connectionOf, reach } from "./connection.ts";
-import { type OutputFormat, outputFormats, printResult, type Result } from "./output.ts";
+import {
+  addOutputFlags,
+  type CommandOutput,
+  commandOutput,
+  type OutputFlags,
+  type OutputFormat,
+} from "./output.ts";
 import { interrupted } from "./signals.ts";
-import { quiet, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
-export interface Session {
+export interface Session extends CommandOutput {
   readonly client: AnnalsClient;
   readonly connection: Connection;
-  readonly terminal: Terminal;
-  readonly output: OutputFormat;
   /** Aborts at the first signal to stop. */
   readonly signal: AbortSignal;
-  print(result: Result): Promise<void>;
 }
 
-export interface CommonFlags {
+export interface CommonFlags extends OutputFlags {
   readonly server?: string;
   readonly tokenFile?: string;
-  readonly output: OutputFormat;
-  readonly json: boolean;
-  readonly quiet: boolean;
 }
 
 /** The options that every one of these commands has, in a group of their own at the end of the help. */
-export function addCommonFlags(command: Command): void {
-  const options = [
-    serverOption(),
-    new Option(
-      "--token-file <file>",
-      `file with the access token to send (${variableOf("tokenFile")})`,
-    ),
-    new Option("--output <format>", "format of the output").choices(outputFormats).default("table"),
-    new Option("--json", "short for --output json").default(false),
-    new Option(
-      "--quiet",
-      "print the result alone: no messages about the work, no progress",
-    ).default(false),
-  ];
-  for (const option of options) command.addOption(option.helpGroup("Connection and output:"));
+export function addCommonFlags(command: Command, formats: readonly OutputFormat[]): void {
+  const group = "Connection and output:";
+  const tokenFile = `file with the access token to send (${variableOf("tokenFile")})`;
+  command
+    .addOption(serverOption().helpGroup(group))
+    .addOption(new Option("--token-file <file>", tokenFile).helpGroup(group));
+  addOutputFlags(command, formats, group);
 }
 
 export const serverOption = (): Option =>
@@ -60,23 +52,16 @@ export function serverUrl(given: string): string {
   return given.replace(/\/+$/, "");
 }
 
-export const outputOf = ({ json, output }: Pick<CommonFlags, "json" | "output">): OutputFormat =>
-  json ? "json" : output;
-
 /** Connects, after the service has answered. Throws CatalogError when it does not. */
 export async function openSession(flags: CommonFlags, terminal: Terminal): Promise<Session> {
   const connection = connectionOf(flags);
   const { server, token } = connection;
   const signal = interrupted();
   await reach(server, signal);
-  const spoken = flags.quiet ? quiet(terminal) : terminal;
+  const output = commandOutput(flags, terminal);
   const client = createAnnalsClient({
     ...{ address: server, token, signal },
-    onRetry: (reason) => spoken.tell(`waiting for ${server} (${reason})`),
+    onRetry: (reason) => output.terminal.tell(`waiting for ${server} (${reason})`),
   });
-  const output = outputOf(flags);
-  return {
-    ...{ client, connection, output, signal, terminal: spoken },
-    print: (result) => printResult(result, { terminal: spoken, output }),
-  };
+  return { ...output, client, connection, signal };
 }

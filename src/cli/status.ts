@@ -1,8 +1,7 @@
-/** `annals status`: how a running service is. Ends with 1 when it is not well, for scripts. */
+/** `annals status`: the log and the views of a running service. Ends with 1 when one does not work. */
 import { type ExitCode, exitCodes } from "./failure.ts";
-import type { OperatorClient } from "./operator-client.ts";
+import type { Operation } from "./jobs.ts";
 import { table } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
 
 interface ToldStatus {
   readonly ok: boolean;
@@ -38,17 +37,9 @@ interface ToldView {
   readonly error?: string;
 }
 
-export async function showStatus({
-  client,
-  terminal,
-  json,
-}: {
-  readonly client: OperatorClient;
-  readonly terminal: Terminal;
-  readonly json: boolean;
-}): Promise<ExitCode> {
+export async function showStatus({ client, terminal, print }: Operation): Promise<ExitCode> {
   const status = await client.act<ToldStatus>("getStatus");
-  await terminal.print(json ? JSON.stringify(status) : text(status, terminal.width));
+  await print({ value: status, table: text(status, terminal.width) });
   return status.ok ? exitCodes.done : exitCodes.failed;
 }
 

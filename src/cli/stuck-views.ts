@@ -13,7 +13,7 @@ interface ServiceStatus {
   >;
 }
 
-/** Returns the command's own code, or `failed` instead of `done` and prints the views that are stuck. */
+/** Returns the command's own code. Throws CatalogError `unavailable` instead of `done` where views are stuck. */
 export async function unlessStuck(
   code: ExitCode,
   { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
@@ -28,12 +28,13 @@ export async function unlessStuck(
     terminal.tell("cannot check that the views follow the log: the token may not read the status");
     return code;
   }
-  let stuck = false;
-  for (const [view, { position, stalled, error }] of Object.entries(status.views)) {
-    if (error === undefined && !stalled) continue;
-    stuck = true;
-    const why = error ?? "no progress";
-    terminal.tell(`view "${view}" is stuck at position ${position} behind the log: ${why}`);
-  }
-  return stuck ? exitCodes.failed : code;
+  const stuck = Object.entries(status.views).flatMap(([view, { position, stalled, error }]) =>
+    error === undefined && !stalled
+      ? []
+      : [
+          `view "${view}" is stuck at position ${position} behind the log: ${error ?? "no progress"}`,
+        ],
+  );
+  if (stuck.length === 0) return code;
+  throw new CatalogError("unavailable", stuck.join("; "));
 }

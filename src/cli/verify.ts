@@ -1,19 +1,19 @@
 /**
- * `annals verify`: compares views with the log, and mends them: those of a data directory on which no
- * service runs, or those of a running service, as a job of it.
+ * `annals verify`: compares views with the log, and repairs them: in a data directory on which no
+ * service runs, or in a running service, as a job.
  */
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
-import { type ToldJob, watchJob } from "./jobs.ts";
+import { followJob, jobText, type Operation } from "./jobs.ts";
 import type { Operations, VerifiedStore, VerifiedStores, VerifyGrade } from "./operations.ts";
 import type { OperatorClient } from "./operator-client.ts";
-import type { Terminal } from "./terminal.ts";
+import type { CommandOutput } from "./output.ts";
 
-/** Differences of one view that are printed. */
+/** Differences of one view in the table. */
 const printedMax = 20;
-/** Differences of all views that are asked for of a service. */
-const askedMax = 1_000;
+/** Differences of all views that are requested from a service. */
+const requestedMax = 1_000;
 
 export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
 
@@ -26,7 +26,12 @@ export interface VerifyAsked {
 export async function verify(
   config: Config,
   { views, repair, grade }: VerifyAsked,
-  { operations, terminal, logger }: { operations: Operations; terminal: Terminal; logger: Logger },
+  {
+    operations,
+    terminal,
+    print,
+    logger,
+  }: CommandOutput & { readonly operations: Operations; readonly logger: Logger },
 ): Promise<ExitCode> {
   const start = performance.now();
   const bar = terminal.startBar("verifying {bar} {percentage}% | record {value} of {total}");
@@ -44,13 +49,19 @@ export async function verify(
   }
   const seconds = (performance.now() - start) / 1_000;
   const { found, left, unknown, records, mended, rebuilt } = verified;
-  for (const one of found) await printStore(one, terminal);
-  for (const { view, reason } of unknown) await terminal.print(`${view}: unknown: ${reason}`);
-  if (mended > 0) await terminal.print(`${mended} entities were made anew`);
-  for (const view of rebuilt) await terminal.print(`${view}: grown anew from the log`);
-  for (const { view, count } of left) {
-    if (repair && count > 0) await terminal.print(`${view}: ${count} differences are left`);
-  }
+  const remaining = repair ? left.filter(({ count }) => count > 0) : [];
+  const lines = [
+    ...found.flatMap(linesOf),
+    ...unknown.map(({ view, reason }) => `${view}: unknown: ${reason}`),
+    ...(mended > 0 ? [`${mended} entities were restored`] : []),
+    ...rebuilt.map((view) => `${view}: rebuilt from the log`),
+    ...remaining.map(({ view, count }) => `${view}: ${count} differences are left`),
+  ];
+  await print({
+    value: { views: found, left, unknown, records, restored: mended, rebuilt, seconds },
+    urns: urnsOf(found),
+    table: lines.join("\n"),
+  });
   terminal.tell(`${records} records in ${seconds.toFixed(1)} s`);
   const equal = left.every(({ count }) => count === 0);
   return equal && unknown.length === 0 ? exitCodes.done : exitCodes.failed;
@@ -67,37 +78,52 @@ interface Listed {
   })[];
 }
 
-/** The same of a running service; what is printed is what its job has left. */
+/** The same in a running service; prints the differences that its job has left. */
 export async function verifyRunning(
   { views, repair, grade }: VerifyAsked,
-  { client, terminal }: { readonly client: OperatorClient; readonly terminal: Terminal },
+  operation: Operation,
 ): Promise<ExitCode> {
+  const { client, print } = operation;
   const id = await client.act<string>("verify", {
     views,
     repair,
     full: grade === "full",
     quick: grade === "quick",
   });
-  const exitCode = await watchJob(id, { client, terminal, json: false });
-  const { started } = await client.act<ToldJob>("getJob", { id });
-  const listed = await client.act<Listed>("listDifferences", { count: askedMax });
-  let left = 0;
-  let unknown = 0;
+  const job = await followJob(id, operation);
+  const listed = await client.act<Listed>("listDifferences", { count: requestedMax });
+  const left: VerifiedStore[] = [];
+  const unknown: { readonly view: string; readonly reason: string }[] = [];
   for (const view of views.length > 0 ? views : await viewsOf(client)) {
     // A result of an earlier verification does not count.
-    const found = listed.views.find((one) => one.view === view && one.time >= started);
+    const found = listed.views.find((one) => one.view === view && one.time >= job.started);
     if (found === undefined) {
-      await terminal.print(`${view}: unknown: this verification did not reach it`);
-      unknown++;
+      unknown.push({ view, reason: "this verification did not reach it" });
       continue;
     }
-    const { differences: count, ...counts } = found;
+    const { differences: count, position, rows } = found;
     const differences = listed.differences.filter((one) => one.view === view);
-    await printStore({ ...counts, count, differences }, terminal);
-    left += count;
+    left.push({ view, position, rows, count, differences });
   }
-  return left + unknown === 0 ? exitCode : exitCodes.failed;
+  const lines = [
+    jobText(job),
+    ...left.flatMap(linesOf),
+    ...unknown.map(({ view, reason }) => `${view}: unknown: ${reason}`),
+  ];
+  await print({
+    value: { job, views: left, unknown },
+    urns: urnsOf(left),
+    table: lines.join("\n"),
+  });
+  const equal = left.every(({ count }) => count === 0);
+  return job.state === "done" && equal && unknown.length === 0 ? exitCodes.done : exitCodes.failed;
 }
+
+/** Entities that differ, of those that are listed. */
+const urnsOf = (stores: readonly VerifiedStore[]): readonly string[] => {
+  const urns = stores.flatMap(({ differences }) => differences.map(({ urn }) => urn));
+  return [...new Set(urns)].filter((urn) => urn !== "");
+};
 
 const viewsOf = async (client: OperatorClient): Promise<readonly string[]> => {
   const { views } = await client.act<{ views: Readonly<Record<string, unknown>> }>("getStatus");
@@ -107,18 +133,20 @@ const viewsOf = async (client: OperatorClient): Promise<readonly string[]> => {
 /** Views with rows to compare: all but the feed to Kafka. */
 const verifiedViews = new Set(["aspects", "timeseries", "graph", "search"]);
 
-async function printStore(
-  { view, position, rows, count, differences }: VerifiedStore,
-  terminal: Terminal,
-): Promise<void> {
-  const what = count === 0 ? `${rows} rows, as the log says` : `${count} differences`;
-  await terminal.print(`${view}: ${what}, up to position ${position}`);
+function linesOf(store: VerifiedStore): readonly string[] {
+  const { view, position, rows, count, differences } = store;
+  const summary = count === 0 ? `${rows} rows, as the log says` : `${count} differences`;
   const printed = differences.slice(0, printedMax);
-  for (const { urn, aspect, kind, there, should } of printed) {
-    const place = [urn, aspect].filter((part) => part !== "").join(" ");
+  const lines = printed.map(({ urn, aspect, kind, there, should }) => {
+    const subject = [urn, aspect].filter((part) => part !== "").join(" ");
     const details = [there && `there: ${there}`, should && `should be: ${should}`];
     const shown = details.filter((part) => part !== undefined).join("; ");
-    await terminal.print(`  ${kind} ${place === "" ? shown : `${place} (${shown})`}`);
-  }
-  if (count > printed.length) await terminal.print(`  and ${count - printed.length} more`);
+    return `  ${kind} ${subject === "" ? shown : `${subject} (${shown})`}`;
+  });
+  const more = count - printed.length;
+  return [
+    `${view}: ${summary}, up to position ${position}`,
+    ...lines,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
 }

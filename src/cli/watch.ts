@@ -1,9 +1,9 @@
 /** `annals watch`: follows the change feed, and runs a command for each change. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Change } from "../client/client.ts";
+import { AnnalsError, type Change } from "../client/client.ts";
 import { ownCommand } from "../core/own-command.ts";
-import { type ExitCode, exitCodes, Interrupted } from "./failure.ts";
+import { Interrupted } from "./failure.ts";
 import { metadataOf } from "./get.ts";
 import { timeOf, yamlOf } from "./output.ts";
 import type { Session } from "./session.ts";
@@ -18,7 +18,7 @@ export interface WatchFlags {
   readonly count: number;
 }
 
-export async function watch(session: Session, flags: WatchFlags): Promise<ExitCode> {
+export async function watch(session: Session, flags: WatchFlags): Promise<void> {
   const { after, type: entityTypes, aspect: aspects, urn: urns, previous, exec, count } = flags;
   let position = after;
   let seen = 0;
@@ -31,11 +31,11 @@ export async function watch(session: Session, flags: WatchFlags): Promise<ExitCo
   for await (const change of session.client.changes(query, session.signal)) {
     await session.terminal.print(lineOf(change, session));
     if (exec !== undefined && (await run(exec, change)) !== 0) {
-      session.terminal.tell(`the command failed; ${resumeAfter(change.position - 1)}`);
-      return exitCodes.failed;
+      const resume = resumeAfter(change.position - 1);
+      throw new AnnalsError(`the command of --exec failed. ${resume}`, 0, "internal");
     }
     position = change.position;
-    if (++seen >= count) return exitCodes.done;
+    if (++seen >= count) return;
   }
   throw new Interrupted(position === undefined ? undefined : resumeAfter(position));
 }

@@ -10,6 +10,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { recordedOutput } from "./recorded-output.ts";
 import { type Ended, start } from "./run-program.ts";
 
 const annals = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
@@ -48,16 +49,9 @@ describe("annals status", () => {
     const told = await json("status");
     const rebuild = { position: 90_000, head: 120_000, recordsPerSecond: 15_432.1 };
     const status = { ...told, views: { search: { ...told.views.search, rebuild } } };
-    const printed: string[] = [];
-    const code = await showStatus({
-      client: { act: async <T>() => status as T },
-      terminal: {
-        print: async (text) => void printed.push(text),
-        tell: () => {},
-        startBar: () => ({ update: () => {}, stop: () => {} }),
-      },
-      json: false,
-    });
+    const { printed, ...output } = recordedOutput();
+    const client = { act: async <T>() => status as T };
+    const code = await showStatus({ ...output, client });
     expect(code).toBe(0);
     expect(printed.join()).toMatch(/up to date; rebuilt up to 90,000 of 120,000, 15,432\/s$/);
   });
@@ -179,7 +173,7 @@ describe("annals rebuild", () => {
   test("of a service that runs is a job of it, which is watched to its end", async () => {
     const before = (await json("status")).views.graph.generation;
     const { code, stdout, stderr } = await run("rebuild", "graph");
-    expect(stderr).toMatch(/^job \S+ of the service rebuilds the views; it goes on without this/);
+    expect(stderr).toMatch(/^job \S+ of the service rebuilds the views; it continues without this/);
     expect({ code, stdout }).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^state +done$/m),

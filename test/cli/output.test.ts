@@ -5,14 +5,15 @@ import { describe, expect, test } from "vitest";
 import { describeFailure, exitCodeOf, Interrupted, UsageError } from "../../src/cli/failure.ts";
 import { treeOf } from "../../src/cli/graph.ts";
 import { watchJob } from "../../src/cli/jobs.ts";
-import { type OutputFormat, printResult } from "../../src/cli/output.ts";
+import { commandOutput, type OutputFormat } from "../../src/cli/output.ts";
 import { table } from "../../src/cli/table.ts";
-import { quiet, type Terminal, widthOf } from "../../src/cli/terminal.ts";
+import { widthOf } from "../../src/cli/terminal.ts";
 import { AnnalsError } from "../../src/client/client.ts";
 import { loginFile, readLogin, writeLogin } from "../../src/config/login.ts";
 import { columnsOf, isColorOff } from "../../src/config/terminal-environment.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { recordedOutput } from "./recorded-output.ts";
 
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,orders,PROD)";
 
@@ -44,18 +45,11 @@ describe("a table", () => {
 
 describe("the output", () => {
   const printed = async (output: OutputFormat, none?: string) => {
-    const lines: string[] = [];
-    const told: string[] = [];
-    const terminal: Terminal = {
-      print: async (line) => void lines.push(line),
-      tell: (line) => void told.push(line),
-      startBar: () => ({ update: () => {}, stop: () => {} }),
-    };
+    const { printed: lines, messages, print } = recordedOutput(output);
     const rows = none === undefined ? [["a", 1]] : [];
     const value = { total: 1, names: ["a"] };
-    const shown = { heads: ["NAME", "N"], rows };
-    await printResult({ value, urns: [urn], table: shown, none }, { terminal, output });
-    return { lines, told };
+    await print({ value, urns: [urn], table: { heads: ["NAME", "N"], rows }, none });
+    return { lines, messages };
   };
 
   test("is a table, JSON on one line, YAML or urns", async () => {
@@ -66,17 +60,28 @@ describe("the output", () => {
   });
 
   test("of a table without rows is a message on stderr", async () => {
-    expect(await printed("table", "nothing")).toEqual({ lines: [], told: ["nothing"] });
+    expect(await printed("table", "nothing")).toEqual({ lines: [], messages: ["nothing"] });
   });
 
   test("rejects urns of a result without any", async () => {
-    const terminal = quiet({
-      print: async () => {},
-      tell: () => {},
-      startBar: () => ({ update: () => {}, stop: () => {} }),
-    });
-    const result = printResult({ value: 1, table: "1" }, { terminal, output: "urns" });
+    const result = recordedOutput("urns").print({ value: 1, table: "1" });
     await expect(result).rejects.toBeInstanceOf(UsageError);
+  });
+
+  test("wraps a text to the width of the terminal, but not the input of another program", async () => {
+    const { printed, print } = recordedOutput("table", { width: 40 });
+    const text = `${"a".repeat(30)} ${"b".repeat(30)}`;
+    await print({ value: text, table: text });
+    await print({ value: text, table: text, verbatim: true });
+    expect(printed).toEqual([text.replace(" ", "\n"), text]);
+  });
+
+  test("has no messages and no progress with --quiet", async () => {
+    const { messages, terminal: whole } = recordedOutput();
+    const flags = { output: "table", json: true, quiet: true } as const;
+    const { terminal, output } = commandOutput(flags, whole);
+    terminal.tell("a message");
+    expect({ output, messages }).toEqual({ output: "json", messages: [] });
   });
 });
 
@@ -112,12 +117,7 @@ test("a job that is watched continues after Ctrl-C, and the message names the co
       return { state: "running", counts: {} } as T;
     },
   };
-  const terminal = quiet({
-    print: async () => {},
-    tell: () => {},
-    startBar: () => ({ update: () => {}, stop: () => {} }),
-  });
-  const watching = watchJob("node:7", { client, terminal, json: false }, ending.signal);
+  const watching = watchJob("node:7", { ...recordedOutput(), client }, ending.signal);
   await expect(watching).rejects.toThrow(/^interrupted\. The job continues\. .*jobs watch node:7$/);
 });
 

@@ -4,11 +4,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ingest } from "../../src/cli/ingest.ts";
-import { createToken, type TokenOptions, tokenIn } from "../../src/cli/token.ts";
+import { createToken, type TokenOptions } from "../../src/cli/token.ts";
+import { tokenIn } from "../../src/cli/token-file.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { type GuardedService, guardedService, whoIs } from "../auth/guarded-service.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { recordedOutput } from "./recorded-output.ts";
 
 let service: GuardedService;
 beforeAll(async () => {
@@ -18,20 +20,15 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-const printed: string[] = [];
-const told: string[] = [];
-const terminal = {
-  print: async (line: string) => void printed.push(line),
-  tell: (line: string) => void told.push(line),
-  startBar: () => ({ update: () => {}, stop: () => {} }),
-};
+const { printed, messages: told, ...output } = recordedOutput();
+const { terminal } = output;
 
 function create(options: Partial<TokenOptions> = {}, flags: { operatorTokenFile?: string } = {}) {
   printed.length = 0;
   told.length = 0;
   const config = readConfig({ data: service.directory, ...flags }, {});
   const whole = { server: service.address, name: "cli", duration: "ONE_DAY", ...options } as const;
-  return createToken(config, whole, { terminal });
+  return createToken(config, whole, output);
 }
 
 test("prints a token of the root user alone on stdout, and says what it is", async () => {
@@ -68,7 +65,7 @@ test("says of an address that answers otherwise than a catalog that it is none",
   await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
   const { port } = other.address() as AddressInfo;
   await expect(create({ server: `http://127.0.0.1:${port}` })).rejects.toThrow(
-    "no token was made: status 200, which no catalog gives",
+    /^there is no catalog at http:\S+: GET http:\S+\/config gives status 200$/,
   );
   other.close();
 });

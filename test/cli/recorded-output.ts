@@ -1,0 +1,24 @@
+/** The output of a command that is called without a process: what it prints, and its messages. */
+import { type CommandOutput, type OutputFormat, printResult } from "../../src/cli/output.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+
+export interface RecordedOutput extends CommandOutput {
+  readonly printed: string[];
+  readonly messages: string[];
+}
+
+export function recordedOutput(
+  output: OutputFormat = "table",
+  more: Partial<Terminal> = {},
+): RecordedOutput {
+  const printed: string[] = [];
+  const messages: string[] = [];
+  const terminal: Terminal = {
+    ...more,
+    print: async (line) => void printed.push(line),
+    tell: (line) => void messages.push(line),
+    startBar: () => ({ update: () => {}, stop: () => {} }),
+  };
+  const print: CommandOutput["print"] = (result) => printResult(result, { terminal, output });
+  return { printed, messages, terminal, output, print };
+}
