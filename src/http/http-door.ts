@@ -229,13 +229,13 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   addBodyParsers(app, { largeBodies: options.largeBodies, limits: config.jsonLimits });
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
   app.addHook("preParsing", (request, reply, payload, done) => {
-    if (request.is404) {
+    if (request.is404 || !hasBody(request.raw)) {
       done(null, payload);
       return;
     }
     attempt(() => {
       const body = decodedBody(request.raw, reply.raw);
-      if (hasBody(request.raw)) held.watch(body, reply.raw);
+      held.watch(body, reply.raw);
       return body;
     }, done as Done);
   });
@@ -328,9 +328,9 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
       const ending = () => endingOf(noted, reply.raw);
-      const sent =
-        request.body instanceof ReadBodyHolder ? request.body.read : { body: request.body };
-      const asked = { ...ask, ...sent, path, signal: () => ending().signal };
+      const { body: sent } = request;
+      const asked = { ...ask, body: sent, path, signal: () => ending().signal };
+      if (sent instanceof ReadBodyHolder) Object.assign(asked, sent.read);
       const backing =
         catalogFor === undefined
           ? around.backing

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import {
   brotliCompressSync,
   brotliDecompressSync,
+  crc32,
   deflateSync,
   gunzipSync,
   gzipSync,
@@ -36,7 +37,7 @@ test.each([
 
 test("an entity tag is matched weakly, alone or in a list", () => {
   const tag = entityTagOf("text");
-  expect(tag).toMatch(/^W\/"[\w-]{22}"$/);
+  expect(tag).toBe(`W/"4-${crc32("text")}"`);
   expect(tag).toBe(entityTagOf("text"));
   expect(tag).not.toBe(entityTagOf("other"));
   for (const known of [tag, tag.slice(2), `"a,b", ${tag}`, " * "]) {
