@@ -12,6 +12,7 @@ import { createEntityLoader } from "./entity-loader.ts";
 import { entityTypesOf } from "./entity-types.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, checkText, tokensMax } from "./limits.ts";
+import { resolveField } from "./long-lists.ts";
 import type { Surroundings, Viewer } from "./viewer.ts";
 
 export interface GraphqlRequest {
@@ -130,7 +131,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
         },
         // Of the same copy of the package that made the schema, whichever helix would find.
         validate,
-        execute,
+        execute: (args) => execute({ ...args, fieldResolver: resolveField }),
       });
       if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
       throw new Error("assertion failed: nothing of the schema is streamed");
