@@ -35,7 +35,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   regrow: benchRegrow,
   rebuild: () => benchRebuild(large ? 1_000_000 : 200_000, 1_000_000),
   search: () => benchSearch(large ? 1_000_000 : 100_000),
-  searches: () => (large ? benchSearches(100_000, 8) : benchSearches(10_000, 32)),
+  searches: async () => {
+    await benchSearches(10_000, 32);
+    await benchSearches(100_000, 8);
+    if (large) await benchSearches(1_000_000, 8);
+  },
   together: benchTogether,
   verify: benchVerify,
 };

@@ -1,13 +1,16 @@
 /**
  * Searches over HTTP, against an echo that returns a response of the same size: words that 0.1 to
- * 80 % of the documents have, the default facets, 10 hits.
+ * 80 % of the documents have, the default facets, 10 hits. Where Elasticsearch is reachable, also
+ * against an index of the same documents there, with as many facets, by plain requests.
  */
+import { addressOf } from "../adapter/elasticsearch-place.ts";
 import { caughtUp } from "../support/caught-up.ts";
 import { createClient, proposal } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { reachStore, storeTitle } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startEcho } from "./echo.ts";
-import { load, type Measured, median } from "./load.ts";
+import { type Load, load, type Measured, median } from "./load.ts";
 import { rate, report } from "./report.ts";
 import { ownershipOf, urnOf } from "./sample.ts";
 
@@ -38,6 +41,59 @@ const descriptionOf = (document: number): string =>
     .map(nameOf)
     .join(" ");
 
+/** Fields of the facets of a raw search: as many as the service counts. */
+const rawFacets = [
+  ...["entityType", "platform", "origin", "env", "domains", "owners", "tags", "glossaryTerms"],
+  ...["container", "typeNames", "dataPlatformInstance", "removed"],
+];
+
+const rawBodyOf = (word: number): string =>
+  JSON.stringify({
+    query: { multi_match: { query: nameOf(word), fields: ["name^10", "description", "urn^4"] } },
+    size: 10,
+    _source: ["urn"],
+    track_total_hits: true,
+    aggs: Object.fromEntries(rawFacets.map((field) => [field, { terms: { field, size: 20 } }])),
+  });
+
+/** Returns the path of searches in a new index of one shard, fully merged. */
+async function fillElasticsearch(url: string, entities: number): Promise<string> {
+  const index = "annals_bench_searches";
+  const call = async (method: string, path: string, body?: string): Promise<void> => {
+    const headers = { "content-type": "application/json" };
+    const { ok, status } = await fetch(`${url}/${path}`, { method, headers, body: body ?? null });
+    if (!ok) throw new Error(`Elasticsearch answers ${method} ${path} with ${status}`);
+  };
+  await call("DELETE", `${index}?ignore_unavailable=true`);
+  const text = { type: "text" };
+  const facets = rawFacets.map((field) => [field, { type: "keyword" }]);
+  await call(
+    "PUT",
+    index,
+    JSON.stringify({
+      settings: { number_of_shards: 1, number_of_replicas: 0 },
+      mappings: {
+        properties: { urn: text, name: text, description: text, ...Object.fromEntries(facets) },
+      },
+    }),
+  );
+  for (let first = 0; first < entities; first += perRequest) {
+    const lines = Array.from({ length: perRequest }, (_, n) => first + n).flatMap((n) => [
+      '{"index":{}}',
+      JSON.stringify({
+        ...{ urn: urnOf(n), name: `table_${n}`, description: descriptionOf(n) },
+        ...{ entityType: "dataset", platform: "urn:li:dataPlatform:hive", origin: "PROD" },
+        ...{ env: "PROD", owners: ownershipOf(n).owners.map(({ owner }) => owner) },
+        removed: "false",
+      }),
+    ]);
+    await call("POST", `${index}/_bulk`, `${lines.join("\n")}\n`);
+  }
+  await call("POST", `${index}/_forcemerge?max_num_segments=1`);
+  await call("POST", `${index}/_refresh`);
+  return `/${index}/_search`;
+}
+
 async function fill({ address }: ServiceProcess, entities: number): Promise<void> {
   const client = createClient(address);
   for (let first = 0; first < entities; first += perRequest) {
@@ -58,6 +114,9 @@ const bodyOf = (word: number): string =>
   JSON.stringify({ entity: "dataset", input: nameOf(word), start: 0, count: 10 });
 
 const path = "/entities?action=search";
+// A stride that is prime to the number of words mixes their frequencies.
+const mixed = (target: string, text: (word: number) => string) =>
+  numbers.map((n) => ({ path: target, body: text((n * 77) % words) }));
 
 export async function benchSearches(entities: number, connections: number): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
@@ -67,36 +126,54 @@ export async function benchSearches(entities: number, connections: number): Prom
   await caughtUp({ client, directory: directory.path });
   const { body } = await client.call("POST", path, bodyOf(words / 2));
   using echo = await startEcho(JSON.stringify(body));
-  // A stride that is prime to the number of words mixes their frequencies.
-  const requests = numbers.map((n) => ({ path, body: bodyOf((n * 77) % words) }));
-  const common = { method: "POST", connections, seconds, requests } as const;
-  const echoes = {
-    ...common,
-    method: "GET",
-    url: echo.url,
-    requests: [{ path: "/text" }],
-  } as const;
-  const commonest = [{ path, body: bodyOf(words - 1) }];
-  const echoed: Measured[] = [];
-  const mixed: Measured[] = [];
-  const alone: Measured[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const some = [
-      await load(echoes),
-      await load({ ...common, url: service.address }),
-      await load({ ...common, url: service.address, requests: commonest, connections: 1 }),
-    ] as const;
-    // The first round warms up.
-    if (round === 0) continue;
-    for (const [n, list] of [echoed, mixed, alone].entries()) list.push(some[n] as Measured);
+  const common = { method: "POST", connections, seconds } as const;
+  const url = service.address;
+  const commonest = words - 1;
+  const loads: Record<string, Load> = {
+    echo: { ...common, method: "GET", url: echo.url, requests: [{ path: "/text" }] },
+    mixed: { ...common, url, requests: mixed(path, bodyOf) },
+    alone: { ...common, url, requests: [{ path, body: bodyOf(commonest) }], connections: 1 },
+  };
+  const store = await reachStore("elasticsearch");
+  if (!("skipped" in store)) {
+    const raw = addressOf("elasticsearch", store.url);
+    const searches = await fillElasticsearch(raw, entities);
+    const requests = mixed(searches, rawBodyOf);
+    loads.raw = { ...common, url: raw, requests };
+    const body = rawBodyOf(commonest);
+    loads.rawAlone = { ...loads.raw, requests: [{ path: searches, body }], connections: 1 };
   }
-  const base = median(echoed.map(({ perSecond }) => perSecond));
-  const perSecond = median(mixed.map((one) => one.perSecond));
+  const measured = await inTurns(loads);
+  const of = (name: string): readonly Measured[] => measured.get(name) ?? [];
+  const perSecond = (name: string) => median(of(name).map((one) => one.perSecond));
+  const base = perSecond("echo");
   report(`${entities.toLocaleString("en")} entities, ${connections} readers: echo`, rate(base));
-  report("searches, mixed words", rate(perSecond), { ratio: perSecond / base, target: 0.25 });
-  report("p50 and p99", latencies(mixed));
-  report("a word in 80 %, one reader, p50 and p99", latencies(alone));
+  const toEcho = { ratio: perSecond("mixed") / base, target: 0.25 };
+  report("searches, mixed words", rate(perSecond("mixed")), toEcho);
+  report("p50 and p99", latencies(of("mixed")));
+  report("a word in 80 %, one reader, p50 and p99", latencies(of("alone")));
+  const title = storeTitle("elasticsearch", store);
+  if ("skipped" in store) report(title, "left out");
+  else {
+    const toRaw = { of: title, target: 5, ratio: perSecond("mixed") / perSecond("raw") };
+    report(`${title}, mixed words`, rate(perSecond("raw")));
+    report("searches, mixed words", rate(perSecond("mixed")), toRaw);
+    report(`${title}, p50 and p99`, latencies(of("raw")));
+    report(`${title}, a word in 80 %, one reader`, latencies(of("rawAlone")));
+  }
   await service.stop();
+}
+
+/** Runs the loads in turn, some rounds after one that warms up; the figures of each. */
+async function inTurns(loads: Readonly<Record<string, Load>>) {
+  const measured = new Map<string, Measured[]>();
+  for (let round = 0; round <= rounds; round++) {
+    for (const [name, one] of Object.entries(loads)) {
+      const figures = await load(one);
+      if (round > 0) measured.set(name, [...(measured.get(name) ?? []), figures]);
+    }
+  }
+  return measured;
 }
 
 const latencies = (measured: readonly Measured[]): string =>
