@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline/promises";
 import { type AnnalsClient, AnnalsError, createAnnalsClient } from "../client/client.ts";
 import { loginFile, writeLogin } from "../config/login.ts";
+import type { Page } from "./arguments.ts";
 import { connectionOf, reach } from "./connection.ts";
 import { UsageError } from "./failure.ts";
 import { askGraphql } from "./graphql.ts";
@@ -118,10 +119,7 @@ interface Token {
   readonly expiresAt: number | null;
 }
 
-export async function listTokens(
-  session: Session,
-  { start, count }: { readonly start: number; readonly count: number },
-): Promise<void> {
+export async function listTokens(session: Session, { start, count }: Page): Promise<void> {
   const query = `query($input: ListAccessTokenInput!) { listAccessTokens(input: $input) {
     total tokens { id name actorUrn ownerUrn createdAt expiresAt } } }`;
   const variables = { input: { start, count } };

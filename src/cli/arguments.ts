@@ -1,5 +1,5 @@
 /** Parsers of arguments and options that several commands have. */
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 export function wholeNumber(given: string): number {
   if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError("It is a whole number.");
@@ -29,6 +29,22 @@ export function limit(
   });
   return fallback === undefined ? option : option.default(fallback);
 }
+
+/** The part of a list that a command prints. */
+export interface Page {
+  /** Members to skip. */
+  readonly start: number;
+  /** Members of the page, at most. */
+  readonly count: number;
+}
+
+/** Adds the options of a page: `--count` with its default and largest value, and `--start`. */
+export const paged = (command: Command, members: string, count: number, max?: number): Command =>
+  command
+    .addOption(limit(`--count <${members}>`, "at most so many", count, max))
+    .addOption(
+      new Option(`--start <${members}>`, "skip so many").argParser(wholeNumber).default(0),
+    );
 
 /** An option that may be repeated; each value is kept. */
 export const repeated = (flags: string, about: string): Option =>

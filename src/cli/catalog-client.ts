@@ -1,20 +1,16 @@
 /**
- * Sends submissions to a catalog over HTTP. Tries again, a bounded number of times, when nobody
- * answers or the answer is "later"; every write carries an idempotency key, so that one whose
- * answer was lost happens once.
+ * Sends submissions to a catalog over HTTP. A request that got no response, or a transient error, is
+ * sent again, a bounded number of times. Every write carries an idempotency key, so that a write whose
+ * response was lost happens once.
  */
 import { randomUUID } from "node:crypto";
-import { isTransient, retrying, statusOf } from "../client/retries.ts";
-import { CatalogError } from "../core/errors.ts";
-import { reachMsMax } from "./connection.ts";
+import { isTransient, pause, retrying, statusOf } from "../client/retries.ts";
+import { reachMsMax, rejectedToken, requireCatalog } from "./connection.ts";
 import { connectionCause, noAnswer } from "./no-answer.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {
-  /**
-   * Throws CatalogError `unavailable` when nobody answers, `invalid` when it is no catalog, and
-   * `unauthenticated` when it refuses the token.
-   */
+  /** Throws CatalogError `unavailable` without a response; otherwise as requireCatalog does. */
   check(): Promise<void>;
   /**
    * Sends one or more of one kind in one request: all or none become part of the catalog. Throws
@@ -22,7 +18,10 @@ export interface CatalogClient {
    * none was sent where one is needed, and the signal's reason when that aborts.
    */
   send(members: readonly Submission[]): Promise<Outcome>;
-  /** Why the service is not healthy, after as many tries as a write gets; undefined if it is. */
+  /**
+   * The reason why the service is not healthy; undefined if it is. A service that responds has
+   * `recoveryMsMax` to become healthy, one that does not respond `reachMsMax`.
+   */
   healthError(): Promise<string | undefined>;
 }
 
@@ -39,6 +38,8 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
   /** Delay before the second try; doubles with each. */
   readonly retryDelayMs?: number | undefined;
+  /** Time in which an unhealthy service may recover; default: 10 seconds. */
+  readonly recoveryMsMax?: number | undefined;
   /** Called when a request has to be tried again for the first time, with the reason. */
   readonly onWait?: ((reason: string) => void) | undefined;
 }
@@ -46,19 +47,15 @@ export interface ClientOptions {
 const attemptsMax = 7;
 /** A full batch on a slow disk takes seconds. */
 const requestMsMax = 120_000;
+/** Interval at which the health of an unhealthy service is read. */
+const healthPauseMs = 250;
 
 export function createCatalogClient(options: ClientOptions): CatalogClient {
   const { server } = options;
   return {
     async check() {
       const response = await attempt(options, "/config", { method: "GET" }, reachMsMax);
-      if (response.status === 401) throw refusal(server, await reasonOf(response));
-      const config = await jsonOf(response);
-      if (response.status === 200 && config?.noCode === "true") return;
-      const found = `GET ${server}/config gives status ${response.status}`;
-      throw new CatalogError("invalid", `there is no catalog at ${server}: ${found}`, {
-        hint: "Name the address that the service printed, with --server",
-      });
+      await requireCatalog(server, response);
     },
 
     async send(members) {
@@ -73,28 +70,47 @@ export function createCatalogClient(options: ClientOptions): CatalogClient {
         return { accepted: true, position: Number(response.headers.get("x-annals-position") ?? 0) };
       }
       const reason = await reasonOf(response);
-      // Not about these records: all others would be told the same.
-      if (response.status === 401) throw refusal(server, reason);
+      // The reason is the token, not these records: no other request can succeed.
+      if (response.status === 401) throw rejectedToken(server, reason);
       return { accepted: false, reason };
     },
 
     async healthError() {
-      try {
-        const response = await attempt(options, "/health", { method: "GET" });
-        await response.arrayBuffer(); // Frees the connection.
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof CatalogError)) throw error;
-        return connectionCause(error.cause);
+      const { signal, onWait, recoveryMsMax = 10_000 } = options;
+      const begun = performance.now();
+      for (let isFirst = true; ; isFirst = false) {
+        const error = await healthErrorOnce(options);
+        if (error === undefined) return undefined;
+        const msMax = error.hasResponded ? recoveryMsMax : Math.min(reachMsMax, recoveryMsMax);
+        if (performance.now() - begun >= msMax) return error.reason;
+        if (isFirst) onWait?.(error.reason);
+        await pause(healthPauseMs, signal);
       }
     },
   };
 }
 
-const refusal = (server: string, reason: string): CatalogError =>
-  new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
-    hint: "Name a file with an access token with --token-file",
-  });
+/** Undefined where the service is healthy. Throws the signal's reason when that aborts. */
+async function healthErrorOnce({ server, token, signal }: ClientOptions) {
+  const limit = AbortSignal.timeout(reachMsMax);
+  try {
+    const response = await fetch(`${server}/health`, {
+      headers: authorizationOf(token),
+      signal: AbortSignal.any([signal, limit]),
+    });
+    if (isTransient(response)) return { hasResponded: true, reason: await statusOf(response) };
+    await response.arrayBuffer(); // Frees the connection.
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    // The service accepted the connection, and its stores are slow.
+    if (limit.aborted) return { hasResponded: true, reason: `no response in ${reachMsMax} ms` };
+    return { hasResponded: false, reason: connectionCause(error) };
+  }
+}
+
+const authorizationOf = (token: string | undefined): Readonly<Record<string, string>> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 function requestFor(members: readonly Submission[]): { path: string; body: string } {
   const [first] = members;
@@ -125,7 +141,7 @@ async function attempt(
 ): Promise<Response> {
   const headers = {
     ...(request.headers as Readonly<Record<string, string>> | undefined),
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...authorizationOf(token),
   };
   const send = (): Promise<Response> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);

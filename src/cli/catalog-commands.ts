@@ -10,7 +10,7 @@ import {
   revokeToken,
   whoami,
 } from "./access.ts";
-import { limit, repeated, version, wholeNumber } from "./arguments.ts";
+import { limit, type Page, paged, repeated, version, wholeNumber } from "./arguments.ts";
 import { complete, completionScripts, type Shell, shells } from "./completion.ts";
 import { type ExportFlags, exportCatalog } from "./export.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
@@ -137,21 +137,15 @@ fish: run once              annals completion fish > ~/.config/fish/completions/
 
 /** `token list` and `token revoke`, beside `token create`. */
 function addTokens(tokens: Command, { command, inSession }: Frame): void {
-  command(tokens, "list", "list access tokens")
-    .addOption(limit("--count <tokens>", "at most so many", 100, 1_000))
-    .addOption(startOption("tokens"))
-    .action((flags: CommonFlags & { start: number; count: number }) =>
-      inSession(flags, (session) => listTokens(session, flags)),
-    );
+  paged(command(tokens, "list", "list access tokens"), "tokens", 100, 1_000).action(
+    (flags: CommonFlags & Page) => inSession(flags, (session) => listTokens(session, flags)),
+  );
   command(tokens, "revoke <id>", "revoke an access token at once", formatsWithoutUrns)
     .option("--yes", "do not ask for confirmation", false)
     .action((id: string, flags: CommonFlags & { yes: boolean }) =>
       inSession(flags, (session) => revokeToken(session, id, flags)),
     );
 }
-
-const startOption = (of: string): Option =>
-  new Option(`--start <${of}>`, "skip so many").argParser(wholeNumber).default(0);
 
 function addReads(program: Command, { command, inSession }: Frame): void {
   command(program, "get <urn> [aspect...]", "show an entity, or some of its aspects")
@@ -169,14 +163,17 @@ function addReads(program: Command, { command, inSession }: Frame): void {
     .action((urn: string, aspects: readonly string[], flags: CommonFlags & GetFlags) =>
       inSession(flags, (session) => get(session, urn, aspects, flags)),
     );
-  command(program, "list <type>", "list the entities of a type, like dataset")
-    .addOption(limit("--count <entities>", "at most so many", 100))
-    .addOption(startOption("entities"))
+  const listing = command(program, "list <type>", "list the entities of a type, like dataset");
+  paged(listing, "entities", 100)
     .option("--all", "list every one", false)
     .action((type: string, flags: CommonFlags & Parameters<typeof list>[2]) =>
       inSession(flags, (session) => list(session, type, flags)),
     );
-  command(program, "search [query...]", "search the catalog; without a query, find everything")
+  const searching = command(
+    program,
+    "search [query...]",
+    "search the catalog; without a query, find everything",
+  )
     .addOption(repeated("--type <type>", "entities of this type alone; may be repeated"))
     .addOption(
       repeated(
@@ -186,12 +183,11 @@ function addReads(program: Command, { command, inSession }: Frame): void {
     )
     .option("--sort <field>", "order by a field: name or name:desc")
     .option("--facets", "show how many entities have each value of each facet", false)
-    .option("--scroll", "list every match", false)
-    .addOption(limit("--count <entities>", "at most so many", 20, 10_000))
-    .addOption(startOption("entities"))
-    .action((words: readonly string[], flags: CommonFlags & SearchFlags) =>
+    .option("--scroll", "list every match", false);
+  paged(searching, "entities", 20, 10_000).action(
+    (words: readonly string[], flags: CommonFlags & SearchFlags) =>
       inSession(flags, (session) => search(session, words.join(" ") || "*", flags)),
-    );
+  );
 }
 
 function addHistory(program: Command, { command, inSession }: Frame): void {
@@ -333,18 +329,14 @@ function addGraph(program: Command, { command, inSession }: Frame): void {
 
 function addRuns(program: Command, { command, inSession }: Frame): void {
   const runs = program.command("runs").description("runs of ingestion: list, describe, roll back");
-  command(runs, "list", "list runs, the latest first", formatsWithoutUrns)
-    .addOption(limit("--count <runs>", "at most so many", 20, 1_000))
-    .addOption(startOption("runs"))
-    .action((flags: CommonFlags & { start: number; count: number }) =>
-      inSession(flags, (session) => listRuns(session, flags)),
-    );
-  command(runs, "describe <run>", "list the aspects that a run wrote")
-    .addOption(limit("--count <aspects>", "at most so many", 100, 10_000))
-    .addOption(startOption("aspects"))
-    .action((run: string, flags: CommonFlags & { start: number; count: number }) =>
-      inSession(flags, (session) => describeRun(session, run, flags)),
-    );
+  const listed = command(runs, "list", "list runs, the latest first", formatsWithoutUrns);
+  paged(listed, "runs", 20, 1_000).action((flags: CommonFlags & Page) =>
+    inSession(flags, (session) => listRuns(session, flags)),
+  );
+  const described = command(runs, "describe <run>", "list the aspects that a run wrote");
+  paged(described, "aspects", 100, 10_000).action((run: string, flags: CommonFlags & Page) =>
+    inSession(flags, (session) => describeRun(session, run, flags)),
+  );
   command(runs, "rollback <run>", "revert what a run wrote, after a preview")
     .option(
       "--hard",

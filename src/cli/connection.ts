@@ -62,10 +62,7 @@ export function addressOf({ host, port }: Pick<Config, "host" | "port">): string
 /** Time for the first response: a service that is not reachable is reported within five seconds. */
 export const reachMsMax = 3_000;
 
-/**
- * Throws CatalogError `unavailable` when the service does not answer in time, and `invalid` when
- * another program answers at the address.
- */
+/** Throws CatalogError `unavailable` without a response in time; otherwise as requireCatalog does. */
 export async function reach(server: string, signal?: AbortSignal): Promise<void> {
   const limit = AbortSignal.timeout(reachMsMax);
   const response = await fetch(`${server}/config`, {
@@ -74,10 +71,29 @@ export async function reach(server: string, signal?: AbortSignal): Promise<void>
     signal?.throwIfAborted();
     throw noAnswer(server, limit.aborted ? new Error(`no response in ${reachMsMax} ms`) : cause);
   });
-  const config: unknown = await response.json().catch(() => undefined);
-  if (response.ok && typeof config === "object" && config !== null && "noCode" in config) return;
-  const found = `GET ${server}/config gives status ${response.status}`;
-  throw new CatalogError("invalid", `there is no catalog at ${server}: ${found}`, {
-    hint: "Name the address that the service printed, with --server",
-  });
+  await requireCatalog(server, response);
 }
+
+/**
+ * Throws CatalogError unless the response to `GET /config` is that of a catalog: `unauthenticated` for
+ * status 401 (a proxy or the service rejects the token), otherwise `invalid`.
+ */
+export async function requireCatalog(server: string, response: Response): Promise<void> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const config = typeof body === "object" && body !== null ? body : {};
+  if (response.ok && "noCode" in config && config.noCode === "true") return;
+  const found = `status ${response.status}`;
+  if (response.status === 401) {
+    throw rejectedToken(server, "message" in config ? String(config.message) : found);
+  }
+  throw new CatalogError(
+    "invalid",
+    `there is no catalog at ${server}: GET ${server}/config gives ${found}`,
+    { hint: "Name the address that the service printed, with --server" },
+  );
+}
+
+export const rejectedToken = (server: string, reason: string): CatalogError =>
+  new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
+    hint: "Name a file with an access token with --token-file",
+  });

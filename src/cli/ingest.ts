@@ -27,6 +27,8 @@ export interface IngestOptions {
   /** Requests under way, at most. */
   readonly concurrency: number;
   readonly retryDelayMs?: number | undefined;
+  /** Time in which an unhealthy service may recover after the last record; default: 10 seconds. */
+  readonly recoveryMsMax?: number | undefined;
   /** Of the summary. Default: a text. */
   readonly output?: OutputFormat | undefined;
   /** Prints the summary and the rejected records alone. */

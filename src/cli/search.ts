@@ -1,5 +1,6 @@
 /** `annals list` and `annals search`: entities of a type, and entities that match a query. */
 import { type components, dataOf } from "../client/client.ts";
+import type { Page } from "./arguments.ts";
 import { UsageError } from "./failure.ts";
 import { entityTypeIn } from "./model.ts";
 import type { Session } from "./session.ts";
@@ -10,7 +11,7 @@ const pageMax = 1_000;
 export async function list(
   session: Session,
   entityType: string,
-  { start, count, all }: { readonly start: number; readonly count: number; readonly all: boolean },
+  { start, count, all }: Page & { readonly all: boolean },
 ): Promise<void> {
   const urns: string[] = [];
   let total = Number.POSITIVE_INFINITY;
@@ -39,14 +40,12 @@ export async function list(
   }
 }
 
-export interface SearchFlags {
+export interface SearchFlags extends Page {
   readonly type?: readonly string[];
   readonly filter?: readonly string[];
   readonly sort?: string;
   readonly facets: boolean;
   readonly scroll: boolean;
-  readonly start: number;
-  readonly count: number;
 }
 
 type Found = components["schemas"]["ScrollResult" | "SearchResult"];

@@ -295,11 +295,28 @@ test("a long refusal is cut to a line that says how much is missing", async () =
 
 test("the command fails after it ingested all records if the service is not healthy", async () => {
   const healthError = 'the view "search" is at position 7: disk I/O error';
-  await using catalog = await openRecordingCatalog({ healthError });
+  await using catalog = await openRecordingCatalog({ healthError: () => healthError });
   const file = fileOf(JSON.stringify([proposal(1), proposal(2)]));
-  const { code, told, printed } = await run({ files: [file], server: catalog.address });
+  const options = { files: [file], server: catalog.address, recoveryMsMax: 50 };
+  const { code, told, printed } = await run(options);
   expect(code).toBe(1);
   expect(catalog.accepted()).toHaveLength(2);
   expect(printed.join()).toMatch(/^ingested 2 records/);
   expect(told.at(-1)).toContain(healthError);
+});
+
+test("the command succeeds if the service becomes healthy a second after the last record", async () => {
+  let healthyAt: number | undefined;
+  await using catalog = await openRecordingCatalog({
+    healthError() {
+      healthyAt ??= performance.now() + 1_000;
+      return performance.now() < healthyAt ? "the view graph did not answer" : undefined;
+    },
+  });
+  const file = fileOf(JSON.stringify([proposal(1)]));
+  const { code, told } = await run({ files: [file], server: catalog.address });
+  expect({ code, told }).toEqual({
+    code: 0,
+    told: [`waiting for ${catalog.address} (status 503: the view graph did not answer)`],
+  });
 });

@@ -30,8 +30,8 @@ export interface Answers {
   /** Why a write is refused; undefined: it is accepted. */
   readonly refuse?: (members: readonly Told[], attempt: number) => Refusal | undefined;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Message of a /health that has status 503; undefined: it is healthy. */
-  readonly healthError?: string;
+  /** Message of a /health with status 503; undefined: the service is healthy. */
+  readonly healthError?: () => string | undefined;
 }
 
 export interface Refusal {
@@ -45,9 +45,10 @@ export async function openRecordingCatalog(answers: Answers = {}): Promise<Recor
   let position = 0;
   const server = createServer(async (request, response) => {
     const path = request.url ?? "";
-    if (path === "/health" && answers.healthError !== undefined) {
+    const healthError = path === "/health" ? answers.healthError?.() : undefined;
+    if (healthError !== undefined) {
       response.writeHead(503, { "content-type": "application/json" });
-      response.end(JSON.stringify({ status: 503, message: answers.healthError }));
+      response.end(JSON.stringify({ status: 503, message: healthError }));
       return;
     }
     if (request.method === "GET") {
