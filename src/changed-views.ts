@@ -14,7 +14,6 @@ import { findPosition, unsoundness } from "./projector/sqlite/view-tables.ts";
 import { countOf } from "./projector/verify/repair.ts";
 import { type StoresConfig, sharedView, type ViewName, viewFile, viewNames } from "./stores.ts";
 import type { Logger } from "./telemetry/logger.ts";
-import { spareThreads, verifyStoredViews } from "./verified-views.ts";
 
 /**
  * Sets aside those that are damaged, or say something else than the log (`aside`); they are grown
@@ -81,6 +80,7 @@ async function faultOf(
     if ((findPosition(file) ?? 0) > (config.origin?.head ?? 0)) {
       return new CatalogError("unavailable", "the view is beyond the end of the log");
     }
+    const { spareThreads, verifyStoredViews } = await import("./verified-views.ts");
     const { views } = await verifyStoredViews(config, {
       views: [view],
       grade: "full",

@@ -1,10 +1,9 @@
 /**
- * The process: arguments → command → exit code. What a command needs of the rest is loaded when it
- * asks for it, so that `annals ingest` and `--help` start without opening any store.
+ * The process: arguments → command → exit code. Each command loads its own modules when it
+ * runs, so that `annals ingest` and `--help` start without opening any store.
  *
  * Start it through annals.mjs, which sees to the right Node.
  */
-import { checkStores } from "./check-stores.ts";
 import { runProgram } from "./cli/program.ts";
 
 // What is written here, the log and its views above all, is for nobody else on the machine to read.
@@ -42,7 +41,8 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { repairLogIndexes } = await import("./offline.ts");
     return repairLogIndexes(config);
   },
-  checkStores(config) {
+  async checkStores(config) {
+    const { checkStores } = await import("./check-stores.ts");
     return checkStores(config);
   },
 });

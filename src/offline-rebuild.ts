@@ -33,12 +33,8 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
-import {
-  spareThreads,
-  type VerifyOptions,
-  verifyModule,
-  verifyStoredViews,
-} from "./verified-views.ts";
+import { verifyModule } from "./verified-state.ts";
+import { spareThreads, type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
 
 /** What is grown in this thread takes longest: it comes first where there are fewer cores than threads. */
 const NICENESS = 10;

@@ -67,7 +67,7 @@ import {
 import { createMetrics } from "./telemetry/metrics.ts";
 import { traceCatalog } from "./telemetry/traced-catalog.ts";
 import type { Traces } from "./telemetry/traces.ts";
-import { openVerifiedState, verifyModule } from "./verified-views.ts";
+import { openVerifiedState, verifyModule } from "./verified-state.ts";
 
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;

@@ -2,9 +2,7 @@
  * Opens views for verification: their rows as their stores have them, and what folds the log into
  * such rows. row-adapters.ts says with what.
  */
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection } from "../projections/graph.ts";
 import { createSearchProjection } from "../projections/search.ts";
@@ -13,7 +11,6 @@ import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
 import { ownValue } from "./core/own-value.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
 import { countRecords } from "./log/change-log.ts";
-import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
 import { foldAhead } from "./projector/verify/fold-ahead.ts";
 import { createHands } from "./projector/verify/hands.ts";
@@ -23,12 +20,12 @@ import {
   type VerificationResult,
   verifyViews,
 } from "./projector/verify/verification.ts";
-import type { VerifiedState } from "./projector/verify/verified-state.ts";
 import type { FoldedView, VerifiedView } from "./projector/verify/view-rows.ts";
 import { type Beside, openViewRows, readInParts } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
 import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
+import { openVerifiedState } from "./verified-state.ts";
 
 export { openLogReader };
 
@@ -37,9 +34,6 @@ export const spareThreads = (): number => Math.min(3, availableParallelism() - 1
 
 /** Records of a log from which more threads are worth their start. */
 const worthThreads = 50_000;
-
-/** For threads: where verifyStoredViews is. */
-export const verifyModule = { module: import.meta.url };
 
 /** Throws `unavailable` for a view that cannot be read; one in a server may come to be later. */
 export async function openVerifiedViews(
@@ -97,23 +91,6 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
     }
   }
 }
-
-/** Where it is remembered what was verified. */
-const stateFile = (config: Pick<StoresConfig, "data">): string =>
-  join(config.data, "verify.sqlite");
-
-export function openVerifiedState(config: StoresConfig): VerifiedState {
-  const log = config.origin?.id ?? "";
-  return openSqliteVerifiedState(stateFile(config), {
-    log,
-    model: config.rules.fingerprint,
-    release: releaseOf(),
-  });
-}
-
-/** Another release may fold the log in another way. */
-const releaseOf = (): string =>
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
 /** With `next`: the editions beside those in place, of which nothing is known and nothing remembered. */
 export interface VerifyOptions extends Beside {

@@ -23,7 +23,7 @@ export async function check(
   }
   const stores: object[] = [];
   let ok = true;
-  for (const { store, place, checking } of operations.checkStores(config)) {
+  for (const { store, place, checking } of await operations.checkStores(config)) {
     const { version, findings } = await checking;
     const verdict = findings.length === 0 ? "ok" : "to be mended";
     await show([store.padEnd(10), place, version, verdict].filter(Boolean).join("  "));

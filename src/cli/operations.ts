@@ -167,7 +167,7 @@ export interface Operations {
   repairIndexes(config: Config): Promise<{ readonly records: number }>;
 
   /** Asks every store whether it can be used; what cannot be reached is a finding, too. */
-  checkStores(config: Config): readonly StoreCheck[];
+  checkStores(config: Config): Promise<readonly StoreCheck[]>;
 }
 
 export interface StoreCheck {

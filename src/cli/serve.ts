@@ -15,6 +15,8 @@ import type { Terminal } from "./terminal.ts";
 
 /** How long a start may take before a line reports that it continues. */
 const SILENCE_MS = 4_000;
+/** When the garbage of the start is collected. */
+const GARBAGE_AFTER_MS = 5_000;
 
 export async function serve(
   config: Config,
@@ -70,11 +72,14 @@ function reportWaiting(logger: Logger): () => void {
 }
 
 /**
- * A start leaves some 20 MB behind that nobody needs. V8 gives them back by itself after a while
- * without work; with --expose-gc, as `npm start` has it, at once.
+ * A start leaves some 20 MB of garbage. V8 releases them after a longer time without work; with
+ * --expose-gc, as `npm start` has it, the service does so after the first requests, which the
+ * collection would delay.
  */
 function collectStartGarbage(): void {
-  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+  const collect = () =>
+    void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+  setTimeout(collect, GARBAGE_AFTER_MS).unref();
 }
 
 /** Resolves at the first signal; from then on the process ends by force if it does not by itself. */

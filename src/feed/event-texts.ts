@@ -17,14 +17,19 @@ export interface EventTexts {
 const CONTENT_TYPE = "application/json";
 
 export function createEventTexts(): EventTexts {
-  const [changeLog, platformEvent] = [topics.versioned, topics.platformEvents].map((topic) =>
-    avro.Type.forSchema(JSON.parse(schemaOfTopic(topic).text) as Schema),
-  ) as [avro.Type, avro.Type];
+  const types = new Map<string, avro.Type>();
+  /** Compiled for the first event: most services are never polled. */
+  function typeOf(topic: string): avro.Type {
+    const type =
+      types.get(topic) ?? avro.Type.forSchema(JSON.parse(schemaOfTopic(topic).text) as Schema);
+    types.set(topic, type);
+    return type;
+  }
 
   return {
     change({ change, previous }) {
       const { entityType, urn, changeType, aspect, value, system, headers, created } = change;
-      return textOf(changeLog, {
+      return textOf(typeOf(topics.versioned), {
         entityType,
         entityUrn: urn,
         changeType,
@@ -51,7 +56,7 @@ export function createEventTexts(): EventTexts {
         auditStamp: { time, actor },
         version: 0,
       };
-      return textOf(platformEvent, {
+      return textOf(typeOf(topics.platformEvents), {
         header: { timestampMillis: time },
         name: "entityChangeEvent",
         payload: generic(JSON.stringify(payload)),

@@ -109,6 +109,8 @@ export type FromThread =
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromThread): void => port.postMessage(message);
+/** As in the main thread (cli/serve.ts): after the service has started. */
+const GARBAGE_AFTER_MS = 5_000;
 
 try {
   const configured = new Promise<ThreadData>((resolve) => port.once("message", resolve));
@@ -159,8 +161,7 @@ async function open(stores: ThreadStores, { config }: ThreadData): Promise<void>
     onProgress: (progress) => tell({ kind: "progress", progress }),
   });
   tell({ kind: "progress", progress: projector.progress() });
-  // What opening left behind, as in the main thread (cli/serve.ts).
-  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+  setTimeout(collectStartGarbage, GARBAGE_AFTER_MS).unref();
   port?.on("message", (message: ToThread) => {
     if (message === "poke") projector.poke();
     else if (message === "stop") void close(projector, log);
@@ -177,6 +178,10 @@ async function open(stores: ThreadStores, { config }: ThreadData): Promise<void>
       next.delete(name);
     }
   }
+}
+
+function collectStartGarbage(): void {
+  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
 }
 
 /** What is found changed in views that were opened together is told as soon as they are in place. */

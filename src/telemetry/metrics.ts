@@ -1,12 +1,11 @@
 /**
- * The service's numbers in the text format of Prometheus. What there is to know of the log and its
- * views is asked for when somebody reads; of requests, each is counted as it is answered. README's
- * table tells every name.
+ * The service's numbers in the text format of Prometheus. Requests are counted as they are answered;
+ * all other numbers are read when somebody asks. README's table has every name.
  */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { createDurations } from "./durations.ts";
+import type { FigureGauges } from "./figure-gauges.ts";
 
-/** Undefined numbers are not told: where a server keeps a store, or nothing was compared yet. */
+/** Undefined where a number is unknown: the store is in a server, or no verification has run. */
 export interface ViewFigures {
   readonly position: number;
   readonly lagRecords: number;
@@ -52,8 +51,6 @@ export interface Figures {
 }
 
 export interface Metrics {
-  /** Media type of the text. */
-  readonly contentType: string;
   text(): Promise<string>;
   /** A request was answered; `route` is one of the route table's. */
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
@@ -64,148 +61,20 @@ const secondsBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
 
-/** A gauge for each view; those whose number is not known are left out. */
-const viewGauges: readonly (readonly [
-  name: string,
-  help: string,
-  of: (view: ViewFigures) => number | undefined,
-])[] = [
-  ["position", "Position that a view has reached", (view) => view.position],
-  ["lag_records", "Records that a view is behind the log", (view) => view.lagRecords],
-  ["lag_seconds", "How long a view has lacked what the log has", (view) => view.lagSeconds],
-  [
-    "failing",
-    "1 while a view cannot follow the log or be read",
-    (view) => Number(view.error !== undefined),
-  ],
-  [
-    "stalled",
-    "1 while a view stands still behind the log (/health/ready)",
-    (view) => Number(view.stalled),
-  ],
-  [
-    "stale",
-    "1 while a view that another model made waits to be rebuilt",
-    (view) => Number(view.stale === true),
-  ],
-  [
-    "rebuild_position",
-    "Position that the next edition of a view has reached, while it is grown",
-    (view) => view.rebuild?.position,
-  ],
-  [
-    "parked_entities",
-    "Entities that a view passes over because it could not take a record",
-    (view) => view.parked,
-  ],
-  ["generation", "Edition of a view; grows with each rebuild", (view) => view.generation],
-  ["size_bytes", "What a view takes on disk", (view) => view.bytes],
-  [
-    "verified_position",
-    "Position up to which a view was last compared with the log",
-    (view) => view.verifiedPosition,
-  ],
-  [
-    "verified_timestamp_seconds",
-    "When a view was last compared with the log",
-    (view) => (view.verifiedAt === undefined ? undefined : view.verifiedAt / 1_000),
-  ],
-  [
-    "differences",
-    "Differences from the log that the last comparison found and nobody mended",
-    (view) => view.differences,
-  ],
-];
-
+/** Prometheus' library is loaded by the first reader: a start does not wait for it. */
 export function createMetrics(figures: () => Promise<Figures>): Metrics {
-  const registry = new Registry();
-  // The usual 10 milliseconds would wake an idle process a hundred times a second.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
-  const registers = [registry];
-  const build = new Gauge({
-    name: "annals_build_info",
-    help: "1, for the version that runs",
-    labelNames: ["version"] as const,
-    registers,
-  });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const head = gauge("annals_log_position", "Position of the last record of the log");
-  const bytes = gauge("annals_log_size_bytes", "What the log takes on disk");
-  const logFailing = gauge(
-    "annals_log_failing",
-    "1 while the log cannot be read, or takes no writes",
-  );
-  const appended = new Counter({
-    name: "annals_log_records_total",
-    help: "Records that came to the log",
-    registers,
-  });
-  const views = viewGauges.map(([name, help, of]) => ({
-    of,
-    gauge: new Gauge({
-      name: `annals_view_${name}`,
-      help,
-      registers,
-      labelNames: ["view"] as const,
-    }),
-  }));
-  const applied = new Counter({
-    name: "annals_view_records_total",
-    help: "Records that a view was brought",
-    registers,
-    labelNames: ["view"] as const,
-  });
-  const emptied = new Counter({
-    name: "annals_view_emptied_total",
-    help: "Times that a view began anew, because it could not be read or was made of something else",
-    labelNames: ["view"] as const,
-    registers,
-  });
-  const jobs = gauge("annals_jobs_running", "Jobs that are running");
-  const ended = new Counter({
-    name: "annals_jobs_ended_total",
-    help: "Jobs that ended, by kind and state",
-    registers,
-    labelNames: ["kind", "state"] as const,
-  });
   const requests = createDurations("annals_http_request_duration_seconds", {
     help: "Time from a request's head to the end of its answer",
     buckets: secondsBuckets,
   });
-
-  /** What is counted elsewhere is told as it is. */
-  function tellCounters({ log, views: byName, jobsEnded }: Figures): void {
-    appended.reset();
-    appended.inc(log.records);
-    applied.reset();
-    emptied.reset();
-    for (const [view, figure] of Object.entries(byName)) {
-      applied.inc({ view }, figure.records);
-      emptied.inc({ view }, figure.emptied ?? 0);
-    }
-    ended.reset();
-    for (const { kind, state, count } of jobsEnded) ended.inc({ kind, state }, count);
-  }
-
+  let opening: Promise<FigureGauges> | undefined;
+  const open = async (): Promise<FigureGauges> =>
+    (await import("./figure-gauges.ts")).createFigureGauges();
   return {
-    contentType: registry.contentType.replace(/; charset=.*/, ""),
     async text() {
-      const now = await figures();
-      build.set({ version: now.version }, 1);
-      head.set(now.log.position);
-      if (now.log.bytes === undefined) bytes.remove();
-      else bytes.set(now.log.bytes);
-      logFailing.set(Number(now.log.error !== undefined));
-      jobs.set(now.jobsRunning);
-      for (const { gauge, of } of views) {
-        gauge.reset();
-        for (const [view, figure] of Object.entries(now.views)) {
-          const value = of(figure);
-          if (value !== undefined) gauge.set({ view }, value);
-        }
-      }
-      tellCounters(now);
-      return `${await registry.metrics()}\n${requests.text()}\n`;
+      opening ??= open();
+      const gauges = await opening;
+      return `${await gauges.text(await figures())}\n${requests.text()}\n`;
     },
     observe: requests.observe,
   };

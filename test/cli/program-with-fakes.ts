@@ -78,7 +78,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return { records: fake.records ?? 0 };
   },
 
-  checkStores: () => [
+  checkStores: async () => [
     {
       store: "log",
       place: "esdb://here",

@@ -25,7 +25,7 @@ import {
   viewRules,
 } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { verifyModule } from "../../src/verified-views.ts";
+import { verifyModule } from "../../src/verified-state.ts";
 import { fill } from "../bench/regrow.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

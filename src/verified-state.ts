@@ -1,0 +1,28 @@
+/**
+ * What verifications found, in a file of the data directory; and the module that verifies. Apart from
+ * verified-views.ts, so that a start does not load what only a verification needs.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
+import type { VerifiedState } from "./projector/verify/verified-state.ts";
+import type { StoresConfig } from "./stores.ts";
+
+/** For threads: the module with verifyStoredViews. */
+export const verifyModule = { module: new URL("./verified-views.ts", import.meta.url).href };
+
+const stateFile = (config: Pick<StoresConfig, "data">): string =>
+  join(config.data, "verify.sqlite");
+
+export function openVerifiedState(config: StoresConfig): VerifiedState {
+  const log = config.origin?.id ?? "";
+  return openSqliteVerifiedState(stateFile(config), {
+    log,
+    model: config.rules.fingerprint,
+    release: releaseOf(),
+  });
+}
+
+/** Another release may fold the log in another way. */
+const releaseOf = (): string =>
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Modules that are loaded with the entry modules: their static imports, and the imports of these. */
+function loadedWith(entries: readonly string[]): readonly string[] {
+  const loaded = new Set(entries.map((entry) => join(root, entry)));
+  // A set visits what is added while it is read.
+  for (const module of loaded) {
+    if (!module.startsWith("/") || !module.endsWith(".ts")) continue;
+    const imports = readFileSync(module, "utf8").matchAll(
+      /^(?:import|export)\s+(?!type\s)(?:[^"';]*?\bfrom\s+)?"([^"]+)"/gm,
+    );
+    for (const [, from = ""] of imports) {
+      loaded.add(from.startsWith(".") ? join(module, "..", from) : from);
+    }
+  }
+  return [...loaded].map((module) => module.replace(root, ""));
+}
+
+const packagesIn = (modules: readonly string[]): readonly string[] =>
+  modules.filter((module) => !/^(node:|src\/|projections\/|package\.json)/.test(module)).sort();
+
+test("an embedded service loads no package that only servers, readers of metrics or GraphQL need", () => {
+  const packages = packagesIn(loadedWith(["src/service.ts"]));
+  const needed = ["ajv", "avsc", "fastest-levenshtein", "fastify", "lru-cache"];
+  expect(packages).toEqual(needed);
+});
+
+test("the service's start does not load the comparison of views with the log", () => {
+  expect(loadedWith(["src/service.ts"])).not.toContain("src/verified-views.ts");
+});
+
+test("the projector's thread loads no package that only servers need", () => {
+  const modules = loadedWith(["src/projector/projector-thread.ts", "src/stores.ts"]);
+  expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
+});
+
+test("the command line loads no store before a command opens it", () => {
+  expect(loadedWith(["src/main.ts"])).not.toContain("src/stores.ts");
+});
