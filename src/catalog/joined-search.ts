@@ -32,7 +32,9 @@ export function joinedSearch(reader: Searching, documents: readonly SearchDocume
       // What lies further before the page is before it, whatever comes in between.
       const from = Math.max(0, start - joined.length);
       const length = count === 0 ? 0 : start + count - from;
-      const answer = await searchWhole(reader, { ...query, start: from, count: length });
+      // There are matches, so there are no near words.
+      const page = { start: from, count: length, nearWordsOf: undefined };
+      const answer = await searchWhole(reader, { ...query, ...page });
       const hits = [...answer.hits, ...joined].sort((a, b) => order(a.cursor, b.cursor));
       return {
         ...answer,

@@ -10,6 +10,7 @@
  */
 import type { Position } from "../core/position.ts";
 import type { Sink } from "../projector/sink.ts";
+import type { NearWord } from "./near-words.ts";
 
 export type FieldValue = string | number | boolean;
 
@@ -200,6 +201,8 @@ export interface SearchQuery extends Scope {
   readonly facets: readonly FacetQuery[];
   /** The total is not asked for: it may be any number that is not below that of the hits. */
   readonly uncounted?: boolean | undefined;
+  /** Words whose near words (near-words.ts) are returned if no document matches. */
+  readonly nearWordsOf?: readonly string[] | undefined;
 }
 
 /**
@@ -226,6 +229,8 @@ export interface SearchAnswer {
   readonly total: number;
   /** In the order asked for; over the whole scope. */
   readonly facets: readonly (readonly FacetValue[])[];
+  /** For each of `nearWordsOf`, nearest first. Absent without `nearWordsOf`, and if there are matches. */
+  readonly nearWords?: readonly (readonly NearWord[])[] | undefined;
   /** The answer tells every record up to here. */
   readonly position: Position;
 }

@@ -28,15 +28,19 @@ const documentOf = (n: number): SearchDocument => ({
   texts: [],
 });
 
-async function open(size: number, options?: Parameters<typeof openSqliteSearchReader>[1]) {
+async function open(
+  size: number,
+  options?: Parameters<typeof openSqliteSearchReader>[1],
+  makeDocument = documentOf,
+) {
   const directory = temporaryDirectory("annals-search");
   const path = join(directory.path, "search.sqlite");
   const sink = openSqliteSearchSink({ path });
   const writes = Array.from({ length: size }, (_, n) => ({
     op: "put" as const,
     position: position(n + 1),
-    urn: documentOf(n).urn,
-    document: documentOf(n),
+    urn: makeDocument(n).urn,
+    document: makeDocument(n),
   }));
   await sink.apply(writes, position(size));
   const reader = openSqliteSearchReader(path, options);
@@ -118,4 +122,17 @@ test("a query beyond its time limit fails by itself", async () => {
     reason: expect.objectContaining({ code: "too_large", hint: expect.any(String) }),
   });
   expect(short).toMatchObject({ value: [{ urn: "urn:li:dataset:7" }] });
+});
+
+test("a query without hits is answered without near words beyond its time limit", async () => {
+  const nearWordsOf = ["n2x99"];
+  const asked: SearchQuery = { ...all, expression: { kind: "or", any: [] }, nearWordsOf };
+  const words = Array.from({ length: 3_000 }, (_, n) => `n${n}`);
+  const texts = [{ field: "name", value: "", folded: "", words, boost: 1, suggested: false }];
+  const near = async (limitMs: number) => {
+    await using view = await open(1, { limitMs }, (n) => ({ ...documentOf(n), texts }));
+    return await view.reader.search(asked);
+  };
+  expect(await near(0)).toMatchObject({ total: 0, nearWords: [[]] });
+  expect((await near(60_000)).nearWords?.[0]).not.toEqual([]);
 });

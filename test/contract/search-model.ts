@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { type Position, position, START } from "../../src/core/position.ts";
 import { evaluate, fieldValues, holds } from "../../src/search/evaluate.ts";
+import { NearTest, type NearWord, nearest } from "../../src/search/near-words.ts";
 import type {
   Condition,
   Cursor,
@@ -56,7 +57,7 @@ export function createSearchModel(): SearchModel {
       }
       checkpoint = upTo;
     },
-    search({ sort, start, count, after, facets, ...scope }) {
+    search({ sort, start, count, after, facets, nearWordsOf, ...scope }) {
       const found = inScope(scope);
       const hits = found
         .map(({ document, score }): Hit => {
@@ -71,6 +72,15 @@ export function createSearchModel(): SearchModel {
         total: found.length,
         facets: facets.map((facet) => facetOf(counted, facet)),
         position: checkpoint,
+        ...(nearWordsOf !== undefined &&
+          found.length === 0 && {
+            nearWords: nearWordsOf.map((word) =>
+              nearWordsIn(
+                inScope({ ...scope, expression: { kind: "all" } }).map(({ document }) => document),
+                word,
+              ),
+            ),
+          }),
       };
     },
     folders({ field, separator, path, ...scope }) {
@@ -100,6 +110,21 @@ export function createSearchModel(): SearchModel {
     },
     documents: (asked) => asked.map((urn) => documents.get(urn)),
   };
+}
+
+function nearWordsIn(documents: readonly SearchDocument[], word: string): readonly NearWord[] {
+  const near = new NearTest(word);
+  const found = new Map<string, NearWord>();
+  for (const { texts } of documents) {
+    const words = new Set(texts.flatMap((text) => text.words.map((one) => one.toWellFormed())));
+    if ([...words].some((one) => one.startsWith(word.toWellFormed()))) return [];
+    for (const one of words) {
+      const distance = near.distance(one);
+      if (distance === undefined) continue;
+      found.set(one, { word: one, distance, documents: (found.get(one)?.documents ?? 0) + 1 });
+    }
+  }
+  return nearest(found.values());
 }
 
 /** The least of a document's values ascending, the greatest descending; null for none. */
@@ -305,6 +330,10 @@ const field = fc.constantFrom(...fields, "unheard");
 const someValue = fc.constantFrom(...Object.values(values).flat());
 const someWord = fc.constantFrom(...words, "unheard", "A", "a b", 'a"', "", "\ud83d");
 
+const misspelled = fc.constantFrom(
+  ...["custmoer", "costumers", "ordres", "oders", "abdce", "2042", "\u{1F600}abc", "order", ""],
+);
+
 const likeText = fc.constantFrom(
   ...[
     "",
@@ -469,6 +498,7 @@ export const searchQueries: fc.Arbitrary<SearchQuery> = fc
         ),
         { maxLength: 3 },
       ),
+      nearWordsOf: fc.option(fc.uniqueArray(misspelled, { maxLength: 3 }), { nil: undefined }),
     }),
   )
   .map(([scope, page]) => ({ ...scope, ...page }));

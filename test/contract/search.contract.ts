@@ -1081,6 +1081,164 @@ export function searchContract(
       });
     });
 
+    describe("near words", () => {
+      const nearWords = async (
+        asked: string | readonly string[],
+        scope: Partial<SearchQuery> = {},
+      ): Promise<SearchAnswer["nearWords"]> => {
+        const nearWordsOf = [asked].flat();
+        return (await search({ expression: or(), nearWordsOf, ...scope })).nearWords;
+      };
+
+      /** The near words of one word, without their numbers. */
+      const near = async (asked: string, scope: Partial<SearchQuery> = {}) =>
+        (await nearWords(asked, scope))?.[0]?.map((one) => one.word);
+
+      const withWords = (name: string, ...words: readonly string[]) =>
+        documentOf(name, {}, [{ words }]);
+
+      test("are returned for each word of a query without matches", async () => {
+        await put(
+          documentOf("a", {}, [{ words: ["daily", "orders"], boost: 4 }, { words: ["orders"] }]),
+          documentOf("b", {}, [{ words: ["orders", "customer"], suggested: true }]),
+        );
+        expect(await nearWords(["ordrs", "customre", "unheard"])).toEqual([
+          [{ word: "orders", distance: 1, documents: 2 }],
+          [{ word: "customer", distance: 1, documents: 1 }],
+          [],
+        ]);
+        expect(await nearWords([])).toEqual([]);
+        expect(await nearWords("ordrs", { expression: word("ordrs"), count: 0 })).toHaveLength(1);
+      });
+
+      test("are absent if a document matches, or if they are not asked for", async () => {
+        await put(withWords("a", "orders"));
+        const found = await search({ expression: all, nearWordsOf: ["ordrs"], start: 9 });
+        expect([found.total, found.nearWords]).toEqual([1, undefined]);
+        expect((await search({ expression: or() })).nearWords).toBeUndefined();
+      });
+
+      test("differ by an insertion, a deletion, a replacement or a swap of neighbours", async () => {
+        await put(withWords("a", "order", "harvest"));
+        for (const asked of [
+          "oder",
+          "oorder",
+          "orxder",
+          "orber",
+          "odrer",
+          "orderx",
+          "orde\u{1F600}",
+        ]) {
+          expect(await near(asked), asked).toEqual(["order"]);
+        }
+        for (const asked of ["odrre", "ordxy", "orderxy", "oredrs", "harv", "borders"]) {
+          expect(await near(asked), asked).toEqual([]);
+        }
+      });
+
+      test("have the same first character", async () => {
+        await put(withWords("a", "order", "\u{1F600}abc"));
+        expect(await near("border")).toEqual([]);
+        expect(await near("roder")).toEqual([]);
+        expect(await near("\u{1F600}adc")).toEqual(["\u{1F600}abc"]);
+        expect(await near("\u{1F601}abc")).toEqual([]);
+      });
+
+      test("are one edit away from words of 4 to 7 characters, two from longer ones", async () => {
+        await put(withWords("a", "abd", "abcdefx", "abcdefgx", "w".repeat(64), "日本語版日本語"));
+        expect(await near("abc")).toEqual([]);
+        expect(await near("abdd")).toEqual(["abd"]);
+        expect(await near("abcdyyx")).toEqual([]);
+        expect(await near("abcdyfgx")).toEqual(["abcdefgx", "abcdefx"]);
+        expect(await near("abcdyyxx")).toEqual([]);
+        expect(await near("abcdyygx")).toEqual(["abcdefgx"]);
+        expect(await near("日本話版日本語")).toEqual(["日本語版日本語"]);
+        expect(await near("日本話話日本語")).toEqual([]);
+        expect(await near(`${"w".repeat(62)}x`)).toEqual(["w".repeat(64)]);
+        expect(await near(`${"w".repeat(64)}x`)).toEqual([]);
+      });
+
+      test("come by distance, then by number of documents, then by UTF-16 code unit", async () => {
+        await put(
+          ...["customers", "customers", "customer", "custamer", "custbmer", "custbmer"].map(
+            (one, n) => withWords(`${n}`, one),
+          ),
+        );
+        expect(await nearWords("custxmer")).toEqual([
+          [
+            { word: "custbmer", distance: 1, documents: 2 },
+            { word: "custamer", distance: 1, documents: 1 },
+            { word: "customer", distance: 1, documents: 1 },
+          ],
+        ]);
+        expect(await near("custommers")).toEqual(["customers", "customer"]);
+        await put(withWords("x", "orde\ufb03"), withWords("y", "orde\u{1F600}"));
+        expect(await near("ordex")).toEqual(["orde\u{1F600}", "orde\ufb03"]);
+      });
+
+      test("are none for a word that begins a word of a document", async () => {
+        await put(withWords("a", "orders", "order"), withWords("b", "harvests"));
+        expect(await near("orders")).toEqual([]);
+        expect(await near("orde")).toEqual([]);
+        expect(await near("harv")).toEqual([]);
+      });
+
+      test("are in documents of the types and the condition of the query", async () => {
+        await put(
+          documentOf("a", { tags: ["x"] }, [{ words: ["orders"] }]),
+          documentOf("b", { tags: ["y"] }, [{ words: ["ordrs", "ordars"] }]),
+          documentOf("urn:li:chart:c", {}, [{ words: ["ordurs"] }]),
+        );
+        expect(await near("ordxrs", { entityTypes: ["unheard"] })).toEqual([]);
+        expect(await near("ordxrs", { entityTypes: ["chart"] })).toEqual(["ordurs"]);
+        expect(await near("ordrs", { condition: equal("tags", "x") })).toEqual(["orders"]);
+        expect(await near("ordrs", { condition: equal("tags", "y") })).toEqual([]);
+        expect(await near("ordrs", { condition: { kind: "any", any: [] } })).toEqual([]);
+        const others: Condition = { kind: "not", not: equal("tags", "x") };
+        expect(await near("ordxrs", { condition: others })).toEqual(["ordars", "ordrs", "ordurs"]);
+      });
+
+      test("are in no document that was replaced or removed", async () => {
+        await put(withWords("a", "orders"), withWords("b", "harvest"), withWords("c", "harvest"));
+        await put(withWords("a", "other"));
+        await remove("urn:li:dataset:b");
+        expect(await near("ordrs")).toEqual([]);
+        expect(await nearWords("harvset")).toEqual([
+          [{ word: "harvest", distance: 1, documents: 1 }],
+        ]);
+      });
+
+      test("are the same as those of documents looked at one by one", async () => {
+        const some = fc.string({
+          unit: fc.constantFrom("a", "b", "é", "\u{1F600}"),
+          maxLength: 10,
+        });
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(fc.array(some.filter(Boolean), { maxLength: 6 }), { minLength: 20 }),
+            fc.array(some, { minLength: 10 }),
+            async (documents, nearWordsOf) => {
+              await sink.reset();
+              const model = createSearchModel();
+              const writes = documents.map((words, n): SearchWrite => {
+                const document = documentOf(`${n}`, { rows: [n % 3] }, [{ words }]);
+                return { op: "put", position: position(n + 1), urn: document.urn, document };
+              });
+              model.apply(writes, position(writes.length));
+              await apply(writes, position(writes.length));
+              const asked = query({
+                expression: or(),
+                nearWordsOf,
+                condition: equal("rows", 1, 2),
+              });
+              expect(await reader.search(asked)).toEqual(model.search(asked));
+            },
+          ),
+          { numRuns: runs.histories },
+        );
+      });
+    });
+
     describe("hostile input", () => {
       const hostile = [
         ...['"', '""', 'a" OR "b', "a*", "*", "-a", "+a", "(a", "a)", "{t}:a", "a^2", "~", "a:b"],

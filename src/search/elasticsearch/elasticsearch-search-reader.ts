@@ -9,15 +9,16 @@ import type { Dump } from "../../projector/compare.ts";
 import { openElasticsearchReading } from "../../projector/elasticsearch/elasticsearch-reading.ts";
 import type { ViewState } from "../../projector/elasticsearch/view-metadata.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
-import type { SearchDocument, SearchReader } from "../search.ts";
+import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { totalOf } from "./candidates.ts";
 import { everything, isNothing } from "./clauses.ts";
 import { facetAggregations, readFacets } from "./facets.ts";
 import { findFolders } from "./folders.ts";
 import { findPage } from "./hits.ts";
-import { again, createIndices, type Indices, indexGone } from "./indices.ts";
+import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
 import { createKnownState } from "./known-state.ts";
+import { findNearWords } from "./near-words.ts";
 import { scopeQuery } from "./scope.ts";
 import {
   idOf,
@@ -54,7 +55,7 @@ export async function openElasticsearchSearchReader(
   async function ask<T>(
     places: ReadonlySet<string>,
     none: (position: Position) => T,
-    question: (indices: Indices, state: ViewState<SearchKept>) => Promise<T>,
+    question: (indices: SuggestingIndices, state: ViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
     usable();
     const answer = async (state: ViewState<SearchKept> | undefined): Promise<T> => {
@@ -66,26 +67,33 @@ export async function openElasticsearchSearchReader(
   }
 
   return {
-    async search({ entityTypes, facets, ...query }) {
-      const none = (at: Position) => ({
+    async search({ entityTypes, facets, nearWordsOf, ...query }) {
+      const none = (at: Position): SearchAnswer => ({
         hits: [],
         total: 0,
         facets: facets.map(() => []),
         position: at,
+        ...(nearWordsOf && { nearWords: nearWordsOf.map(() => []) }),
       });
       return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
         const asked = await scopeQuery(query, kept.kinds, indices);
-        if (isNothing(asked)) return none(at);
+        const near = async () =>
+          nearWordsOf && {
+            nearWords: await findNearWords(nearWordsOf, { ...query, ...kept }, indices),
+          };
+        if (isNothing(asked)) return { ...none(at), ...(await near()) };
         const aggs = facetAggregations(facets);
         const { hits, response } = await findPage(indices, asked, query, {
           track_total_hits: true,
           ...(Object.keys(aggs).length > 0 && { aggs }),
         });
+        const total = totalOf(response);
         return {
           hits,
-          total: totalOf(response),
+          total,
           facets: await readFacets(facets, response, asked, indices),
           position: at,
+          ...(total === 0 && (await near())),
         };
       });
     },

@@ -26,6 +26,14 @@ export interface Indices {
   frozen<T>(ask: (search: (request: Request) => Promise<Response>) => Promise<T>): Promise<T>;
 }
 
+/** A term suggester fails in an index without its field. */
+export interface SuggestingIndices extends Indices {
+  /** By the name of each index: the fields that it has, of those that a pattern names. */
+  mapped(pattern: string): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** Searches one index, by its name. */
+  searchOne(index: string, request: Request): Promise<Response>;
+}
+
 /** Characters of the names in a request's first line, which has 4 KB. */
 const NAMES_MAX = 3_000;
 const KEEP_ALIVE = "1m";
@@ -34,7 +42,7 @@ export function createIndices(
   { server, names, ask }: ElasticsearchReading<SearchKept>,
   { generation, places: all }: ViewState<SearchKept>,
   wanted: ReadonlySet<string>,
-): Indices {
+): SuggestingIndices {
   const places = all.filter((place) => wanted.has(place));
   const index = places.map((place) => names.index(generation, place));
   const tooMany = index.join().length > NAMES_MAX;
@@ -94,6 +102,27 @@ export function createIndices(
   return {
     empty: places.length === 0,
     search: (request) => search(request),
+    searchOne: (one, request) =>
+      ask((client) =>
+        client.search({ ...request, index: one, allow_partial_search_results: false }),
+      ),
+    async mapped(pattern) {
+      // The client sends the pattern in the body, where OpenSearch ignores it.
+      const { indices, fields } = await ask((client) =>
+        client.transport.request<estypes.FieldCapsResponse>({
+          method: "GET",
+          path: `/${[asked].flat().join()}/_field_caps`,
+          querystring: { fields: pattern, include_unmapped: true },
+        }),
+      );
+      const found = new Map<string, string[]>(index.map((name) => [name, []]));
+      for (const [field, { unmapped, object, ...types }] of Object.entries(fields)) {
+        for (const { indices: some = indices } of Object.values(types)) {
+          for (const name of [some].flat()) found.get(name)?.push(field);
+        }
+      }
+      return found;
+    },
     async frozen(work) {
       const id = await freeze();
       try {

@@ -6,11 +6,11 @@ import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
 import {
   type Cursor,
-  type FacetValue,
   type FolderAnswer,
   type FolderQuery,
   hitsMax,
   type Scope,
+  type SearchAnswer,
   type SearchQuery,
 } from "../search.ts";
 import { simplifiedCondition } from "../simplified-condition.ts";
@@ -21,6 +21,7 @@ import { type DocSet, filter } from "./doc-set.ts";
 import { countFacet } from "./facets.ts";
 import { countFolders } from "./folders.ts";
 import { match } from "./matching.ts";
+import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
 import { hash32, searchSchema } from "./schema.ts";
 import type { Segment } from "./segment.ts";
 import type { SegmentReader } from "./segment-store.ts";
@@ -38,11 +39,8 @@ export interface StoredHit extends StoredDocument {
   readonly cursor: Cursor;
 }
 
-export interface StoredAnswer {
+export interface StoredAnswer extends Omit<SearchAnswer, "hits"> {
   readonly hits: readonly StoredHit[];
-  readonly total: number;
-  readonly facets: readonly (readonly FacetValue[])[];
-  readonly position: Position;
 }
 
 export interface SearchIndex {
@@ -130,19 +128,23 @@ function createAnswers(db: DatabaseSync, openParts: OpenParts) {
   /** What matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const simple = condition && simplifiedCondition(condition);
-    return snapshot.follow().map((live): Matched => {
+    return snapshot.follow().map((live): Matched & VisibleSegment => {
       const { segment } = live;
-      const matched = match(expression, segment, { deadline, documentOf });
       const holds = simple && compileCondition(simple, segment, deadline);
-      const ofTypes = withoutOthers(matched, live, entityTypes);
-      deadline.spend(2 * ofTypes.docs.length);
-      return { segment, found: holds === undefined ? ofTypes : filter(ofTypes, holds) };
+      const visible = (set: DocSet): DocSet => {
+        const ofTypes = withoutOthers(set, live, entityTypes);
+        deadline.spend(2 * ofTypes.docs.length);
+        return holds === undefined ? ofTypes : filter(ofTypes, holds);
+      };
+      const matched = match(expression, segment, { deadline, documentOf });
+      return { segment, found: visible(matched), visible };
     });
   }
 
   return {
     search(query: SearchQuery, deadline: Deadline): StoredAnswer {
       const all = find(query, deadline);
+      const total = all.reduce((sum, { found }) => sum + found.docs.length, 0);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
       const hits = topHits(all, page).flatMap(({ segment, doc, score, cursor }) => {
         const json = selectJson.get(segment.idOf(doc))?.[0];
@@ -150,9 +152,11 @@ function createAnswers(db: DatabaseSync, openParts: OpenParts) {
       });
       return {
         hits,
-        total: all.reduce((sum, { found }) => sum + found.docs.length, 0),
+        total,
         facets: query.facets.map((facet) => countFacet(facet, all, deadline)),
         position: positionNow(),
+        ...(total === 0 &&
+          query.nearWordsOf && { nearWords: nearWordsOf(query.nearWordsOf, all, deadline) }),
       };
     },
     folders(query: FolderQuery, deadline: Deadline): FolderAnswer {
