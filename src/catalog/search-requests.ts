@@ -24,6 +24,8 @@ export interface SearchFlags {
   readonly includeHiddenLifecycleStages?: boolean | undefined;
   /** False: members of a version set that are not its latest are found, too. */
   readonly filterNonLatestVersions?: boolean | undefined;
+  /** A search without hits suggests queries with near words. */
+  readonly getSuggestions?: boolean | undefined;
   /** Each hit tells how its score came to be. */
   readonly explain?: boolean | undefined;
   /** For lineage (lineage-grouping.ts). When absent, and always in scrolls: columns by dataset. */
@@ -105,6 +107,15 @@ export interface SearchFacet {
   }[];
 }
 
+/** A query like the one that was sent, with other words. */
+export interface SearchSuggestion {
+  readonly text: string;
+  /** The greater, the fewer edits: 1 for none. */
+  readonly score: number;
+  /** How many hits it has. */
+  readonly frequency: number;
+}
+
 export interface SearchPage {
   readonly from: number;
   /** The count that was applied. */
@@ -112,6 +123,8 @@ export interface SearchPage {
   readonly total: number;
   readonly hits: readonly SearchHit[];
   readonly facets: readonly SearchFacet[];
+  /** Best first. Absent unless the flag `getSuggestions` is set, and in scrolls and lineage. */
+  readonly suggestions?: readonly SearchSuggestion[] | undefined;
   /** The answer tells every record up to here. */
   readonly position: Position;
 }

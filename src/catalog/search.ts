@@ -38,6 +38,7 @@ import type {
   SearchRequest,
   SortCriterion,
 } from "./search-requests.ts";
+import { planSuggestions } from "./search-suggestions.ts";
 
 /** What searches of every form work with. */
 export interface SearchTools {
@@ -125,12 +126,15 @@ export function createSearch(
     const plan = await planSearch(tools, request, options);
     const from = startOf(start);
     const pageSize = countOf(count);
+    const { flags, input = "" } = request;
+    const suggestions = flags?.getSuggestions ? planSuggestions(input, tools.words) : undefined;
     const answer = await tools.reader.search({
       ...plan.scope,
       sort: plan.sort,
       start: from,
       count: pageSize,
       facets: plan.facets.queries,
+      nearWordsOf: suggestions?.words,
     });
     return {
       from,
@@ -138,9 +142,19 @@ export function createSearch(
       total: answer.total,
       hits: await plan.hitsOf(answer),
       facets: await plan.facets.read(answer.facets, askingAgain(tools.reader, plan.scope)),
+      suggestions: await suggestions?.read(answer.nearWords ?? [], countHits(request, plan)),
       position: answer.position,
     };
   }
+
+  /** Counts the hits that a request has with another query. */
+  const countHits =
+    (request: SearchRequest, { scope }: SearchPlan) =>
+    async (input: string): Promise<number> => {
+      const { expression } = tools.readQuery(input, await tools.fieldsOf({ ...request, input }));
+      const page = { sort: [], start: 0, count: 0, facets: [] };
+      return (await tools.reader.search({ ...scope, expression, ...page })).total;
+    };
 
   return {
     search: (request, asked) => page(request, asked, {}),

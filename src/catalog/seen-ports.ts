@@ -228,7 +228,12 @@ function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["searc
   }
 
   return {
-    search: async (query) => search.search(await narrowed(query)),
+    async search(query) {
+      const { perhaps } = await look();
+      // Suggestions cost further searches, each of which would look up those entities again.
+      const asked = perhaps === undefined ? query : { ...query, nearWordsOf: undefined };
+      return search.search(await narrowed(asked));
+    },
     folders: async (query) => search.folders(await narrowed(query)),
     async documents(urns) {
       const found = await search.documents(urns);

@@ -2354,6 +2354,7 @@ export interface components {
             includeHiddenLifecycleStages?: boolean;
             filterNonLatestVersions?: boolean;
             customHighlightingFields?: string[];
+            getSuggestions?: boolean;
             explain?: boolean;
             fulltext?: boolean;
             sliceOptions?: {
@@ -2428,7 +2429,11 @@ export interface components {
                     value: string;
                 }[];
             }[];
-            suggestions?: unknown[];
+            suggestions?: {
+                text: string;
+                score: number;
+                frequency: number;
+            }[];
         };
         SearchResult: {
             from: number;

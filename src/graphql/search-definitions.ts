@@ -142,6 +142,7 @@ input AndFilterInput {
 input SearchFlags {
   skipCache: Boolean
   fulltext: Boolean
+  "A search without hits returns suggestions."
   getSuggestions: Boolean
   rewriteQuery: Boolean
   includeRestricted: Boolean
@@ -192,6 +193,17 @@ type SearchResults {
   total: Int!
   searchResults: [SearchResult!]!
   facets: [FacetMetadata!]
+  "Queries with hits that differ in misspelled words; with the flag getSuggestions, if there are no hits."
+  suggestions: [SearchSuggestion!]
+}
+
+type SearchSuggestion {
+  "The whole query."
+  text: String!
+  "1 less the share of edited characters."
+  score: Float
+  "Number of hits."
+  frequency: Int
 }
 
 type ScrollResults {

@@ -127,6 +127,7 @@ async function searched(asked: Asked & { readonly start?: Maybe<number> }, viewe
     total: found.total,
     searchResults: found.hits.map(resultOf),
     facets: facetsOf(found.facets, viewer),
+    suggestions: found.suggestions ?? [],
   };
 }
 

@@ -70,12 +70,15 @@ const wayOf = ({ degree, paths, explored, truncatedChildren }: LineageHit) => ({
   ignoredAsHop: false,
 });
 
-function metadataOf({ hits, facets }: SearchPage | ScrollPage, across: boolean): object {
+function metadataOf(
+  { hits, facets, suggestions = [] }: SearchPage | ScrollPage,
+  across: boolean,
+): object {
   const types = facets.find(({ name }) => name === "_entityType");
   const told = across && types !== undefined ? [...facets, { ...types, name: "entity" }] : facets;
   return {
     aggregations: told.map(aggregationOf),
-    suggestions: [],
+    suggestions,
     urns: urnsOf(hits),
     matches: hits.map(({ matchedFields, explanation }) => ({ matchedFields, explanation })),
     searchResultMetadatas: told.map((facet) => ({

@@ -22,6 +22,7 @@ export const searchFlags: Schema = {
       ...listOf({ type: "string" }),
       description: "Only these fields are told among what a hit was found by",
     },
+    getSuggestions: flag("A search without hits suggests queries with near words"),
     explain: flag("Tell of each hit how its score came to be"),
     fulltext: flag("Accepted: there is one way of searching"),
     sliceOptions: {
@@ -186,7 +187,20 @@ const searchMetadata: Schema = {
       items: { type: "object", properties: { matchedFields } },
       description: "Of the same hits",
     },
-    suggestions: { type: "array", description: "None" },
+    suggestions: {
+      type: "array",
+      description:
+        "Queries with hits that differ from the query in misspelled words. Empty unless the flag `getSuggestions` is set and the search has no hits; always empty in scrolls and lineage, and for callers whose read access depends on owner types or memberships",
+      items: {
+        type: "object",
+        required: ["text", "score", "frequency"],
+        properties: {
+          text: text("The whole query"),
+          score: { type: "number", description: "1 less the share of edited characters" },
+          frequency: integer("Number of hits"),
+        },
+      },
+    },
   },
 };
 

@@ -183,6 +183,16 @@ describe("a search", () => {
     expect([...all.body.value.entities].sort()).toEqual([HIDDEN, TAGGED].sort());
   });
 
+  test("suggests no word of an entity that is hidden", async () => {
+    const searchFlags = { getSuggestions: true };
+    const asked = { entity: "dataset", input: "hiddn", searchFlags };
+    expect((await search(asked)).body.value.metadata.suggestions).toEqual([]);
+    const body = { ...asked, start: 0, count: 10 };
+    const operator = { ...current(), ...service.operator };
+    const all = await call("POST", "/entities?action=search", body, operator);
+    expect(all.body.value.metadata.suggestions).toMatchObject([{ text: "hidden", frequency: 1 }]);
+  });
+
   test("of every form keeps to it", async () => {
     const across = await search({ input: "*", entities: ["dataset"] }, "searchAcrossEntities");
     expect(across.body.value.numEntities).toBe(4);

@@ -4,6 +4,7 @@ import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/seen-po
 import type { Sight } from "../../src/catalog/sight.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
+import type { SearchQuery } from "../../src/search/search.ts";
 import { documentOf } from "../projections/search-state.ts";
 import { readerOf } from "./search-corpus.ts";
 
@@ -47,6 +48,34 @@ test("who sees everything is asked nothing more", async () => {
   const everything = seenPorts(ports, async () => ({ ...sight, everything: true }));
   const found = await everything.search.documents([hidden]);
   expect(found.map((document) => document?.urn)).toEqual([hidden]);
+});
+
+test("near words are those of visible documents, none where entities are checked one by one", async () => {
+  const named = (urn: string, name: string) => ({
+    ...documentOf(urn),
+    texts: [{ field: "name", value: name, folded: name, words: [name], boost: 1, suggested: true }],
+  });
+  const reader = readerOf([
+    named(open, "orders"),
+    named(perhaps, "ordirs"),
+    named(hidden, "ordars"),
+  ]);
+  const query: SearchQuery = {
+    entityTypes: ["tag"],
+    expression: { kind: "word", any: [{ word: "ordrs", prefix: false, weight: 1 }] },
+    nearWordsOf: ["ordrs"],
+    ...{ sort: [], start: 0, count: 0, facets: [] },
+  };
+  const nearFor = async (look: Sight) =>
+    (await seenPorts({ ...ports, search: reader }, () => look).search.search(query)).nearWords;
+  expect(await nearFor({ ...sight, perhaps: undefined })).toEqual([
+    [{ word: "orders", distance: 1, documents: 1 }],
+  ]);
+  expect(await nearFor({ ...sight, perhaps: undefined, condition: of(hidden) })).toEqual([
+    [{ word: "ordars", distance: 1, documents: 1 }],
+  ]);
+  expect(await nearFor(sight)).toBeUndefined();
+  expect(await nearFor({ ...sight, perhaps: undefined, everything: true })).toHaveLength(1);
 });
 
 test("what is asked one by one is asked to the last", async () => {

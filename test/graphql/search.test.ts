@@ -235,3 +235,31 @@ describe("where no type is named", () => {
     }
   });
 });
+
+describe("suggestions", () => {
+  const suggested = async (field: string, input: string) => {
+    const query = `{ ${field}(input: {${input}}) { total suggestions { text score frequency } } }`;
+    const { body } = await ask(service.client, query, {}, {});
+    expect(body.errors).toBeUndefined();
+    return body.data[field];
+  };
+  const seeds = [{ text: "seeds", score: 0.8, frequency: 1 }];
+
+  test("a search without hits suggests queries with near words", async () => {
+    const flags = "searchFlags: {getSuggestions: true}";
+    const one = `type: TAG, query: "seads", ${flags}`;
+    expect(await suggested("search", one)).toEqual({ total: 0, suggestions: seeds });
+    const across = `types: [TAG], query: "seads", ${flags}`;
+    expect(await suggested("searchAcrossEntities", across)).toEqual({
+      total: 0,
+      suggestions: seeds,
+    });
+  });
+
+  test("a search with hits, or without the flag, has none", async () => {
+    const found = 'types: [TAG], query: "seeds", searchFlags: {getSuggestions: true}';
+    expect(await suggested("searchAcrossEntities", found)).toEqual({ total: 1, suggestions: [] });
+    const plain = 'types: [TAG], query: "seads"';
+    expect(await suggested("searchAcrossEntities", plain)).toEqual({ total: 0, suggestions: [] });
+  });
+});
