@@ -17,14 +17,14 @@ import { type ExitCode, exitCodes } from "./failure.ts";
 import { type GetFlags, get } from "./get.ts";
 import { type LineageFlags, lineage, type RelationshipsFlags, relationships } from "./graph.ts";
 import { type DiffFlags, diff, type HistoryFlags, history } from "./history.ts";
+import { commandOutput } from "./output.ts";
 import {
   addOutputFlags,
-  commandOutput,
   formatsWithoutUrns,
   type OutputFlags,
   type OutputFormat,
   outputFormats,
-} from "./output.ts";
+} from "./output-flags.ts";
 import { describeRun, listRuns, type RollbackFlags, rollbackRun } from "./runs.ts";
 import { list, type SearchFlags, search } from "./search.ts";
 import { addCommonFlags, type CommonFlags, openSession, type Session } from "./session.ts";

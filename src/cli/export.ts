@@ -21,7 +21,8 @@ import { AnnalsError, dataOf } from "../client/client.ts";
 import { ownCommand } from "../core/own-command.ts";
 import { Interrupted, UsageError } from "./failure.ts";
 import { entityTypeIn } from "./model.ts";
-import { type OutputFormat, yamlOf } from "./output.ts";
+import { yamlOf } from "./output.ts";
+import type { OutputFormat } from "./output-flags.ts";
 import type { Session } from "./session.ts";
 
 export interface ExportFlags {

@@ -1,5 +1,5 @@
 /** The message and the exit code of a command that fails. */
-import { AnnalsError } from "../client/client.ts";
+import { AnnalsError } from "../client/errors.ts";
 import { CatalogError } from "../core/errors.ts";
 
 /** Every exit code of every command. */

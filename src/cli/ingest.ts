@@ -9,7 +9,8 @@ import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
 import { describeFailure, type ExitCode, exitCodes, Interrupted } from "./failure.ts";
 import { findInputs, type Input, readInput } from "./inputs.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
-import { type OutputFormat, printResult } from "./output.ts";
+import { printResult } from "./output.ts";
+import type { OutputFormat } from "./output-flags.ts";
 import { type RunIdOf, type Submission, shapes, toSubmission } from "./submission.ts";
 import { type Bar, quiet, type Terminal } from "./terminal.ts";
 

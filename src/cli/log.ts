@@ -5,7 +5,8 @@
 import type { Config } from "../config/config.ts";
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { LoggedRecord, LogQuery, Operations } from "./operations.ts";
-import { type CommandOutput, type OutputFormat, yamlOf } from "./output.ts";
+import { type CommandOutput, yamlOf } from "./output.ts";
+import type { OutputFormat } from "./output-flags.ts";
 
 export async function printLog(
   config: Config,

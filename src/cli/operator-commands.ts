@@ -9,13 +9,13 @@ import { operatorConnectionOf } from "./connection.ts";
 import { type ExitCode, UsageError } from "./failure.ts";
 import { cancelJob, listJobs, showJob, watchJob } from "./jobs.ts";
 import { createOperatorClient } from "./operator-client.ts";
+import { commandOutput } from "./output.ts";
 import {
-  commandOutput,
   formatsWithoutUrns,
   type OutputFlags,
   type OutputFormat,
   outputFormats,
-} from "./output.ts";
+} from "./output-flags.ts";
 import { listParked, settleParked } from "./parked.ts";
 import { instantOf, restore, scavenge, truncate } from "./repair.ts";
 import { serverOption } from "./session.ts";

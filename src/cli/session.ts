@@ -6,13 +6,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AnnalsClient, createAnnalsClient } from "../client/client.ts";
 import { defaultOf, variableOf } from "../config/settings.ts";
 import { type Connection, connectionOf, reach } from "./connection.ts";
-import {
-  addOutputFlags,
-  type CommandOutput,
-  commandOutput,
-  type OutputFlags,
-  type OutputFormat,
-} from "./output.ts";
+import { type CommandOutput, commandOutput } from "./output.ts";
+import { addOutputFlags, type OutputFlags, type OutputFormat } from "./output-flags.ts";
 import { interrupted } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 

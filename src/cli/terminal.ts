@@ -3,7 +3,7 @@
  * only where stderr is a terminal, after one second, and lines go above it.
  */
 import { styleText } from "node:util";
-import cliProgress from "cli-progress";
+import type { MultiBar, SingleBar } from "cli-progress";
 import { columnsOf, isColorOff } from "../config/terminal-environment.ts";
 
 export interface Terminal {
@@ -42,7 +42,7 @@ export function openTerminal(): Terminal {
     if (error.code !== "EPIPE") throw error;
     process.exit(0);
   });
-  let bars: cliProgress.MultiBar | undefined;
+  let bars: MultiBar | undefined;
   return {
     width: widthOf(columnsOf() ?? (stdout.isTTY ? stdout.columns : undefined)),
     isInteractive: stdout.isTTY,
@@ -60,23 +60,28 @@ export function openTerminal(): Terminal {
     startBar(format) {
       if (!stderr.isTTY) return noBar;
       let latest: readonly [number, number, Readonly<Record<string, number>>] = [0, 1, {}];
-      let bar: cliProgress.SingleBar | undefined;
+      let bar: SingleBar | undefined;
+      let isStopped = false;
       const draw = (): void => {
         const [value, total, shown] = latest;
         bar?.setTotal(total);
         bar?.update(value, shown);
       };
-      const begin = setTimeout(() => {
-        bars = new cliProgress.MultiBar({ format, stream: stderr, hideCursor: true, fps: 5 });
+      const open = async (): Promise<void> => {
+        const { MultiBar } = (await import("cli-progress")).default;
+        if (isStopped) return;
+        bars = new MultiBar({ format, stream: stderr, hideCursor: true, fps: 5 });
         bar = bars.create(1, 0, latest[2]);
         draw();
-      }, barAfterMs).unref();
+      };
+      const begin = setTimeout(() => void open(), barAfterMs).unref();
       return {
         update(value, total, shown = {}) {
           latest = [value, total, shown];
           draw();
         },
         stop() {
+          isStopped = true;
           clearTimeout(begin);
           if (bar !== undefined) bars?.stop();
           bar = undefined;

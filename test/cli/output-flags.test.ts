@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Operations } from "../../src/cli/operations.ts";
-import { outputFormats } from "../../src/cli/output.ts";
+import { outputFormats } from "../../src/cli/output-flags.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { runProgram, startProgram } from "./run-program.ts";
 
-type Command = ReturnType<typeof createProgram>;
+type Command = Awaited<ReturnType<typeof createProgram>>;
 
 /** All commands that do something, each with its path. Only the completion scripts call `complete`. */
 function commandsBelow(parent: Command, path: readonly string[]): readonly [string, Command][] {
@@ -17,12 +17,7 @@ function commandsBelow(parent: Command, path: readonly string[]): readonly [stri
   });
 }
 
-const commands = new Map(
-  commandsBelow(
-    createProgram({} as Operations, () => {}),
-    [],
-  ),
-);
+const commands = new Map(commandsBelow(await createProgram([], {} as Operations, () => {}), []));
 
 test("every command accepts -h, --json, --output and --quiet", () => {
   expect(commands.size).toBeGreaterThan(40);

@@ -1,5 +1,6 @@
 /** The output of a command that is called without a process: what it prints, and its messages. */
-import { type CommandOutput, type OutputFormat, printResult } from "../../src/cli/output.ts";
+import { type CommandOutput, printResult } from "../../src/cli/output.ts";
+import type { OutputFormat } from "../../src/cli/output-flags.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 
 export interface RecordedOutput extends CommandOutput {

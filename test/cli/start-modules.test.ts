@@ -39,6 +39,9 @@ test("the projector's thread loads no package that only servers need", () => {
   expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
 });
 
-test("the command line loads no store before a command opens it", () => {
-  expect(loadedWith(["src/main.ts"])).not.toContain("src/stores.ts");
+test("the command line loads no store and no other command before it runs serve", () => {
+  const modules = loadedWith(["src/main.ts"]);
+  expect(packagesIn(modules)).toEqual(["commander", "fastest-levenshtein", "pino"]);
+  expect(modules).not.toContain("src/stores.ts");
+  expect(modules).not.toContain("src/cli/commands.ts");
 });
