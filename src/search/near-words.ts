@@ -28,31 +28,73 @@ const UNITS_MAX = 64;
 /** Words of so many characters may have two edits, shorter ones one. */
 const TWO_EDITS_MIN = 8;
 
-/** A word that others are compared with. */
+/** Edits between the beginning of a text and each beginning of a word. */
+interface Row {
+  /** Where the beginning of the text ends, and its last character. */
+  readonly end: number;
+  readonly point: number;
+  readonly edits: readonly number[];
+  /** The least of the edits; further characters do not lessen it. */
+  readonly least: number;
+}
+
+/** Compares a word with others. Texts that begin like the text before are compared faster. */
 export class NearTest {
-  /** Its first character. */
+  /** The first character of the word. */
   readonly first: string;
   /** The most edits; 0 if the word has no near words. */
   readonly editsMax: number;
   private readonly points: readonly number[];
+  /** The rows of the text before, up to the first that has too many edits. */
+  private readonly rows: Row[];
+  private before = "";
 
   constructor(word: string) {
-    this.points = codePoints(word.toWellFormed());
+    this.points = Array.from(word.toWellFormed(), (character) => character.codePointAt(0) ?? 0);
     const { length } = this.points;
     const fits = length >= CHARACTERS_MIN && word.length <= UNITS_MAX;
     this.editsMax = fits ? (length < TWO_EDITS_MIN ? 1 : 2) : 0;
-    this.first = fits ? String.fromCodePoint(this.points[0] as number) : "";
+    this.first = fits ? String.fromCodePoint(this.points[0] ?? 0) : "";
+    this.rows = [{ end: 0, point: 0, edits: [0, ...this.points.map((_, n) => n + 1)], least: 0 }];
   }
 
   /** The edits to another word; undefined if that is not near, or is the word itself. */
   distance(other: string): number | undefined {
-    const { points, editsMax, first } = this;
-    // No code point has more than two units.
-    if (other.length > 2 * (points.length + editsMax) || !other.startsWith(first)) return undefined;
-    const others = codePoints(other.toWellFormed());
-    if (Math.abs(others.length - points.length) > editsMax) return undefined;
-    const edits = editsBetween(points, others, editsMax);
+    const { points, editsMax, first, rows } = this;
+    if (editsMax === 0 || !other.startsWith(first)) return undefined;
+    const text = other.toWellFormed();
+    let shared = 0;
+    while (shared < text.length && text[shared] === this.before[shared]) shared++;
+    this.before = text;
+    while ((rows.at(-1) as Row).end > shared) rows.pop();
+    let last = rows.at(-1) as Row;
+    while (last.end < text.length && last.least <= editsMax) {
+      last = this.nextRow(last, text.codePointAt(last.end) ?? 0);
+      rows.push(last);
+    }
+    const edits = last.end < text.length ? editsMax + 1 : (last.edits[points.length] ?? 0);
     return edits === 0 || edits > editsMax ? undefined : edits;
+  }
+
+  private nextRow(last: Row, point: number): Row {
+    const { points, rows } = this;
+    const before = rows.at(-2)?.edits ?? [];
+    const edits = [rows.length];
+    let least = rows.length;
+    for (let n = 1; n <= points.length; n++) {
+      const same = points[n - 1] === point;
+      let fewest = Math.min(
+        (last.edits[n - 1] as number) + (same ? 0 : 1),
+        (last.edits[n] as number) + 1,
+        (edits[n - 1] as number) + 1,
+      );
+      if (n > 1 && rows.length > 1 && points[n - 1] === last.point && points[n - 2] === point) {
+        fewest = Math.min(fewest, (before[n - 2] as number) + 1);
+      }
+      edits.push(fewest);
+      least = Math.min(least, fewest);
+    }
+    return { end: last.end + (point > 0xffff ? 2 : 1), point, edits, least };
   }
 }
 
@@ -64,32 +106,3 @@ export const nearest = (words: Iterable<NearWord>): readonly NearWord[] =>
       (a, b) => a.distance - b.distance || b.documents - a.documents || (a.word < b.word ? -1 : 1),
     )
     .slice(0, nearWordsMax);
-
-const codePoints = (text: string): readonly number[] =>
-  Array.from(text, (character) => character.codePointAt(0) as number);
-
-/** The optimal string alignment distance of two texts; any greater number beyond `most`. */
-function editsBetween(a: readonly number[], b: readonly number[], most: number): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
-  for (let m = 1; m <= a.length; m++) {
-    const next = [m];
-    let least = m;
-    for (let n = 1; n <= b.length; n++) {
-      const same = a[m - 1] === b[n - 1];
-      let edits = Math.min(
-        (row[n - 1] as number) + (same ? 0 : 1),
-        (row[n] as number) + 1,
-        (next[n - 1] as number) + 1,
-      );
-      if (m > 1 && n > 1 && a[m - 1] === b[n - 2] && a[m - 2] === b[n - 1]) {
-        edits = Math.min(edits, (before[n - 2] as number) + 1);
-      }
-      next.push(edits);
-      least = Math.min(least, edits);
-    }
-    if (least > most) return least;
-    [before, row] = [row, next];
-  }
-  return row[b.length] as number;
-}
