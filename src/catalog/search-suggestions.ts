@@ -3,6 +3,7 @@
  * (search/near-words.ts). Only queries that have hits are suggested. The n-th suggestion has the n-th
  * near word of each word, or the last one.
  */
+import { CatalogError } from "../core/errors.ts";
 import type { NearWord } from "../search/near-words.ts";
 import type { SearchWords } from "./search-expression.ts";
 import type { SearchSuggestion } from "./search-requests.ts";
@@ -39,12 +40,19 @@ export function planSuggestions(
           const found = near.get(word) ?? [];
           return found[Math.min(n, found.length - 1)];
         });
-        const frequency = await count(text);
+        const frequency = await count(text).catch(noneBeyondLimits);
+        if (frequency === undefined) break;
         if (frequency > 0) suggestions.push({ text, score, frequency });
       }
       return suggestions;
     },
   };
+}
+
+/** The search itself was answered: a suggestion with too many parts or hits does not fail it. */
+function noneBeyondLimits(error: unknown): undefined {
+  const beyond = error instanceof CatalogError && ["malformed", "too_large"].includes(error.code);
+  if (!beyond) throw error;
 }
 
 /** Letters and digits in a row, which are one word. */

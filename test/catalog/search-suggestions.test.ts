@@ -1,6 +1,9 @@
 /** Suggestions of searches without hits. */
 import { expect, test } from "vitest";
+import { tokensOf } from "../../projections/search-words.ts";
 import type { SearchFlags } from "../../src/catalog/search-requests.ts";
+import { planSuggestions } from "../../src/catalog/search-suggestions.ts";
+import { CatalogError } from "../../src/core/errors.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
 
 const ORDERS = dataset("shop.orders");
@@ -65,4 +68,19 @@ test("a long query has no suggestions, and of many words the first five are look
   expect(await texts("daily orders of shop custmers")).toEqual(["daily orders of shop customers"]);
   expect(await texts("daily orders of shop postgres custmers")).toEqual([]);
   expect(await search("daily orders of shop postgres customers")).toMatchObject({ total: 1 });
+});
+
+test("a suggestion beyond a limit ends the suggestions, another error fails the search", async () => {
+  const near = ["orders", "ordars", "ordurs"].map((word) => ({ word, distance: 1, documents: 1 }));
+  const plan = planSuggestions("ordrs", { tokensOf });
+  const read = (error: Error) =>
+    plan.read([near], async (input) => {
+      if (input === "ordars") throw error;
+      return 1;
+    });
+  for (const code of ["too_large", "malformed"] as const) {
+    const suggestions = await read(new CatalogError(code, "beyond a limit"));
+    expect(suggestions.map(({ text }) => text)).toEqual(["orders"]);
+  }
+  await expect(read(new CatalogError("unavailable", "closed"))).rejects.toThrow("closed");
 });
